@@ -1,0 +1,171 @@
+"""
+The rows: what discovery says of each built-in kind, in the order in which it says it.
+
+Adding a kind is adding a row here. What is special about writing objects of it
+goes into the table of behaviours, under the same group and plural; a kind that
+is not there is stored as it comes.
+"""
+
+from dataclasses import dataclass
+
+from kohort.cluster.objects import Kind
+from kohort.simulator import kinds
+from kohort.simulator.resources.resource import ALL_VERBS, Scale
+
+_CREATE_ONLY = ("create",)
+_NO_DELETE_COLLECTION = tuple(verb for verb in ALL_VERBS if verb != "deletecollection")
+_BY_SELECTOR = Scale(selector=("spec", "selector"))
+
+_RBAC = "rbac.authorization.k8s.io"
+_ADMISSION = "admissionregistration.k8s.io"
+_AUTHORIZATION = "authorization.k8s.io"
+_EXTENSIONS = ("api-extensions",)
+
+_POD_FIELDS = (
+    "spec.hostNetwork",
+    "spec.nodeName",
+    "spec.restartPolicy",
+    "spec.schedulerName",
+    "spec.serviceAccountName",
+    "status.nominatedNodeName",
+    "status.phase",
+    "status.podIP",
+    "status.podIPs",
+)
+_REFERENCE_FIELDS = (
+    "apiVersion",
+    "fieldPath",
+    "kind",
+    "name",
+    "namespace",
+    "resourceVersion",
+    "uid",
+)
+_EVENT_FIELDS = (
+    *(f"involvedObject.{name}" for name in _REFERENCE_FIELDS),
+    *("reason", "reportingComponent", "source", "type"),
+)
+_NEW_EVENT_FIELDS = (
+    *(f"regarding.{name}" for name in _REFERENCE_FIELDS),
+    *("reason", "reportingController", "type"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One built-in kind."""
+
+    kind: Kind
+    short_names: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+    verbs: tuple[str, ...] = ALL_VERBS
+    subresources: tuple[str, ...] = ()
+    scale: Scale | None = None
+    storage: str = ""
+    has_generation: bool = False
+    fields: tuple[str, ...] = ()
+
+
+_STATUS = ("status",)
+_SCALED = ("scale", "status")
+_ALL = ("all",)
+
+ROWS: tuple[Row, ...] = (
+    Row(kinds.CONFIG_MAP, ("cm",)),
+    Row(kinds.ENDPOINTS, ("ep",)),
+    Row(kinds.EVENT, ("ev",), fields=_EVENT_FIELDS),
+    Row(
+        kinds.NAMESPACE,
+        ("ns",),
+        verbs=_NO_DELETE_COLLECTION,
+        subresources=("finalize", "status"),
+        fields=("status.phase",),
+    ),
+    Row(kinds.NODE, ("no",), subresources=_STATUS, fields=("spec.unschedulable",)),
+    Row(kinds.CLAIM, ("pvc",), subresources=_STATUS),
+    Row(kinds.VOLUME, ("pv",), subresources=_STATUS),
+    Row(
+        kinds.POD,
+        ("po",),
+        _ALL,
+        subresources=("binding", "ephemeralcontainers", "eviction", "log", "status"),
+        has_generation=True,
+        fields=_POD_FIELDS,
+    ),
+    Row(kinds.SECRET, fields=("type",)),
+    Row(kinds.SERVICE_ACCOUNT, ("sa",), subresources=("token",)),
+    Row(
+        kinds.SERVICE, ("svc",), _ALL, subresources=_STATUS, fields=("spec.clusterIP", "spec.type")
+    ),
+    Row(kinds.REVISION),
+    Row(
+        kinds.DEPLOYMENT,
+        ("deploy",),
+        _ALL,
+        subresources=_SCALED,
+        scale=_BY_SELECTOR,
+        has_generation=True,
+    ),
+    Row(
+        kinds.REPLICA_SET,
+        ("rs",),
+        _ALL,
+        subresources=_SCALED,
+        scale=_BY_SELECTOR,
+        has_generation=True,
+    ),
+    Row(
+        kinds.STATEFUL_SET,
+        ("sts",),
+        _ALL,
+        subresources=_SCALED,
+        scale=_BY_SELECTOR,
+        has_generation=True,
+    ),
+    Row(
+        Kind("events.k8s.io", "v1", "Event", "events"),
+        ("ev",),
+        storage=kinds.EVENT.group_resource,
+        fields=_NEW_EVENT_FIELDS,
+    ),
+    Row(
+        Kind(_AUTHORIZATION, "v1", "SelfSubjectAccessReview", "selfsubjectaccessreviews", False),
+        verbs=_CREATE_ONLY,
+    ),
+    Row(
+        Kind(_AUTHORIZATION, "v1", "SelfSubjectRulesReview", "selfsubjectrulesreviews", False),
+        verbs=_CREATE_ONLY,
+    ),
+    Row(
+        Kind(_AUTHORIZATION, "v1", "SubjectAccessReview", "subjectaccessreviews", False),
+        verbs=_CREATE_ONLY,
+    ),
+    Row(kinds.BUDGET, ("pdb",), subresources=_STATUS, has_generation=True),
+    Row(Kind(_RBAC, "v1", "ClusterRoleBinding", "clusterrolebindings", False)),
+    Row(Kind(_RBAC, "v1", "ClusterRole", "clusterroles", False)),
+    Row(Kind(_RBAC, "v1", "RoleBinding", "rolebindings")),
+    Row(Kind(_RBAC, "v1", "Role", "roles")),
+    Row(kinds.STORAGE_CLASS, ("sc",)),
+    Row(
+        Kind(
+            _ADMISSION, "v1", "MutatingWebhookConfiguration", "mutatingwebhookconfigurations", False
+        ),
+        categories=_EXTENSIONS,
+        has_generation=True,
+    ),
+    Row(
+        Kind(
+            _ADMISSION,
+            "v1",
+            "ValidatingWebhookConfiguration",
+            "validatingwebhookconfigurations",
+            False,
+        ),
+        categories=_EXTENSIONS,
+        has_generation=True,
+    ),
+    Row(kinds.DEFINITION, ("crd", "crds"), _EXTENSIONS, subresources=_STATUS, has_generation=True),
+    Row(kinds.PRIORITY_CLASS, ("pc",), has_generation=True),
+    Row(kinds.LEASE),
+    Row(kinds.ENDPOINT_SLICE, has_generation=True),
+)
