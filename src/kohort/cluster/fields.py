@@ -1,0 +1,78 @@
+"""
+What is wrong with one field of one object, in the words of a real API server.
+
+The texts are part of the contract: clients match on them, and people search
+for them. So they are made in one place, from a value.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+import orjson
+
+
+class Fault(StrEnum):
+    """The kinds of fault; the value is the cause's reason."""
+
+    REQUIRED = "FieldValueRequired"
+    INVALID = "FieldValueInvalid"
+    TYPE_INVALID = "FieldValueTypeInvalid"
+    NOT_SUPPORTED = "FieldValueNotSupported"
+    DUPLICATE = "FieldValueDuplicate"
+    NOT_FOUND = "FieldValueNotFound"
+    FORBIDDEN = "FieldValueForbidden"
+    TOO_LONG = "FieldValueTooLong"
+    TOO_MANY = "FieldValueTooMany"
+
+
+_TITLES = {
+    Fault.REQUIRED: "Required value",
+    Fault.INVALID: "Invalid value",
+    Fault.TYPE_INVALID: "Invalid value",
+    Fault.NOT_SUPPORTED: "Unsupported value",
+    Fault.DUPLICATE: "Duplicate value",
+    Fault.NOT_FOUND: "Not found",
+    Fault.FORBIDDEN: "Forbidden",
+    Fault.TOO_LONG: "Too long",
+    Fault.TOO_MANY: "Too many",
+}
+_WITHOUT_VALUE = {Fault.REQUIRED, Fault.FORBIDDEN, Fault.TOO_LONG}
+
+
+@dataclass(frozen=True, slots=True)
+class FieldError:
+    """One broken rule: where, which, and with what value."""
+
+    fault: Fault
+    path: str
+    detail: str = ""
+    value: Any = None
+
+    def text(self) -> str:
+        """The sentence without the path, as it stands in a cause."""
+        title = _TITLES[self.fault]
+        if self.fault not in _WITHOUT_VALUE:
+            title = f"{title}: {show(self.value)}"
+        return f"{title}: {self.detail}" if self.detail else title
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.text()}"
+
+    def cause(self) -> dict[str, str]:
+        """The error as an entry of ``details.causes``."""
+        return {"reason": self.fault.value, "message": self.text(), "field": self.path}
+
+
+def show(value: Any) -> str:
+    """A value as error messages print it: strings quoted, the rest as JSON."""
+    if value is None:
+        return "null"
+    return orjson.dumps(value).decode()
+
+
+def aggregate(errors: Sequence[FieldError]) -> str:
+    """Several errors as one text: bare if there is one, else in brackets, repeats dropped."""
+    texts = list(dict.fromkeys(str(error) for error in errors))
+    return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"

@@ -1,0 +1,98 @@
+"""
+Raw objects, as they cross the border: plain JSON values in dictionaries.
+
+Nothing here decides. These are the few paths into an object that everybody
+needs, written once so that a missing ``metadata`` never raises in two ways.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+Object = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One kind of object in one version, as a client addresses it."""
+
+    group: str
+    version: str
+    name: str
+    plural: str
+    namespaced: bool = True
+
+    @property
+    def api_version(self) -> str:
+        """What stands in an object's ``apiVersion``."""
+        return f"{self.group}/{self.version}" if self.group else self.version
+
+    @property
+    def group_resource(self) -> str:
+        """How error messages and storage name it: ``pods``, ``statefulsets.apps``."""
+        return f"{self.plural}.{self.group}" if self.group else self.plural
+
+
+def metadata_of(obj: Object) -> Object:
+    """The metadata of an object; an empty one if it has none."""
+    found: Object = obj.get("metadata") or {}
+    return found
+
+
+def name_of(obj: Object) -> str:
+    """The object's name, or nothing."""
+    return str(metadata_of(obj).get("name", ""))
+
+
+def namespace_of(obj: Object) -> str:
+    """The object's namespace, or nothing."""
+    return str(metadata_of(obj).get("namespace", ""))
+
+
+def uid_of(obj: Object) -> str:
+    """The object's uid, or nothing."""
+    return str(metadata_of(obj).get("uid", ""))
+
+
+def labels_of(obj: Object) -> dict[str, str]:
+    """The object's labels."""
+    return metadata_of(obj).get("labels") or {}
+
+
+def annotations_of(obj: Object) -> dict[str, str]:
+    """The object's annotations."""
+    return metadata_of(obj).get("annotations") or {}
+
+
+def is_leaving(obj: Object) -> bool:
+    """Whether the object is being deleted."""
+    return "deletionTimestamp" in metadata_of(obj)
+
+
+def find_controller(obj: Object) -> Object | None:
+    """The owner reference of the controller, if there is one."""
+    owners: list[Object] = metadata_of(obj).get("ownerReferences") or []
+    return next((owner for owner in owners if owner.get("controller")), None)
+
+
+def owner_reference(owner: Object, *, controller: bool = True, block: bool = True) -> Object:
+    """A reference to the owner, as a controller writes it on its children."""
+    return {
+        "apiVersion": owner["apiVersion"],
+        "kind": owner["kind"],
+        "name": name_of(owner),
+        "uid": uid_of(owner),
+        "controller": controller,
+        "blockOwnerDeletion": block,
+    }
+
+
+def find_condition(obj: Object, name: str) -> Object | None:
+    """The condition of that type in the object's status, if there is one."""
+    conditions: list[Object] = (obj.get("status") or {}).get("conditions") or []
+    return next((c for c in conditions if c.get("type") == name), None)
+
+
+def is_true(obj: Object, name: str) -> bool:
+    """Whether the object has that condition, and it is true."""
+    condition = find_condition(obj, name)
+    return condition is not None and condition.get("status") == "True"

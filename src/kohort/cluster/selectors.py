@@ -1,0 +1,223 @@
+"""
+Label and field selectors: the small languages in which clients choose objects.
+
+A selector is parsed once into a value and then asked about many objects, so
+matching does no parsing. Errors carry the words of a real API server.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from kohort.cluster.errors import BadRequest
+from kohort.cluster.fields import show
+from kohort.cluster.names import explain_label_value, explain_qualified_name
+from kohort.cluster.objects import Object
+
+_TOKEN = re.compile(r"\s*(!=|==|=|!|,|\(|\)|>|<|[^\s=!,()<>]+)")
+_OPERATORS = {"=", "==", "!=", "in", "notin", ">", "<"}
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """One clause of a label selector."""
+
+    key: str
+    operator: str  # In, NotIn, Exists, DoesNotExist, Gt, Lt
+    values: tuple[str, ...] = ()
+
+    def matches(self, labels: Mapping[str, str]) -> bool:
+        """Whether an object with these labels meets the clause."""
+        value = labels.get(self.key)
+        match self.operator:
+            case "In":
+                return value in self.values
+            case "NotIn":
+                return value is None or value not in self.values
+            case "Exists":
+                return value is not None
+            case "DoesNotExist":
+                return value is None
+        return value is not None and _compares(value, self.operator, self.values[0])
+
+
+def _compares(value: str, operator: str, limit: str) -> bool:
+    try:
+        number = int(value)
+    except ValueError:
+        return False
+    return number > int(limit) if operator == "Gt" else number < int(limit)
+
+
+@dataclass(frozen=True, slots=True)
+class LabelSelector:
+    """All clauses must hold; without any, everything matches."""
+
+    requirements: tuple[Requirement, ...] = ()
+
+    def matches(self, labels: Mapping[str, str]) -> bool:
+        """Whether an object with these labels is chosen."""
+        return all(requirement.matches(labels) for requirement in self.requirements)
+
+
+EVERYTHING = LabelSelector()
+
+
+def read_label_selector(selector: Object | None) -> LabelSelector:
+    """A selector from an object (``matchLabels``, ``matchExpressions``)."""
+    selector = selector or {}
+    labels: Mapping[str, str] = selector.get("matchLabels") or {}
+    expressions: Sequence[Object] = selector.get("matchExpressions") or ()
+    return LabelSelector(
+        (
+            *(Requirement(key, "In", (value,)) for key, value in labels.items()),
+            *(
+                Requirement(e["key"], e["operator"], tuple(e.get("values") or ()))
+                for e in expressions
+            ),
+        )
+    )
+
+
+def parse_label_selector(text: str) -> LabelSelector:
+    """A selector from a query, such as ``app=web,tier in (a, b),!old``."""
+    if not text.strip():
+        return EVERYTHING
+    return LabelSelector(tuple(_Parser(text).requirements()))
+
+
+class _Parser:
+    """Reads clauses from left to right, one token ahead."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.tokens: list[str] = []
+        position = 0
+        while position < len(text.rstrip()):
+            found = _TOKEN.match(text, position)
+            assert found is not None
+            self.tokens.append(found[1])
+            position = found.end()
+        self.position = 0
+
+    def requirements(self) -> list[Requirement]:
+        """All clauses of the text."""
+        clauses = [self._clause()]
+        while self._peek():
+            if self._next() != ",":
+                raise self._unexpected(self.tokens[self.position - 1], "',' or 'end of string'")
+            clauses.append(self._clause())
+        return clauses
+
+    def _peek(self) -> str:
+        return self.tokens[self.position] if self.position < len(self.tokens) else ""
+
+    def _next(self) -> str:
+        token = self._peek()
+        self.position += 1
+        return token
+
+    def _unexpected(self, found: str, expected: str) -> BadRequest:
+        return _unparsable(f"found '{found}', expected: {expected}")
+
+    def _clause(self) -> Requirement:
+        if self._peek() == "!":
+            self._next()
+            return Requirement(self._key(), "DoesNotExist")
+        key = self._key()
+        token = self._peek()
+        if token in ("", ","):
+            return Requirement(key, "Exists")
+        if token not in _OPERATORS:
+            raise self._unexpected(token, "in, notin, =, ==, !=, gt, lt")
+        self._next()
+        return self._comparison(key, token)
+
+    def _comparison(self, key: str, token: str) -> Requirement:
+        if token in ("in", "notin"):
+            return Requirement(key, "In" if token == "in" else "NotIn", self._values(key))
+        value = "" if self._peek() in ("", ",") else self._next()
+        if token in (">", "<"):
+            if not value.lstrip("-").isdigit():
+                raise _unparsable(
+                    f"values[0][{key}]: Invalid value: {show(value)}: "
+                    "for 'Gt', 'Lt' operators, the value must be an integer"
+                )
+            return Requirement(key, "Gt" if token == ">" else "Lt", (value,))
+        self._check_value(key, value)
+        return Requirement(key, "NotIn" if token == "!=" else "In", (value,))
+
+    def _key(self) -> str:
+        token = self._next()
+        if not token or token in {",", "(", ")", "=", "==", "!="}:
+            raise self._unexpected(token, "identifier")
+        problems = explain_qualified_name(token)
+        if problems:
+            raise _unparsable(f"key: Invalid value: {show(token)}: {'; '.join(problems)}")
+        return token
+
+    def _values(self, key: str) -> tuple[str, ...]:
+        if self._peek() != "(":
+            raise self._unexpected(self._peek(), "'('")
+        self._next()
+        values: list[str] = []
+        expects_value = True
+        while (token := self._next()) != ")":
+            if not token:
+                raise self._unexpected("", "',', or identifier")
+            if token == ",":
+                if expects_value:
+                    values.append("")
+                expects_value = True
+                continue
+            self._check_value(key, token)
+            values.append(token)
+            expects_value = False
+        if expects_value:
+            values.append("")
+        return tuple(sorted(set(values)))
+
+    @staticmethod
+    def _check_value(key: str, value: str) -> None:
+        problems = explain_label_value(value)
+        if problems:
+            raise _unparsable(
+                f"values[0][{key}]: Invalid value: {show(value)}: {'; '.join(problems)}"
+            )
+
+
+def _unparsable(why: str) -> BadRequest:
+    return BadRequest(f"unable to parse requirement: {why}")
+
+
+@dataclass(frozen=True, slots=True)
+class FieldSelector:
+    """Clauses of (field, equal or not, value); all must hold."""
+
+    clauses: tuple[tuple[str, bool, str], ...] = ()
+
+    def matches(self, fields: Mapping[str, str]) -> bool:
+        """Whether an object with these field values is chosen."""
+        return all(
+            (fields.get(field, "") == value) is equal for field, equal, value in self.clauses
+        )
+
+    def find_exact(self, field: str) -> str | None:
+        """The value that a field must have, if the selector says so."""
+        return next((v for f, equal, v in self.clauses if equal and f == field), None)
+
+
+def parse_field_selector(text: str) -> FieldSelector:
+    """A selector from a query, such as ``spec.nodeName=gpu-0,status.phase!=Failed``."""
+    clauses = []
+    for term in re.split(r"(?<!\\),", text):
+        if not term:
+            continue
+        found = re.match(r"^(.*?)(!=|==|=)(.*)$", term)
+        if not found:
+            raise BadRequest(
+                f"invalid selector: '{text}'; can't understand '{term}'"
+            )
+        field, operator, value = found.groups()
+        clauses.append((field.strip(), operator != "!=", re.sub(r"\\(.)", r"\1", value)))
+    return FieldSelector(tuple(clauses))

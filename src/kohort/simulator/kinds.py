@@ -1,0 +1,33 @@
+"""The built-in kinds that components of the control plane name, as values."""
+
+from kohort.cluster.objects import Kind
+
+NAMESPACE = Kind("", "v1", "Namespace", "namespaces", namespaced=False)
+NODE = Kind("", "v1", "Node", "nodes", namespaced=False)
+POD = Kind("", "v1", "Pod", "pods")
+SERVICE = Kind("", "v1", "Service", "services")
+ENDPOINTS = Kind("", "v1", "Endpoints", "endpoints")
+ENDPOINT_SLICE = Kind("discovery.k8s.io", "v1", "EndpointSlice", "endpointslices")
+CONFIG_MAP = Kind("", "v1", "ConfigMap", "configmaps")
+SECRET = Kind("", "v1", "Secret", "secrets")
+SERVICE_ACCOUNT = Kind("", "v1", "ServiceAccount", "serviceaccounts")
+CLAIM = Kind("", "v1", "PersistentVolumeClaim", "persistentvolumeclaims")
+VOLUME = Kind("", "v1", "PersistentVolume", "persistentvolumes", namespaced=False)
+STORAGE_CLASS = Kind("storage.k8s.io", "v1", "StorageClass", "storageclasses", namespaced=False)
+EVENT = Kind("", "v1", "Event", "events")
+REVISION = Kind("apps", "v1", "ControllerRevision", "controllerrevisions")
+STATEFUL_SET = Kind("apps", "v1", "StatefulSet", "statefulsets")
+DEPLOYMENT = Kind("apps", "v1", "Deployment", "deployments")
+REPLICA_SET = Kind("apps", "v1", "ReplicaSet", "replicasets")
+BUDGET = Kind("policy", "v1", "PodDisruptionBudget", "poddisruptionbudgets")
+LEASE = Kind("coordination.k8s.io", "v1", "Lease", "leases")
+PRIORITY_CLASS = Kind(
+    "scheduling.k8s.io", "v1", "PriorityClass", "priorityclasses", namespaced=False
+)
+DEFINITION = Kind(
+    "apiextensions.k8s.io",
+    "v1",
+    "CustomResourceDefinition",
+    "customresourcedefinitions",
+    namespaced=False,
+)

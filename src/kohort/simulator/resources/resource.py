@@ -1,0 +1,99 @@
+"""
+Resources: what the server knows of a kind in order to serve it.
+
+A resource is a value. Built-in ones are rows of a table, custom ones are made
+from their definitions; the API treats both alike. What makes a kind different
+when it is written (defaults, what a user may set, what may change, what is
+valid) is its behaviour: a few pure functions.
+
+Functions of a behaviour may change the object that they are given: the API
+hands them a copy that nobody else holds. They must not change ``old``.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from kohort.cluster.fields import FieldError
+from kohort.cluster.objects import Kind, Object
+from kohort.simulator.resources.printers import Printer
+from kohort.simulator.schemas.shapes import Shape
+from kohort.simulator.schemas.structural import Structural
+
+ALL_VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
+
+
+def _nothing(obj: Object) -> None:
+    pass
+
+
+def _keep(obj: Object, old: Object) -> None:
+    pass
+
+
+def _valid(obj: Object, old: Object | None) -> list[FieldError]:
+    return []
+
+
+def _no_fields(obj: Object) -> Mapping[str, str]:
+    return {}
+
+
+def _no_warnings(obj: Object, old: Object | None) -> list[str]:
+    return []
+
+
+@dataclass(frozen=True, slots=True)
+class Behaviour:
+    """How objects of one kind are defaulted, prepared, checked and selected."""
+
+    default: Callable[[Object], None] = _nothing  # on every create and update, before admission
+    prepare_create: Callable[[Object], None] = _nothing  # fields that a user may not set
+    prepare_update: Callable[[Object, Object], None] = _keep  # (new, old)
+    prepare_status: Callable[[Object, Object], None] = _keep  # (new, old), status subresource
+    validate: Callable[[Object, Object | None], list[FieldError]] = _valid
+    validate_status: Callable[[Object, Object | None], list[FieldError]] = _valid
+    warn: Callable[[Object, Object | None], list[str]] = _no_warnings
+    fields: Callable[[Object], Mapping[str, str]] = _no_fields  # what field selectors may name
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """Where the scale subresource finds its numbers, as field paths without a leading dot."""
+
+    spec_replicas: tuple[str, ...] = ("spec", "replicas")
+    status_replicas: tuple[str, ...] = ("status", "replicas")
+    selector: tuple[str, ...] = ()  # a string, or a label selector that is written as one
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """One kind in one version, with all that is needed to serve it."""
+
+    kind: Kind
+    shape: Shape
+    printer: Printer
+    behaviour: Behaviour = Behaviour()
+    singular: str = ""
+    list_kind: str = ""
+    short_names: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+    verbs: tuple[str, ...] = ALL_VERBS
+    subresources: tuple[str, ...] = ()  # such as "status", "scale", "eviction"
+    scale: Scale | None = None
+    storage: str = ""  # the bucket; versions of one kind share it
+    has_generation: bool = False  # generation rises when the spec changes
+    graceful: bool = False  # deletion waits for a grace period (pods)
+    fields: tuple[str, ...] = ()  # supported field selectors besides metadata.name and namespace
+    structural: Structural | None = None  # custom kinds: schema with defaults, pruning, rules
+    schema: Object = field(default_factory=dict)  # custom kinds: the raw schema, to publish it
+    to_storage: Callable[[Object], Object] | None = None  # where a version is stored as another
+    from_storage: Callable[[Object], Object] | None = None
+
+    @property
+    def bucket(self) -> str:
+        """Where objects of this kind are stored."""
+        return self.storage or self.kind.group_resource
+
+    def serves(self, subresource: str) -> bool:
+        """Whether the subresource exists; the object itself always does."""
+        return not subresource or subresource in self.subresources

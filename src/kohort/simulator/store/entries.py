@@ -1,0 +1,159 @@
+"""
+Entries: stored objects as encoded bytes, with the few facts that are asked for often.
+
+An entry never changes; a write makes a new one. The object is decoded on demand
+and not kept, because a dictionary costs six times the memory of its JSON. What
+selectors and the garbage collector ask for on every object is taken out once,
+when the object is at hand anyway.
+"""
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any
+
+import msgspec
+import orjson
+
+from kohort.cluster.objects import Object
+
+
+class OwnerFacts(msgspec.Struct, gc=False, rename="camel"):
+    """One owner reference."""
+
+    api_version: str = ""
+    kind: str = ""
+    name: str = ""
+    uid: str = ""
+    controller: bool | None = None
+    block_owner_deletion: bool | None = None
+
+
+class MetaFacts(msgspec.Struct, rename="camel"):
+    """The metadata that controllers look at."""
+
+    name: str = ""
+    namespace: str = ""
+    uid: str = ""
+    generation: int = 0
+    labels: dict[str, str] = {}
+    owner_references: list[OwnerFacts] = []
+    finalizers: list[str] = []
+    creation_timestamp: str = ""
+    deletion_timestamp: str | None = None
+    deletion_grace_period_seconds: int | None = None
+
+
+class ConditionFacts(msgspec.Struct, gc=False, rename="camel"):
+    """One condition, without its words."""
+
+    type: str = ""
+    status: str = ""
+    last_transition_time: str | None = None
+
+
+class SpecFacts(msgspec.Struct, gc=False, rename="camel"):
+    """The part of a pod's spec that other components look at."""
+
+    node_name: str = ""
+
+
+class StatusFacts(msgspec.Struct, rename="camel"):
+    """The part of a pod's status that other components look at."""
+
+    phase: str = ""
+    pod_ip: str = msgspec.field(default="", name="podIP")
+    conditions: list[ConditionFacts] | None = None
+
+
+class Facts(msgspec.Struct, rename="camel"):
+    """What most controllers need of an object, decoded without the rest."""
+
+    metadata: MetaFacts
+    spec: SpecFacts | None = None
+    status: StatusFacts | None = None
+
+    @property
+    def is_leaving(self) -> bool:
+        """Whether the object is being deleted."""
+        return self.metadata.deletion_timestamp is not None
+
+    @property
+    def phase(self) -> str:
+        """A pod's phase."""
+        return self.status.phase if self.status else ""
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether the condition Ready is true."""
+        conditions = (self.status.conditions if self.status else None) or ()
+        return any(c.type == "Ready" and c.status == "True" for c in conditions)
+
+
+_decoder = msgspec.json.Decoder(Facts)
+
+
+class Entry:
+    """One version of one stored object."""
+
+    __slots__ = ("_facts", "controller", "fields", "key", "labels", "owners", "raw", "rv", "uid")
+
+    def __init__(
+        self, key: tuple[str, str], rv: int, obj: Object, fields: Mapping[str, str], raw: bytes
+    ) -> None:
+        metadata = obj["metadata"]
+        owners: list[dict[str, Any]] = metadata.get("ownerReferences") or []
+        self.key = key  # (namespace, name)
+        self.rv = rv
+        self.raw = raw
+        self.fields = fields
+        self.uid: str = metadata.get("uid", "")
+        self.labels: dict[str, str] = metadata.get("labels") or {}
+        self.owners = tuple(owner["uid"] for owner in owners)
+        self.controller = next((o["uid"] for o in owners if o.get("controller")), "")
+        self._facts: Facts | None = None
+
+    @property
+    def namespace(self) -> str:
+        """The namespace; empty for cluster-wide objects."""
+        return self.key[0]
+
+    @property
+    def name(self) -> str:
+        """The name."""
+        return self.key[1]
+
+    @property
+    def facts(self) -> Facts:
+        """The facts that most controllers need, decoded once."""
+        if self._facts is None:
+            self._facts = _decoder.decode(self.raw)
+        return self._facts
+
+    def decode(self) -> Object:
+        """The whole object, as a fresh dictionary that the caller may change."""
+        decoded: Object = orjson.loads(self.raw)
+        return decoded
+
+
+class Change(StrEnum):
+    """What happened to an object."""
+
+    ADDED = "ADDED"
+    MODIFIED = "MODIFIED"
+    DELETED = "DELETED"
+
+
+class Event:
+    """One committed change: the entry after it, and the one before."""
+
+    __slots__ = ("change", "entry", "previous")
+
+    def __init__(self, change: Change, entry: Entry, previous: Entry | None) -> None:
+        self.change = change
+        self.entry = entry  # for DELETED: the last state, with the version of the deletion
+        self.previous = previous
+
+    @property
+    def rv(self) -> int:
+        """The version at which it was committed."""
+        return self.entry.rv

@@ -1,0 +1,183 @@
+"""
+The store: every object of the cluster, one version counter, and what changed lately.
+
+All writes go through ``put`` and ``remove``, each takes the next version, and an
+entry is never changed afterwards. Recent events are kept for each bucket, so a
+watch can start in the past and a list can be read as it was; what is older than
+the history answers ``WatchExpired``, as a real server does after compaction.
+
+The store knows nothing of schemas, admission or HTTP. With a journal, a write is
+published to subscribers only after it has been committed: nobody is told of a
+change that a crash could take back.
+"""
+
+from bisect import bisect_left, insort
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Protocol
+
+import orjson
+
+from kohort.cluster.errors import WatchExpired
+from kohort.cluster.objects import Object
+from kohort.simulator.store.entries import Change, Entry, Event
+
+Key = tuple[str, str]
+Subscriber = Callable[[Event], None]
+
+HISTORY_EVENTS_MAX = 4_096
+
+
+class Journal(Protocol):
+    """Where committed writes are kept for the next start."""
+
+    def commit(self, batch: list[tuple[str, Event]]) -> None:
+        """Keep these writes; when this returns, a killed process does not lose them."""
+
+
+class Bucket:
+    """All objects of one kind, in the order of their keys, with their recent history."""
+
+    def __init__(self, name: str, history_max: int) -> None:
+        self.name = name
+        self.entries: dict[Key, Entry] = {}
+        self.keys: list[Key] = []
+        self.history: deque[Event] = deque()
+        self.history_max = history_max
+        self.floor = 0  # every event after this version is in the history
+        self.subscribers: list[Subscriber] = []
+
+    def record(self, event: Event) -> None:
+        """Remember an event, and forget the oldest if there are too many."""
+        self.history.append(event)
+        if len(self.history) > self.history_max:
+            self.floor = self.history.popleft().rv
+
+    def between(self, namespace: str | None) -> list[Key]:
+        """The keys of one namespace, or all, in order."""
+        if namespace is None:
+            return self.keys
+        start = bisect_left(self.keys, (namespace, ""))
+        return self.keys[start : bisect_left(self.keys, (namespace + "\0", ""))]
+
+
+class Store:
+    """The objects of one cluster, by bucket and key."""
+
+    def __init__(self, journal: Journal | None = None, history_max: int = HISTORY_EVENTS_MAX):
+        self.revision = 1
+        self.buckets: dict[str, Bucket] = {}
+        self.on_dirty: Callable[[], None] = self.flush
+        self._journal = journal
+        self._history_max = history_max
+        self._pending: list[tuple[str, Event]] = []
+
+    def bucket(self, name: str) -> Bucket:
+        """The bucket of that name, made when it is first asked for."""
+        found = self.buckets.get(name)
+        if found is None:
+            found = self.buckets[name] = Bucket(name, self._history_max)
+            found.floor = 0
+        return found
+
+    def find(self, bucket: str, key: Key) -> Entry | None:
+        """The current version of an object."""
+        found = self.buckets.get(bucket)
+        return found.entries.get(key) if found else None
+
+    def put(self, bucket: str, key: Key, obj: Object, fields: Mapping[str, str]) -> Entry:
+        """Store a new object or a new version of one. The object's version is set."""
+        home = self.bucket(bucket)
+        previous = home.entries.get(key)
+        entry = self._entry(key, obj, fields)
+        if previous is None:
+            insort(home.keys, key)
+        home.entries[key] = entry
+        change = Change.ADDED if previous is None else Change.MODIFIED
+        self._commit(home, Event(change, entry, previous))
+        return entry
+
+    def remove(self, bucket: str, key: Key, obj: Object, fields: Mapping[str, str]) -> Entry:
+        """Forget an object; ``obj`` is its last state, which watchers are shown."""
+        home = self.bucket(bucket)
+        previous = home.entries.pop(key)
+        del home.keys[bisect_left(home.keys, key)]
+        entry = self._entry(key, obj, fields)
+        self._commit(home, Event(Change.DELETED, entry, previous))
+        return entry
+
+    def _entry(self, key: Key, obj: Object, fields: Mapping[str, str]) -> Entry:
+        self.revision += 1
+        obj["metadata"]["resourceVersion"] = str(self.revision)
+        return Entry(key, self.revision, obj, fields, orjson.dumps(obj))
+
+    def _commit(self, home: Bucket, event: Event) -> None:
+        home.record(event)
+        if self._journal is None:
+            _publish(home, event)
+            return
+        self._pending.append((home.name, event))
+        if len(self._pending) == 1:
+            self.on_dirty()
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether every write has been committed."""
+        return not self._pending
+
+    def flush(self) -> None:
+        """Commit what was written, then tell the subscribers."""
+        if self._journal is None or not self._pending:
+            return
+        batch, self._pending = self._pending, []
+        self._journal.commit(batch)
+        for name, event in batch:
+            _publish(self.buckets[name], event)
+
+    def restore(self, revision: int, entries: Iterable[tuple[str, Entry]]) -> None:
+        """Fill an empty store with what a journal kept."""
+        self.revision = revision
+        for name, entry in entries:
+            self.bucket(name).entries[entry.key] = entry
+        for bucket in self.buckets.values():
+            bucket.keys = sorted(bucket.entries)
+
+    def replay(self, floor: int, events: Iterable[tuple[str, Event]]) -> None:
+        """Give back the recent history that a journal kept, so that watches resume."""
+        for name, event in events:
+            self.bucket(name).history.append(event)
+        for bucket in self.buckets.values():
+            bucket.floor = floor
+
+    def subscribe(self, bucket: str, subscriber: Subscriber) -> Callable[[], None]:
+        """Be told of every change from now on; call the result to stop."""
+        subscribers = self.bucket(bucket).subscribers
+        subscribers.append(subscriber)
+        return lambda: subscribers.remove(subscriber)
+
+    def since(self, bucket: str, version: int) -> list[Event]:
+        """What happened after a version, or ``WatchExpired`` if that is no longer known."""
+        home = self.bucket(bucket)
+        if version < home.floor:
+            raise WatchExpired(f"too old resource version: {version} ({home.floor + 1})")
+        return [event for event in home.history if event.rv > version]
+
+    def at(self, bucket: str, version: int, namespace: str | None) -> Iterator[Entry]:
+        """The objects as they were at a version, in the order of their keys."""
+        home = self.bucket(bucket)
+        if version >= self.revision or not home.history or home.history[-1].rv <= version:
+            entries = home.entries
+            return iter([entries[key] for key in home.between(namespace)])
+        past = dict(home.entries)
+        for event in reversed(self.since(bucket, version)):
+            if event.previous is None:
+                past.pop(event.entry.key, None)
+            else:
+                past[event.entry.key] = event.previous
+        keys = sorted(key for key in past if namespace is None or key[0] == namespace)
+        return iter([past[key] for key in keys])
+
+
+def _publish(bucket: Bucket, event: Event) -> None:
+    for subscriber in tuple(bucket.subscribers):
+        subscriber(event)
