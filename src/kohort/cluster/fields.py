@@ -41,6 +41,14 @@ _TITLES = {
 _WITHOUT_VALUE = {Fault.REQUIRED, Fault.FORBIDDEN, Fault.TOO_LONG}
 
 
+class _Omitted:
+    """The type of the one value that is never shown."""
+
+
+# Stands for a value that is too large to show: the error names the field alone.
+OMITTED = _Omitted()
+
+
 @dataclass(frozen=True, slots=True)
 class FieldError:
     """One broken rule: where, which, and with what value."""
@@ -53,7 +61,7 @@ class FieldError:
     def text(self) -> str:
         """The sentence without the path, as it stands in a cause."""
         title = _TITLES[self.fault]
-        if self.fault not in _WITHOUT_VALUE:
+        if self.fault not in _WITHOUT_VALUE and self.value is not OMITTED:
             title = f"{title}: {show(self.value)}"
         return f"{title}: {self.detail}" if self.detail else title
 
@@ -69,7 +77,7 @@ def show(value: Any) -> str:
     """A value as error messages print it: strings quoted, the rest as JSON."""
     if value is None:
         return "null"
-    return orjson.dumps(value).decode()
+    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
 
 
 def aggregate(errors: Sequence[FieldError]) -> str:

@@ -1,0 +1,98 @@
+"""
+The CEL engine: environments, compiled expressions, and its errors in the API's words.
+
+An environment is made once for each combination of variable types and kept.
+The engine counts no cost, so expensive rules are not refused here.
+"""
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+from cel_expr_python import cel
+from cel_expr_python.ext import (
+    ext_bindings,
+    ext_encoders,
+    ext_math,
+    ext_optional,
+    ext_strings,
+)
+
+from kohort.cluster.errors import KohortError
+from kohort.simulator.schemas.cel.library import make_library
+
+_UNDECLARED = re.compile(r"undeclared reference to '([\w.]+)'")
+_KEY = re.compile(r'Key not found in map : "?(.*?)"?$')
+_INDEX = re.compile(r"index=(-?\d+)")
+
+# Variable names with the types of their values, as the engine writes types.
+Variables = tuple[tuple[str, str], ...]
+
+
+class ExpressionError(KohortError):
+    """An expression that does not compile, or uses what is missing here."""
+
+
+class EvaluationError(KohortError):
+    """An expression failed on a value; the text is the API's."""
+
+
+class Expression:
+    """A compiled expression."""
+
+    def __init__(self, text: str, variables: Variables, result: str) -> None:
+        try:
+            self._compiled = _environment(variables).compile(text)
+        except RuntimeError as error:
+            raise ExpressionError(_explain(str(error))) from error
+        found = self._compiled.return_type().name()
+        if found not in (result, "DYN"):
+            raise ExpressionError(f"must evaluate to {result.lower()}, not {found.lower()}")
+
+    def evaluate(self, values: Mapping[str, Any]) -> Any:
+        """The result with these variables; raises ``EvaluationError``."""
+        result = self._compiled.eval(data=values)
+        if result.type() == cel.Type.ERROR:
+            raise EvaluationError(_translate(str(result.value())))
+        return result.value()
+
+
+@cache
+def _environment(variables: Variables) -> Any:
+    return cel.NewEnv(
+        variables={name: cel.Type(signature) for name, signature in variables},
+        extensions=[
+            ext_strings.ExtStrings(),
+            ext_optional.ExtOptional(),
+            ext_math.ExtMath(),
+            ext_bindings.ExtBindings(),
+            ext_encoders.ExtEncoders(),
+            make_library(),
+        ],
+    )
+
+
+def _explain(text: str) -> str:
+    """What the compiler says, without the engine's own wrapping."""
+    text = text.removeprefix("INVALID_ARGUMENT: ").removesuffix(" [INVALID_ARGUMENT]")
+    missing = sorted(set(_UNDECLARED.findall(text)))
+    hint = ""
+    if missing:
+        hint = (
+            f" (functions and macros that Kohort does not have are refused: {', '.join(missing)})"
+        )
+    return f"compilation failed: {text}{hint}"
+
+
+def _translate(text: str) -> str:
+    """An error of the engine as the API words it."""
+    if match := _KEY.search(text):
+        return f"no such key: {match[1]}"
+    if "No matching overloads" in text:
+        return "no such overload"
+    if "Index error" in text and (match := _INDEX.search(text)):
+        return f"index out of bounds: {match[1]}"
+    if "divide by zero" in text:
+        return "division by zero"
+    return text.partition(": ")[2] or text

@@ -1,0 +1,66 @@
+"""
+Defaulting: what an object holds after the fields that were left out are filled in.
+
+A null where the schema allows none counts as left out: it becomes the default
+if there is one and goes away if there is none. Defaults are copied, so that no
+two objects ever share a part.
+"""
+
+from typing import Any
+
+from kohort.simulator.schemas.structural.node import Node
+
+
+def fill(value: Any, node: Node) -> None:
+    """Fill in the defaults, in place, as deep as the value goes."""
+    kind = type(value)
+    if kind is dict:
+        _fill_fields(value, node)
+    elif kind is list:
+        _fill_entries(value, node.find_items())
+
+
+def _fill_fields(value: dict[str, Any], node: Node) -> None:
+    nulls = [key for key, inner in value.items() if inner is None]
+    for key in nulls:
+        _settle_null(value, key, node.find(key))
+    for key, default, nullable in node.defaults:
+        if key not in value or (value[key] is None and not nullable):
+            value[key] = copy_json(default)
+    for key, inner in value.items():
+        if type(inner) is dict:
+            child = node.find(key)
+            if child is not None:
+                _fill_fields(inner, child)
+        elif type(inner) is list:
+            child = node.find(key)
+            if child is not None:
+                _fill_entries(inner, child.find_items())
+
+
+def _settle_null(value: dict[str, Any], key: str, child: Node | None) -> None:
+    if child is None or child.nullable:
+        return
+    if child.default is None:
+        del value[key]
+    else:
+        value[key] = copy_json(child.default)
+
+
+def _fill_entries(value: list[Any], entry: Node | None) -> None:
+    if entry is None:
+        return
+    for index, inner in enumerate(value):
+        if inner is None and not entry.nullable and entry.default is not None:
+            value[index] = copy_json(entry.default)
+        fill(value[index], entry)
+
+
+def copy_json(value: Any) -> Any:
+    """A copy of a JSON value that shares nothing that can change."""
+    kind = type(value)
+    if kind is dict:
+        return {key: copy_json(inner) for key, inner in value.items()}
+    if kind is list:
+        return [copy_json(inner) for inner in value]
+    return value

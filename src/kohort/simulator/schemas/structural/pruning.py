@@ -1,0 +1,66 @@
+"""
+Pruning: what is taken out of an object because its schema does not know it.
+
+Paths are put together on the way back up, so an object without unknown fields
+costs no string. A field that preserves what is unknown keeps it, but fields
+that it does declare are pruned inside as any other.
+"""
+
+from typing import Any
+
+from kohort.simulator.schemas.structural.node import META_FIELDS, Node
+
+
+def prune(value: Any, node: Node | None) -> list[str] | None:
+    """Take out the unknown fields, in place; their paths below this value, if any."""
+    kind = type(value)
+    if kind is dict:
+        return _prune_fields(value, node)
+    if kind is list:
+        return _prune_entries(value, node)
+    return None
+
+
+def _prune_fields(value: dict[str, Any], node: Node | None) -> list[str] | None:
+    if node is None:
+        everything = [f".{key}" for key in value]
+        value.clear()
+        return everything
+    unknown: list[str] = []
+    below: list[str] = []
+    for key, inner in value.items():
+        if node.embedded and key in META_FIELDS:
+            continue
+        child = node.find(key)
+        if child is None:
+            if not node.preserves:
+                unknown.append(key)
+        elif type(inner) is dict or type(inner) is list:
+            found = prune(inner, child)
+            if found:
+                below += [f".{key}{path}" for path in found]
+    for key in unknown:
+        del value[key]
+    return below + [f".{key}" for key in unknown] or None
+
+
+def _prune_entries(value: list[Any], node: Node | None) -> list[str] | None:
+    entry = node.find_items() if node is not None else None
+    if node is not None and node.preserves:
+        if entry is None:
+            return None
+        entry = _preserving(entry)
+    below: list[str] = []
+    for index, inner in enumerate(value):
+        found = prune(inner, entry)
+        if found:
+            below += [f"[{index}]{path}" for path in found]
+    return below or None
+
+
+def _preserving(node: Node) -> Node:
+    """The same node, keeping what is unknown: a list hands this on to its entries."""
+    return node if node.preserves else Node(node.schema | _PRESERVE)
+
+
+_PRESERVE = {"x-kubernetes-preserve-unknown-fields": True}

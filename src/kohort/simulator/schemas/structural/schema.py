@@ -1,0 +1,127 @@
+"""
+One version of a custom kind: what its objects look like, and what is wrong with one.
+
+The order is the server's: decode, ``prune``, ``default``, admission, and then
+``validate``. Rules written in CEL come last, and are not run on an object whose
+types, sizes or required fields are already wrong.
+"""
+
+from functools import cached_property
+
+from kohort.cluster.fields import Fault, FieldError
+from kohort.cluster.objects import Object
+from kohort.simulator.schemas.cel import Rules, find_rules
+from kohort.simulator.schemas.shapes import Shape
+from kohort.simulator.schemas.structural.checks import compile_check
+from kohort.simulator.schemas.structural.filling import fill
+from kohort.simulator.schemas.structural.node import Node, Schema
+from kohort.simulator.schemas.structural.problems import NOWHERE, Check, Problem
+from kohort.simulator.schemas.structural.pruning import prune
+from kohort.simulator.schemas.structural.ratcheting import (
+    drop_duplicates,
+    drop_unchanged,
+    is_duplicate,
+)
+from kohort.simulator.schemas.structural.shaping import shape_of
+
+_BLOCKING = {
+    Fault.NOT_SUPPORTED,
+    Fault.REQUIRED,
+    Fault.TOO_LONG,
+    Fault.TOO_MANY,
+    Fault.TYPE_INVALID,
+}
+_NOT_CHECKED = FieldError(
+    Fault.INVALID,
+    NOWHERE,
+    "some validation rules were not checked because the object was invalid; "
+    "correct the existing errors to complete validation",
+)
+
+
+class Structural:
+    """A compiled schema."""
+
+    def __init__(self, schema: Schema) -> None:
+        self.schema = schema
+        self._node = Node(schema, embedded=True)
+        self._check: Check = compile_check(schema, root=True)
+
+    @cached_property
+    def shape(self) -> Shape:
+        """The structure alone, as patching and field ownership need it."""
+        return shape_of(self.schema, root=True)
+
+    @cached_property
+    def rules(self) -> Rules | None:
+        """The rules written in CEL, if there are any."""
+        return find_rules(self.schema)
+
+    @cached_property
+    def _status_check(self) -> Check | None:
+        status = (self.schema.get("properties") or {}).get("status")
+        return compile_check(status) if status else None
+
+    def default(self, obj: Object) -> None:
+        """Fill in defaults, in place; nulls that are not allowed go away."""
+        fill(obj, self._node)
+
+    def prune(self, obj: Object) -> list[str]:
+        """Take out unknown fields, in place; their paths, such as ``spec.foo``, sorted."""
+        found = prune(obj, self._node)
+        return sorted(path.removeprefix(".") for path in found) if found else []
+
+    def validate(self, obj: Object, old: Object | None = None) -> list[FieldError]:
+        """What is wrong with an object; with an old one, only what the update is to blame for."""
+        problems = self._check(obj)
+        errors = self._render(problems, obj, old) if problems else []
+        return self._with_rules(errors, obj, old)
+
+    def validate_status(self, obj: Object, old: Object) -> list[FieldError]:
+        """What is wrong with an update that may change the status alone."""
+        errors: list[FieldError] = []
+        status = obj.get("status")
+        if self._status_check is not None and "status" in obj:
+            problems = self._status_check(status) or []
+            node = self._node.find("status")
+            if problems and node is not None and "status" in old:
+                problems = drop_unchanged(problems, status, old["status"], node)
+            errors = _unique(
+                [problem.render("status") for problem in problems if not problem.is_late]
+            )
+        late = [problem for problem in self._check(obj) or () if is_duplicate(problem)]
+        if late:
+            errors += self._render(late, obj, old)
+        return self._with_rules(errors, obj, old)
+
+    def _render(self, problems: list[Problem], obj: Object, old: Object | None) -> list[FieldError]:
+        if old is not None:
+            problems = drop_unchanged(problems, obj, old, self._node)
+            if any(is_duplicate(problem) for problem in problems) and any(
+                is_duplicate(problem) for problem in self._check(old) or ()
+            ):
+                problems = drop_duplicates(problems)
+        return _unique([problem.render() for problem in sorted(problems, key=_is_late)])
+
+    def _with_rules(
+        self, errors: list[FieldError], obj: Object, old: Object | None
+    ) -> list[FieldError]:
+        if self.rules is None:
+            return errors
+        if any(error.fault in _BLOCKING for error in errors):
+            return [*errors, _NOT_CHECKED]
+        return errors + self.rules.evaluate(obj, old)
+
+
+def compile_schema(schema: Schema) -> Structural:
+    """Compile the ``openAPIV3Schema`` of one version."""
+    return Structural(schema)
+
+
+def _is_late(problem: Problem) -> bool:
+    return problem.is_late
+
+
+def _unique(errors: list[FieldError]) -> list[FieldError]:
+    """The errors without those that say the same twice."""
+    return list({str(error): error for error in errors}.values())
