@@ -12,9 +12,6 @@ from kohort.simulator.resources.printers import COLUMNS, Printer
 from kohort.simulator.resources.resource import Behaviour, Resource
 from kohort.simulator.schemas.builtin import load_shape
 
-# Makes the controller respect it in a StatefulSet; kube-apiserver 1.36 has it off.
-MAX_UNAVAILABLE_STATEFUL_SET = "MaxUnavailableStatefulSet"
-
 
 def builtin_resources(gates: frozenset[str] = frozenset()) -> tuple[Resource, ...]:
     """All built-in kinds, in the order of discovery, with these feature gates on."""

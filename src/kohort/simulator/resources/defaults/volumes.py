@@ -1,0 +1,129 @@
+"""Defaults of volumes: those of a pod, claims, persistent volumes and storage classes."""
+
+from collections.abc import Callable
+
+from kohort.cluster.objects import Object
+from kohort.simulator.resources.quantities import canonical, canonicalise
+
+_MODE = 0o644
+
+
+def default_volume(volume: Object) -> None:
+    """Fill in one volume of a pod; one without a source is an empty directory."""
+    if len(volume) == 1 and "name" in volume:
+        volume["emptyDir"] = {}
+        return
+    for source, settings in volume.items():
+        if source in _SOURCES and settings is not None:
+            _SOURCES[source](settings)
+
+
+def default_claim(claim: Object) -> None:
+    """Fill in a claim."""
+    spec = claim.setdefault("spec", {})
+    default_claim_spec(spec)
+    claim.setdefault("status", {}).setdefault("phase", "Pending")
+    if claim["status"].get("capacity"):
+        canonicalise(claim["status"]["capacity"])
+
+
+def default_claim_template(claim: Object) -> None:
+    """Fill in a claim template of a StatefulSet, which is stored as a whole object."""
+    claim["apiVersion"], claim["kind"] = "v1", "PersistentVolumeClaim"
+    claim.setdefault("metadata", {})
+    default_claim(claim)
+
+
+def default_claim_spec(spec: Object) -> None:
+    """Fill in what is asked of storage."""
+    spec.setdefault("volumeMode", "Filesystem")
+    resources = spec.setdefault("resources", {})
+    for field in ("limits", "requests"):
+        if resources.get(field):
+            canonicalise(resources[field])
+    source, reference = spec.get("dataSource"), spec.get("dataSourceRef")
+    if source is not None:
+        source.setdefault("apiGroup", None)
+        if reference is None:
+            spec["dataSourceRef"] = dict(source)
+    elif reference is not None:
+        reference.setdefault("apiGroup", None)
+        if not reference.get("namespace"):
+            spec["dataSource"] = dict(reference)
+
+
+def default_persistent_volume(volume: Object) -> None:
+    """Fill in a persistent volume."""
+    spec = volume.setdefault("spec", {})
+    spec.setdefault("persistentVolumeReclaimPolicy", "Retain")
+    spec.setdefault("volumeMode", "Filesystem")
+    if spec.get("hostPath") is not None:
+        spec["hostPath"].setdefault("type", "")
+    if spec.get("capacity"):
+        canonicalise(spec["capacity"])
+    volume.setdefault("status", {}).setdefault("phase", "Pending")
+
+
+def default_storage_class(storage_class: Object) -> None:
+    """Fill in a storage class."""
+    storage_class.setdefault("reclaimPolicy", "Delete")
+    storage_class.setdefault("volumeBindingMode", "Immediate")
+
+
+def _default_mode(settings: Object) -> None:
+    settings.setdefault("defaultMode", _MODE)
+
+
+def _default_host_path(settings: Object) -> None:
+    settings.setdefault("type", "")
+
+
+def _default_downward(settings: Object) -> None:
+    _default_mode(settings)
+    _default_items(settings)
+
+
+def _default_items(settings: Object) -> None:
+    for item in settings.get("items") or ():
+        if item.get("fieldRef") is not None:
+            item["fieldRef"].setdefault("apiVersion", "v1")
+        reference = item.get("resourceFieldRef")
+        if reference is not None:
+            reference["divisor"] = canonical(str(reference.get("divisor") or "0"))
+
+
+def _default_projected(settings: Object) -> None:
+    _default_mode(settings)
+    for source in settings.get("sources") or ():
+        if source.get("serviceAccountToken") is not None:
+            source["serviceAccountToken"].setdefault("expirationSeconds", 3600)
+        if source.get("downwardAPI") is not None:
+            _default_items(source["downwardAPI"])
+
+
+def _default_ephemeral(settings: Object) -> None:
+    template = settings.get("volumeClaimTemplate")
+    if template is not None:
+        template.setdefault("metadata", {})
+        default_claim_spec(template.setdefault("spec", {}))
+
+
+def _default_empty_dir(settings: Object) -> None:
+    if settings.get("sizeLimit") is not None:
+        settings["sizeLimit"] = canonical(str(settings["sizeLimit"]))
+
+
+def _default_iscsi(settings: Object) -> None:
+    settings.setdefault("iscsiInterface", "default")
+
+
+_SOURCES: dict[str, Callable[[Object], None]] = {
+    "configMap": _default_mode,
+    "secret": _default_mode,
+    "downwardAPI": _default_downward,
+    "projected": _default_projected,
+    "hostPath": _default_host_path,
+    "ephemeral": _default_ephemeral,
+    "emptyDir": _default_empty_dir,
+    "iscsi": _default_iscsi,
+}
