@@ -1,0 +1,99 @@
+"""
+Where services, their endpoints and slices become rows.
+
+Long lists of endpoints are cut after three, so that a row stays a line.
+"""
+
+from collections.abc import Sequence
+
+from kohort.cluster.objects import Object
+from kohort.simulator.resources.printers.tables import (
+    AGE,
+    NAME,
+    NONE,
+    UNSET,
+    make_printer,
+    shown,
+    wide,
+)
+from kohort.simulator.resources.printers.workloads import show_labels
+
+_LISTED_MAX = 3
+
+
+def _spec(service: Object) -> Object:
+    found: Object = service.get("spec") or {}
+    return found
+
+
+def _shorten(texts: Sequence[str]) -> str:
+    listed = ",".join(texts[:_LISTED_MAX])
+    more = len(texts) - _LISTED_MAX
+    return f"{listed} + {more} more..." if more > 0 else listed
+
+
+def _read_external(service: Object) -> str:
+    spec = _spec(service)
+    if spec.get("type") == "ExternalName":
+        return str(spec.get("externalName", ""))
+    addresses = list(spec.get("externalIPs") or [])
+    if spec.get("type") != "LoadBalancer":
+        return ",".join(addresses) or NONE
+    balancer = (service.get("status") or {}).get("loadBalancer") or {}
+    ingress = {i.get("ip") or i.get("hostname") or "" for i in balancer.get("ingress") or []}
+    return ",".join([*sorted(ingress - {""}), *addresses]) or "<pending>"
+
+
+def _read_ports(service: Object) -> str:
+    texts = []
+    for port in _spec(service).get("ports") or []:
+        node_port = f":{port['nodePort']}" if port.get("nodePort") else ""
+        texts.append(f"{port['port']}{node_port}/{port.get('protocol', 'TCP')}")
+    return ",".join(texts) or NONE
+
+
+def _read_endpoints(endpoints: Object) -> str:
+    subsets = endpoints.get("subsets") or []
+    if not subsets:
+        return NONE
+    texts = []
+    for subset in subsets:
+        addresses = [_bracket(address["ip"]) for address in subset.get("addresses") or []]
+        ports = [f":{port['port']}" for port in subset.get("ports") or []] or [""]
+        texts += [address + port for port in ports for address in addresses]
+    return _shorten(texts)
+
+
+def _bracket(address: str) -> str:
+    return f"[{address}]" if ":" in address else address
+
+
+def _read_slice_ports(piece: Object) -> str:
+    ports = [port.get("port") or port.get("name") for port in piece.get("ports") or []]
+    return _shorten([str(port or UNSET) for port in ports]) or UNSET
+
+
+def _read_slice_endpoints(piece: Object) -> str:
+    endpoints = piece.get("endpoints") or []
+    return _shorten([a for endpoint in endpoints for a in endpoint["addresses"]]) or UNSET
+
+
+SERVICES = make_printer(
+    NAME,
+    shown("Type", lambda service: _spec(service).get("type", ""), "How it is reached."),
+    shown("Cluster-IP", lambda service: _spec(service).get("clusterIP") or NONE),
+    shown("External-IP", _read_external, "Where it is reached from outside."),
+    shown("Port(s)", _read_ports, "Ports, with those of the nodes and the protocol."),
+    AGE,
+    wide("Selector", lambda service: show_labels(_spec(service).get("selector"))),
+)
+ENDPOINTS = make_printer(
+    NAME, shown("Endpoints", _read_endpoints, "The addresses that serve."), AGE
+)
+ENDPOINT_SLICES = make_printer(
+    NAME,
+    shown("AddressType", lambda piece: piece.get("addressType", "")),
+    shown("Ports", _read_slice_ports),
+    shown("Endpoints", _read_slice_endpoints),
+    AGE,
+)

@@ -1,0 +1,181 @@
+"""
+Where a pod becomes a row: what it is doing now, in one word.
+
+The word comes from the first of: an init container that holds the pod up, a
+container that waits or has ended, the reason of the pod, its phase. A pod that
+is being deleted says so unless it has ended before.
+"""
+
+from datetime import datetime
+
+from kohort.cluster.objects import Object, find_condition, is_leaving, is_true
+from kohort.simulator.resources.printers.ages import find_moment, show_duration
+from kohort.simulator.resources.printers.tables import (
+    AGE,
+    NAME,
+    NONE,
+    make_printer,
+    shown,
+    timed,
+    wide,
+)
+
+_ENDED = ("Succeeded", "Failed")
+
+
+def _status(pod: Object) -> Object:
+    found: Object = pod.get("status") or {}
+    return found
+
+
+def _spec(pod: Object) -> Object:
+    found: Object = pod.get("spec") or {}
+    return found
+
+
+def _state(container: Object, name: str) -> Object | None:
+    found: Object | None = (container.get("state") or {}).get(name)
+    return found
+
+
+def _restarting_names(pod: Object) -> set[str]:
+    """The init containers that run beside the others."""
+    inits = _spec(pod).get("initContainers") or []
+    return {init["name"] for init in inits if init.get("restartPolicy") == "Always"}
+
+
+def _find_blocking_init(pod: Object) -> tuple[int, Object] | None:
+    """The first init container that has yet to do its part, and its place."""
+    if is_true(pod, "Initialized"):
+        return None
+    restarting = _restarting_names(pod)
+    for place, init in enumerate(_status(pod).get("initContainerStatuses") or []):
+        ended = _state(init, "terminated")
+        is_done = ended is not None and not ended.get("exitCode")
+        is_started = init.get("name") in restarting and init.get("started")
+        if not is_done and not is_started:
+            return place, init
+    return None
+
+
+def _describe_end(ended: Object) -> str:
+    if ended.get("reason"):
+        return str(ended["reason"])
+    if ended.get("signal"):
+        return f"Signal:{ended['signal']}"
+    return f"ExitCode:{ended.get('exitCode', 0)}"
+
+
+def _describe_init(pod: Object, place: int, init: Object) -> str:
+    ended, waiting = _state(init, "terminated"), _state(init, "waiting") or {}
+    if ended is not None:
+        return f"Init:{_describe_end(ended)}"
+    if waiting.get("reason") not in (None, "", "PodInitializing"):
+        return f"Init:{waiting['reason']}"
+    return f"Init:{place}/{len(_spec(pod).get('initContainers') or [])}"
+
+
+def _is_serving(container: Object) -> bool:
+    return bool(container.get("ready")) and _state(container, "running") is not None
+
+
+def _describe_containers(pod: Object) -> str | None:
+    """What the first container that is not simply running has to say."""
+    containers: list[Object] = _status(pod).get("containerStatuses") or []
+    said = None
+    for container in reversed(containers):
+        ended, waiting = _state(container, "terminated"), _state(container, "waiting") or {}
+        if waiting.get("reason"):
+            said = str(waiting["reason"])
+        elif ended is not None:
+            said = _describe_end(ended)
+    if said == "Completed" and any(_is_serving(container) for container in containers):
+        return "Running" if is_true(pod, "Ready") else "NotReady"
+    return said
+
+
+def _describe(pod: Object) -> str:
+    status = _status(pod)
+    blocking = _find_blocking_init(pod)
+    if blocking is not None:
+        return _describe_init(pod, *blocking)
+    said = _describe_containers(pod)
+    if said is not None:
+        return said
+    if status.get("reason"):
+        return str(status["reason"])
+    scheduled = find_condition(pod, "PodScheduled") or {}
+    is_gated = scheduled.get("reason") == "SchedulingGated"
+    return "SchedulingGated" if is_gated else str(status.get("phase", ""))
+
+
+def read_status(pod: Object) -> str:
+    """What the pod is doing, in one word."""
+    if is_leaving(pod) and _status(pod).get("reason") == "NodeLost":
+        return "Unknown"
+    if is_leaving(pod) and _status(pod).get("phase") not in _ENDED:
+        return "Terminating"
+    return _describe(pod)
+
+
+def _lasting_containers(pod: Object) -> list[Object]:
+    """The containers that count for readiness: the main ones and those beside them."""
+    restarting = _restarting_names(pod)
+    inits = _status(pod).get("initContainerStatuses") or []
+    beside = [init for init in inits if init.get("name") in restarting]
+    return [*beside, *(_status(pod).get("containerStatuses") or [])]
+
+
+def read_ready(pod: Object) -> str:
+    """How many containers serve, of how many."""
+    ready = sum(1 for container in _lasting_containers(pod) if _is_serving(container))
+    total = len(_spec(pod).get("containers") or []) + len(_restarting_names(pod))
+    return f"{ready}/{total}"
+
+
+def read_restarts(pod: Object, now: datetime) -> str:
+    """How often containers have restarted, and when last."""
+    if _find_blocking_init(pod) is not None:
+        containers = _status(pod).get("initContainerStatuses") or []
+    else:
+        containers = _lasting_containers(pod)
+    restarts = sum(container.get("restartCount", 0) for container in containers)
+    ends = [(c.get("lastState") or {}).get("terminated") or {} for c in containers]
+    moments = [find_moment(end.get("finishedAt")) for end in ends]
+    known = [moment for moment in moments if moment is not None]
+    if not restarts or not known:
+        return str(restarts)
+    return f"{restarts} ({show_duration(int((now - max(known)).total_seconds()))} ago)"
+
+
+def _read_address(pod: Object) -> str:
+    addresses = _status(pod).get("podIPs") or [{}]
+    return addresses[0].get("ip") or NONE
+
+
+def _read_gates(pod: Object) -> str:
+    gates = _spec(pod).get("readinessGates") or []
+    open_gates = sum(1 for gate in gates if is_true(pod, gate.get("conditionType", "")))
+    return f"{open_gates}/{len(gates)}" if gates else NONE
+
+
+def _read_conditions(pod: Object) -> list[Object]:
+    phase = _status(pod).get("phase")
+    if phase not in _ENDED:
+        return []
+    message = "The pod has completed successfully." if phase == "Succeeded" else "The pod failed."
+    return [{"type": "Completed", "status": "True", "reason": phase, "message": message}]
+
+
+PODS = make_printer(
+    NAME,
+    shown("Ready", read_ready, "How many containers serve, of how many."),
+    shown("Status", read_status, "What the pod is doing."),
+    timed("Restarts", read_restarts, "How often containers restarted, and when last."),
+    AGE,
+    wide("IP", _read_address, "The address of the pod."),
+    wide("Node", lambda pod: _spec(pod).get("nodeName") or NONE, "Where the pod runs."),
+    wide("Nominated Node", lambda pod: _status(pod).get("nominatedNodeName") or NONE),
+    wide("Readiness Gates", _read_gates, "How many gates are open, of how many."),
+    conditions=_read_conditions,
+)

@@ -1,0 +1,116 @@
+"""
+Where sets of pods become rows: StatefulSets, Deployments, ReplicaSets,
+their revisions, and disruption budgets.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from kohort.cluster.objects import Object, find_controller
+from kohort.simulator.resources.printers.tables import (
+    AGE,
+    NAME,
+    NONE,
+    Printed,
+    make_printer,
+    shown,
+    wide,
+)
+
+
+def show_labels(labels: Mapping[str, str] | None) -> str:
+    """Labels in the order of their keys."""
+    return ",".join(f"{key}={value}" for key, value in sorted((labels or {}).items())) or NONE
+
+
+def show_selector(selector: Object | None) -> str:
+    """A label selector in the short form that ``kubectl -l`` takes."""
+    labels = (selector or {}).get("matchLabels") or {}
+    terms = [(key, f"{key}={value}") for key, value in labels.items()]
+    for term in (selector or {}).get("matchExpressions") or []:
+        terms.append((term["key"], _show_requirement(term)))
+    return ",".join(text for _, text in sorted(terms, key=lambda term: term[0])) or NONE
+
+
+def _show_requirement(term: Object) -> str:
+    key: str = term["key"]
+    values = ",".join(sorted(term.get("values") or []))
+    texts = {
+        "In": f"{key} in ({values})",
+        "NotIn": f"{key} notin ({values})",
+        "Exists": key,
+        "DoesNotExist": f"!{key}",
+    }
+    return texts.get(term.get("operator", ""), key)
+
+
+def _spec(obj: Object, field: str, default: Any) -> Any:
+    return (obj.get("spec") or {}).get(field, default)
+
+
+def _count(field: str, name: str, *, type: str = "integer") -> Printed:
+    return shown(name, lambda obj: (obj.get("status") or {}).get(field, 0), type=type)
+
+
+def _of_containers(obj: Object, field: str) -> str:
+    containers = (_spec(obj, "template", {}).get("spec") or {}).get("containers") or []
+    return ",".join(container.get(field, "") for container in containers)
+
+
+def _read_ready(obj: Object) -> str:
+    ready = (obj.get("status") or {}).get("readyReplicas", 0)
+    return f"{ready}/{_spec(obj, 'replicas', 1)}"
+
+
+def _read_controller(revision: Object) -> str:
+    owner = find_controller(revision)
+    if owner is None:
+        return NONE
+    group = owner["apiVersion"].rpartition("/")[0]
+    kind = owner["kind"].lower()
+    return f"{kind}.{group}/{owner['name']}" if group else f"{kind}/{owner['name']}"
+
+
+def _limit(field: str, name: str) -> Printed:
+    return shown(name, lambda budget: str(_spec(budget, field, "N/A")))
+
+
+_READY = shown("Ready", _read_ready, "How many pods are ready, of how many.")
+_CONTAINERS = wide("Containers", lambda obj: _of_containers(obj, "name"))
+_IMAGES = wide("Images", lambda obj: _of_containers(obj, "image"))
+_SELECTOR = wide("Selector", lambda obj: show_selector(_spec(obj, "selector", None)))
+
+STATEFUL_SETS = make_printer(NAME, _READY, AGE, _CONTAINERS, _IMAGES)
+DEPLOYMENTS = make_printer(
+    NAME,
+    _READY,
+    _count("updatedReplicas", "Up-to-date", type="string"),
+    _count("availableReplicas", "Available", type="string"),
+    AGE,
+    _CONTAINERS,
+    _IMAGES,
+    _SELECTOR,
+)
+REPLICA_SETS = make_printer(
+    NAME,
+    shown("Desired", lambda obj: _spec(obj, "replicas", 1), type="integer"),
+    _count("replicas", "Current"),
+    _count("readyReplicas", "Ready"),
+    AGE,
+    _CONTAINERS,
+    _IMAGES,
+    _SELECTOR,
+)
+CONTROLLER_REVISIONS = make_printer(
+    NAME,
+    shown("Controller", _read_controller, "The object that the revision belongs to."),
+    shown("Revision", lambda revision: revision.get("revision", 0)),
+    AGE,
+)
+POD_DISRUPTION_BUDGETS = make_printer(
+    NAME,
+    _limit("minAvailable", "Min Available"),
+    _limit("maxUnavailable", "Max Unavailable"),
+    _count("disruptionsAllowed", "Allowed Disruptions"),
+    AGE,
+)
