@@ -1,0 +1,94 @@
+"""
+Who controls what: adopting and releasing children, and finding those of nobody.
+
+A controller keeps the children that its selector matches. One that matches and
+has no controller is adopted; one that no longer matches is let go. Orphans are
+kept in an index, because looking through all pods of a namespace at each step
+would cost more than the step.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from kohort.cluster.objects import Kind, Object
+from kohort.simulator.steps import Merge, View
+from kohort.simulator.store.entries import Entry, OwnerFacts
+
+
+class Orphans:
+    """The objects without a controller, by kind and namespace."""
+
+    def __init__(self) -> None:
+        self._names: dict[tuple[Kind, str], set[str]] = defaultdict(set)
+
+    def note(self, kind: Kind, old: Entry | None, new: Entry | None) -> None:
+        """Remember a change."""
+        entry = new or old
+        assert entry is not None
+        names = self._names[kind, entry.namespace]
+        if new is not None and not new.controller:
+            names.add(entry.name)
+        else:
+            names.discard(entry.name)
+
+    def find(self, kind: Kind, namespace: str, view: View) -> Iterator[Entry]:
+        """The orphans of one namespace, in the order of their names."""
+        for name in sorted(self._names.get((kind, namespace), ())):
+            entry = view.find(kind, namespace, name)
+            if entry is not None and not entry.controller:
+                yield entry
+
+
+def controllers(kind: str, *entries: Entry | None) -> set[str]:
+    """The keys of the controllers of that kind that the entries name."""
+    keys: set[str] = set()
+    for entry in entries:
+        if entry is None or not entry.controller:
+            continue
+        for owner in entry.facts.metadata.owner_references:
+            if owner.controller and owner.kind == kind:
+                keys.add(f"{entry.namespace}/{owner.name}")
+    return keys
+
+
+def reference(kind: Kind, entry: Entry) -> Object:
+    """The little of an object that an event or an owner reference needs."""
+    metadata = {"name": entry.name, "uid": entry.uid, "resourceVersion": str(entry.rv)}
+    if entry.namespace:
+        metadata["namespace"] = entry.namespace
+    return {"apiVersion": kind.api_version, "kind": kind.name, "metadata": metadata}
+
+
+def write_owner(owner: OwnerFacts) -> Object:
+    """An owner reference as the API has it."""
+    written: Object = {
+        "apiVersion": owner.api_version,
+        "kind": owner.kind,
+        "name": owner.name,
+        "uid": owner.uid,
+    }
+    if owner.controller is not None:
+        written["controller"] = owner.controller
+    if owner.block_owner_deletion is not None:
+        written["blockOwnerDeletion"] = owner.block_owner_deletion
+    return written
+
+
+def adopt(kind: Kind, child: Entry, owner: Object) -> Merge:
+    """Make the owner the controller of an orphan."""
+    return set_owners(kind, child, [*_owners(child), owner])
+
+
+def release(kind: Kind, child: Entry, owner_uid: str) -> Merge:
+    """Take the owner's reference off a child."""
+    return set_owners(kind, child, [o for o in _owners(child) if o["uid"] != owner_uid])
+
+
+def set_owners(kind: Kind, child: Entry, owners: list[Object]) -> Merge:
+    """Write all owner references of an object, unless somebody changed it meanwhile."""
+    metadata = {"ownerReferences": owners or None, "resourceVersion": str(child.rv)}
+    return Merge(kind, child.namespace, child.name, {"metadata": metadata}, uid=child.uid)
+
+
+def _owners(child: Entry) -> list[Object]:
+    return [write_owner(owner) for owner in child.facts.metadata.owner_references]

@@ -1,0 +1,254 @@
+"""
+The StatefulSet controller: pods with stable names, made, replaced and removed in order.
+
+A step looks at one set, the pods and revisions that it controls, and the claims
+of its pods, each through a cache of its own. It never trusts that two caches
+agree: a create that meets a pod is a success and changes nothing, and a delete
+names the pod that was seen. A set that is being deleted only keeps its status;
+its pods are the garbage collector's.
+"""
+
+from collections.abc import Iterable, Iterator
+
+from kohort.cluster.errors import ClusterError, Conflict
+from kohort.cluster.objects import Kind, Object, name_of
+from kohort.simulator.builtins.ownership import Orphans, adopt, controllers, reference, release
+from kohort.simulator.builtins.selectors import Selector, read_selector
+from kohort.simulator.builtins.statefulsets import claims, plan, revisions
+from kohort.simulator.builtins.statefulsets.pods import Renderer, identity_patch
+from kohort.simulator.builtins.statefulsets.spec import (
+    POD_NAME_LABEL,
+    Member,
+    SetSpec,
+    find_ordinal,
+    parent_name,
+    read_member,
+    read_set,
+)
+from kohort.simulator.builtins.statefulsets.status import count_status
+from kohort.simulator.kinds import CLAIM, POD, REVISION, STATEFUL_SET
+from kohort.simulator.steps import Action, Create, Delete, Emit, Merge, Moment, Replace, Step, View
+from kohort.simulator.store.entries import Entry
+
+_BLOCKED_RETRY_SECONDS = 5.0
+
+
+class StatefulSets:
+    """The part that keeps StatefulSets."""
+
+    name = "statefulsets"
+    manager = "kube-controller-manager"
+    kinds: tuple[Kind, ...] = (STATEFUL_SET, POD, REVISION, CLAIM)
+
+    def __init__(self, *, honours_max_unavailable: bool = False) -> None:
+        self._honours_max_unavailable = honours_max_unavailable
+        self._orphans = Orphans()
+        self._ledger = revisions.Ledger()
+        self._selectors: dict[str, Selector] = {}
+        self._failures: dict[str, list[str]] = {}
+
+    def observe(
+        self, kind: Kind, old: Entry | None, new: Entry | None, view: View
+    ) -> Iterable[str]:
+        """The set itself, the set that controls the object, or sets that might adopt it."""
+        entry = new or old
+        assert entry is not None
+        if kind == STATEFUL_SET:
+            if new is None:
+                self._selectors.pop(entry.uid, None)
+            return (_key(entry),)
+        if kind == CLAIM:
+            return _sets_of_claim(entry)
+        self._orphans.note(kind, old, new)
+        if kind == REVISION and new is None:
+            self._ledger.forget(entry)
+        keys = controllers(STATEFUL_SET.name, old, new)
+        if new is not None and not new.controller:
+            keys.update(self._possible_owners(new, view))
+        return keys
+
+    def step(self, key: str, view: View, moment: Moment) -> Step:
+        """Bring one set closer to what it asks for."""
+        namespace, _, name = key.partition("/")
+        entry = view.find(STATEFUL_SET, namespace, name)
+        if entry is None:
+            self._failures.pop(key, None)
+            return Step()
+        spec = read_set(entry, honours_max_unavailable=self._honours_max_unavailable)
+        return _Visit(spec, view, moment, self._orphans, self._ledger).run(
+            self._failures.pop(key, ())
+        )
+
+    def refused(self, key: str, action: Action, error: ClusterError) -> None:
+        """Keep the reason why a pod could not be made, for an event at the next step."""
+        if isinstance(action, Create) and action.kind == POD and not isinstance(error, Conflict):
+            text = f"Create Pod {name_of(action.obj)} in StatefulSet {key.partition('/')[2]}"
+            self._failures.setdefault(key, []).append(f"{text} failed error: {error.message}")
+
+    def _possible_owners(self, child: Entry, view: View) -> Iterator[str]:
+        for entry in view.all(STATEFUL_SET, child.namespace):
+            selector = self._selectors.get(entry.uid)
+            if selector is None:
+                # A set's selector never changes, so it is read once.
+                selector = read_selector(entry.decode()["spec"].get("selector"))
+                self._selectors[entry.uid] = selector
+            if selector.matches(child.labels):
+                yield _key(entry)
+
+
+class _Visit:
+    """One look at one set."""
+
+    def __init__(
+        self,
+        spec: SetSpec,
+        view: View,
+        moment: Moment,
+        orphans: Orphans,
+        ledger: revisions.Ledger,
+    ) -> None:
+        self._spec = spec
+        self._view = view
+        self._moment = moment
+        self._orphans = orphans
+        self._ledger = ledger
+        self._about = reference(STATEFUL_SET, spec.entry)
+        self._actions: list[Action] = []
+
+    def run(self, failures: Iterable[str]) -> Step:
+        """All that is to be done for the set now."""
+        spec = self._spec
+        is_leaving = spec.entry.facts.is_leaving
+        for failure in failures:
+            self._warn(failure)
+        members = self._members(may_adopt=not is_leaving)
+        history = revisions.plan_history(spec, self._revisions(), self._ledger, self._view)
+        decided, blocked = plan.Plan(), {}
+        if not is_leaving:
+            self._actions.extend(history.actions)
+            blocked = self._blocked_ordinals(members)
+            decided = plan.plan_pods(spec, members, history.update, blocked)
+            self._carry_out(decided, history)
+        self._report(count_status(spec, members, history, decided.replaced))
+        if not is_leaving:
+            used = (member.revision for member in members)
+            self._actions.extend(revisions.truncate(spec, history, used))
+        return Step(tuple(self._actions), self._next_look(members, bool(blocked)))
+
+    def _members(self, *, may_adopt: bool) -> list[Member]:
+        spec, found = self._spec, []
+        for pod in self._view.owned(POD, spec.entry.uid):
+            if _belongs(spec, pod):
+                found.append(read_member(spec, pod, self._moment))
+            elif may_adopt:
+                self._actions.append(release(POD, pod, spec.entry.uid))
+        if may_adopt:
+            for pod in self._orphans.find(POD, spec.entry.namespace, self._view):
+                if _belongs(spec, pod) and not pod.facts.is_leaving:
+                    self._actions.append(adopt(POD, pod, spec.owner))
+                    found.append(read_member(spec, pod, self._moment))
+        found.sort(key=lambda member: member.ordinal)
+        return found
+
+    def _revisions(self) -> list[Entry]:
+        spec = self._spec
+        orphans = self._orphans.find(REVISION, spec.entry.namespace, self._view)
+        adoptable = [entry for entry in orphans if spec.selector.matches(entry.labels)]
+        return [*self._view.owned(REVISION, spec.entry.uid), *adoptable]
+
+    def _blocked_ordinals(self, members: list[Member]) -> dict[int, str]:
+        """Ordinals whose pod cannot be made now: a claim is leaving, or the name is taken."""
+        spec = self._spec
+        present = {member.ordinal for member in members}
+        blocked: dict[int, str] = {}
+        for ordinal in range(spec.start, spec.end):
+            if ordinal in present:
+                continue
+            name = f"{spec.name}-{ordinal}"
+            claim = claims.find_blocker(spec, name, self._view)
+            if claim is not None:
+                blocked[ordinal] = f"pvc {claim.name} is being deleted"
+            elif self._is_taken(name):
+                blocked[ordinal] = f'pods "{name}" already exists'
+            if ordinal in blocked:
+                self._warn(
+                    f"Create Pod {name} in StatefulSet {spec.name} failed error: {blocked[ordinal]}"
+                )
+            if spec.is_ordered:
+                break
+        return blocked
+
+    def _is_taken(self, name: str) -> bool:
+        pod = self._view.find(POD, self._spec.entry.namespace, name)
+        return pod is not None and pod.controller != self._spec.entry.uid
+
+    def _carry_out(self, decided: plan.Plan, history: revisions.History) -> None:
+        renderer = Renderer(self._spec, history)
+        for member in decided.keep:
+            self._mend(member)
+        for ordinal in decided.make:
+            pod = renderer.render(ordinal)
+            name = name_of(pod)
+            self._make_claims(name)
+            self._actions.append(Create(POD, pod))
+            self._tell("SuccessfulCreate", f"Create Pod {name}")
+        for member in decided.remove:
+            pod_entry = member.entry
+            self._actions.append(Delete(POD, pod_entry.namespace, pod_entry.name, pod_entry.uid))
+            self._tell("SuccessfulDelete", f"Delete Pod {pod_entry.name}")
+
+    def _mend(self, member: Member) -> None:
+        pod = member.entry
+        if member.is_pending:
+            self._make_claims(pod.name)
+        self._actions.extend(claims.plan_retention(self._spec, member, self._view))
+        if pod.labels.get(POD_NAME_LABEL) != pod.name:
+            patch = identity_patch(pod.name, member.ordinal)
+            self._actions.append(Merge(POD, pod.namespace, pod.name, patch, uid=pod.uid))
+            self._tell("SuccessfulUpdate", f"Update Pod {pod.name}")
+
+    def _make_claims(self, pod_name: str) -> None:
+        spec = self._spec
+        for claim in claims.render_claims(spec, pod_name):
+            if self._view.find(CLAIM, spec.entry.namespace, name_of(claim)) is None:
+                self._actions.append(Create(CLAIM, claim))
+                text = f"Create Claim {name_of(claim)} Pod {pod_name} in StatefulSet {spec.name}"
+                self._actions.append(
+                    Emit(self._about, "Normal", "SuccessfulCreate", f"{text} success")
+                )
+
+    def _tell(self, reason: str, what: str) -> None:
+        message = f"{what} in StatefulSet {self._spec.name} successful"
+        self._actions.append(Emit(self._about, "Normal", reason, message))
+
+    def _warn(self, message: str) -> None:
+        self._actions.append(Emit(self._about, "Warning", "FailedCreate", message))
+
+    def _report(self, status: Object) -> None:
+        if status != self._spec.status:
+            obj = {**self._spec.obj, "status": status}
+            self._actions.append(Replace(STATEFUL_SET, obj, "status"))
+
+    def _next_look(self, members: list[Member], is_blocked: bool) -> float | None:
+        waits = [member.seconds_left for member in members if member.seconds_left]
+        if is_blocked:
+            waits.append(_BLOCKED_RETRY_SECONDS)
+        return min(waits, default=None)
+
+
+def _belongs(spec: SetSpec, pod: Entry) -> bool:
+    return spec.selector.matches(pod.labels) and find_ordinal(spec.name, pod.name) is not None
+
+
+def _key(entry: Entry) -> str:
+    return f"{entry.namespace}/{entry.name}"
+
+
+def _sets_of_claim(claim: Entry) -> set[str]:
+    """The sets that wait for a claim: named by it, or by the pod that it goes with."""
+    keys = set()
+    for owner in claim.facts.metadata.owner_references:
+        parent = parent_name(owner.name) if owner.kind == POD.name else owner.name
+        if parent and owner.kind in {POD.name, STATEFUL_SET.name}:
+            keys.add(f"{claim.namespace}/{parent}")
+    return keys
