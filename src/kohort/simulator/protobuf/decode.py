@@ -9,20 +9,48 @@ or a BadRequest that says what is wrong.
 
 import orjson
 
+from kohort.cluster.errors import BadRequest
 from kohort.cluster.objects import Object
-from kohort.simulator.protobuf.table import load_table
-from kohort.simulator.protobuf.wire import malformed
+from kohort.simulator.protobuf.table import Envelope, load_table
+from kohort.simulator.protobuf.wire import MalformedError
 
 MEDIA_TYPE = "application/vnd.kubernetes.protobuf"
+_QUOTED_BYTES_MAX = 1024
+_FAULTS = (MalformedError, IndexError, UnicodeDecodeError, orjson.JSONDecodeError)
 
 
 def decode_body(raw: bytes, api_version: str = "", kind: str = "") -> Object:
-    """The object in a body; the version and kind are for a body that does not name its own."""
+    """The object in a body, which need not name its kind if that is the one expected."""
+    table = load_table()
     try:
-        return load_table().read(raw, (api_version, kind))
-    except IndexError:
-        raise malformed("it ends in the middle of a field") from None
-    except UnicodeDecodeError:
-        raise malformed("a text in it is not UTF-8") from None
-    except orjson.JSONDecodeError as error:
-        raise malformed(f"the JSON inside it does not parse: {error}") from None
+        envelope = table.open(raw)
+    except _FAULTS as fault:
+        raise _unrecognized(raw, kind, fault) from None
+    envelope = envelope._replace(
+        api_version=envelope.api_version or api_version, kind=envelope.kind or kind
+    )
+    try:
+        return table.read(raw, envelope)
+    except _FAULTS as fault:
+        raise _unfit(envelope, kind, fault) from None
+
+
+def _unrecognized(raw: bytes, expected: str, fault: Exception) -> BadRequest:
+    must = f"must be of type {expected}" if expected else "must be of a known type"
+    quoted = raw[:_QUOTED_BYTES_MAX].hex() or "<empty>"
+    why = _explain(fault)
+    return BadRequest(f"the object provided is unrecognized ({must}): {why} ({quoted})")
+
+
+def _unfit(envelope: Envelope, expected: str, fault: Exception) -> BadRequest:
+    version = envelope.api_version.rpartition("/")[2]
+    return BadRequest(
+        f'{envelope.kind} in version "{version}" cannot be handled as a '
+        f"{expected or envelope.kind}: {_explain(fault)}"
+    )
+
+
+def _explain(fault: Exception) -> str:
+    if isinstance(fault, IndexError):
+        return "unexpected EOF"
+    return "a text is not UTF-8" if isinstance(fault, UnicodeDecodeError) else str(fault)

@@ -10,7 +10,7 @@ message around it, ``m`` a map of text to the kind, ``o`` left out when empty,
 
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -35,8 +35,8 @@ from kohort.simulator.protobuf.wire import (
     MERGE,
     Field,
     Fields,
+    MalformedError,
     Reader,
-    malformed,
     read_bool,
     read_float,
     read_int,
@@ -52,6 +52,15 @@ _TYPE_META: Fields = {
     10: Field("apiVersion", read_text, DROP_EMPTY),
     18: Field("kind", read_text, DROP_EMPTY),
 }
+
+
+class Envelope(NamedTuple):
+    """The kind of an object, and where in the body it lies."""
+
+    api_version: str
+    kind: str
+    start: int
+    end: int
 
 
 class Table:
@@ -73,25 +82,37 @@ class Table:
             26: Field("encoding", read_text, DROP_EMPTY),
         }
 
-    def read(self, data: bytes, expected: tuple[str, str], depth: int = 0) -> Object:
-        """The object in an envelope; ``expected`` names its kind if the envelope does not."""
+    def open(self, data: bytes, depth: int = 0) -> Envelope:
+        """What the envelope around an object says of it."""
+        if not data:
+            raise MalformedError("empty data")
+        if data == MAGIC:
+            raise MalformedError("empty body")
         if not data.startswith(MAGIC):
-            raise malformed("it does not begin with k8s and a zero byte")
-        envelope = read_message(self._envelope, data, len(MAGIC), len(data), depth)
-        if "encoding" in envelope:
-            raise malformed(f"its content is encoded as {envelope['encoding']}")
-        named = envelope.get("type", {})
-        api_version, kind = named.get("apiVersion", expected[0]), named.get("kind", expected[1])
-        start, end = envelope.get("raw", (0, 0))
-        content = read_message(self._find_root(api_version, kind), data, start, end, depth)
-        return {"apiVersion": api_version, "kind": kind, **content}
+            raise MalformedError(
+                "provided data does not appear to be a protobuf message, "
+                f"expected prefix [{' '.join(str(byte) for byte in MAGIC)}]"
+            )
+        parts = read_message(self._envelope, data, len(MAGIC), len(data), depth)
+        if "encoding" in parts:
+            raise MalformedError(f"the content encoding {parts['encoding']} is not supported")
+        named = parts.get("type", {})
+        return Envelope(
+            named.get("apiVersion", ""), named.get("kind", ""), *parts.get("raw", (0, 0))
+        )
 
-    def _find_root(self, api_version: str, kind: str) -> Fields:
+    def read(self, data: bytes, envelope: Envelope, depth: int = 0) -> Object:
+        """The object in an envelope."""
+        api_version, kind, start, end = envelope
         # DeleteOptions and Status may be named in any group.
         root = self._roots.get(f"{api_version}/{kind}") or self._roots.get(kind)
         if root is None:
-            raise malformed(f'no kind "{kind}" is known in version "{api_version}"')
-        return self._messages[root]
+            raise MalformedError(f'no kind "{kind}" is registered for version "{api_version}"')
+        content = read_message(self._messages[root], data, start, end, depth)
+        return {"apiVersion": api_version, "kind": kind, **content}
+
+    def _read_nested(self, data: bytes, depth: int) -> Object:
+        return self.read(data, self.open(data, depth), depth)
 
     def _add_field(self, fields: Fields, number: int, name: str, kind: str, flags: str) -> None:
         wire, read, put = _WIRE_TYPES.get(kind, _BYTES), self._readers[kind], KEEP
@@ -122,7 +143,7 @@ class Table:
             "intorstring": read_int_or_string,
             "time": read_time,
             "microtime": read_microtime,
-            "json": json_reader(lambda data, depth: self.read(data, ("", ""), depth)),
+            "json": json_reader(self._read_nested),
             "schemaorlist": either_reader({10: one, 18: Field("list", schema, APPEND)}),
             "schemaorbool": either_reader({8: Field("allows", read_bool, KEEP), 18: one}),
             "schemaorstrings": either_reader({10: one, 18: Field("names", read_text, APPEND)}),

@@ -18,8 +18,8 @@ from kohort.simulator.protobuf.wire import (
     KEEP,
     Field,
     Fields,
+    MalformedError,
     Reader,
-    malformed,
     read_int,
     read_message,
     read_text,
@@ -86,7 +86,7 @@ def _find_moment(data: bytes, start: int, end: int, depth: int) -> datetime | No
     try:
         return _EPOCH + timedelta(seconds=parts.get("seconds", 0), microseconds=micros)
     except OverflowError:
-        raise malformed("a time lies outside the years 1 to 9999") from None
+        raise MalformedError("a time lies outside the years 1 to 9999") from None
 
 
 def json_reader(read_nested: Callable[[bytes, int], Object]) -> Reader:

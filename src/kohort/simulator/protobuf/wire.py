@@ -10,7 +10,7 @@ from collections.abc import Callable
 from struct import unpack_from
 from typing import Any, NamedTuple
 
-from kohort.cluster.errors import BadRequest
+from kohort.cluster.errors import KohortError
 from kohort.cluster.objects import Object
 
 NESTING_MAX = 100
@@ -33,15 +33,14 @@ class Field(NamedTuple):
 Fields = dict[int, Field]
 
 
-def malformed(why: str) -> BadRequest:
-    """The answer to bytes that are not what they say they are."""
-    return BadRequest(f"the body is not a protobuf message of the Kubernetes API: {why}")
+class MalformedError(KohortError):
+    """The bytes are not what they should be; the text says why."""
 
 
 def read_message(fields: Fields, data: bytes, at: int, end: int, depth: int) -> Object:
     """The message that lies between two positions."""
     if depth > NESTING_MAX:
-        raise malformed(f"it nests deeper than {NESTING_MAX} levels")
+        raise MalformedError(f"messages nest deeper than {NESTING_MAX} levels")
     out: Object = {}
     while at < end:
         start, tag = at, data[at]
@@ -57,25 +56,36 @@ def read_message(fields: Fields, data: bytes, at: int, end: int, depth: int) -> 
         else:
             start, at = at, skip_scalar(tag & 7, data, at)
         if at > end:
-            raise malformed("it ends in the middle of a field")
+            raise MalformedError("unexpected EOF")
         field = fields.get(tag)
-        if field is not None:
-            _put(out, field, field.read(data, start, at, depth))
+        if field is None:
+            _check_unknown(fields, tag)
+            continue
+        name, read, put = field
+        value = read(data, start, at, depth)
+        if put > DROP_EMPTY:
+            _add(out, name, value, put)
+        elif value or (put == KEEP and value is not None):
+            out[name] = value
     return out
 
 
-def _put(out: Object, field: Field, value: Any) -> None:
-    name, _, put = field
+def _check_unknown(fields: Fields, tag: int) -> None:
+    """Refuse a field that is known with another wire type; let an unknown one pass."""
+    for known, field in fields.items():
+        if known >> 3 == tag >> 3:
+            raise MalformedError(f"proto: wrong wireType = {tag & 7} for field {field.name}")
+
+
+def _add(out: Object, name: str, value: Any, put: int) -> None:
     if put == APPEND:
         out.setdefault(name, []).append(value)
     elif put == EXTEND:
         out.setdefault(name, []).extend(value)
     elif put == COLLECT:
         out.setdefault(name, {}).update(value)
-    elif put == MERGE:
+    else:
         out.update(value)
-    elif value or (put == KEEP and value is not None):
-        out[name] = value
 
 
 def read_varint(data: bytes, at: int) -> tuple[int, int]:
@@ -88,7 +98,7 @@ def read_varint(data: bytes, at: int) -> tuple[int, int]:
         if byte < 128:
             return value & 0xFFFFFFFFFFFFFFFF, at
         shift += 7
-    raise malformed("a number is longer than 64 bits")
+    raise MalformedError("proto: integer overflow")
 
 
 def skip_scalar(wire: int, data: bytes, at: int) -> int:
@@ -99,7 +109,7 @@ def skip_scalar(wire: int, data: bytes, at: int) -> int:
         return at + 8
     if wire == 5:
         return at + 4
-    raise malformed(f"it has a field of the wire type {wire}")
+    raise MalformedError(f"proto: illegal wireType {wire}")
 
 
 def read_int(data: bytes, start: int, end: int, _depth: int) -> int:
