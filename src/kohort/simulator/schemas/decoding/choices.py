@@ -1,0 +1,14 @@
+"""
+This is where the three types are named that hold a JSON schema or something else.
+
+A real server reads them with code of their own, which knows nothing of strict
+decoding: what is unknown inside them is dropped in silence in every mode.
+"""
+
+_EXTENSIONS = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1."
+SCHEMA = _EXTENSIONS + "JSONSchemaProps"
+SCHEMA_CHOICES: dict[str, type] = {
+    _EXTENSIONS + "JSONSchemaPropsOrArray": list,
+    _EXTENSIONS + "JSONSchemaPropsOrBool": bool,
+    _EXTENSIONS + "JSONSchemaPropsOrStringArray": str,
+}

@@ -1,0 +1,86 @@
+"""
+This is where a request's object of a built-in kind is taken in.
+
+A real server reads such an object into a struct: what the struct does not know
+is gone, what has the wrong type is refused, and the rest comes back in one
+form. ``read_object`` does the same. What is unknown or given twice it only
+reports, since ``fieldValidation`` decides what becomes of that: nothing
+(Ignore), warnings with these texts (Warn), or a refusal (Strict).
+
+Nulls are absent fields. Names are matched exactly. An object that is only part
+of one (a patch, an applied configuration) must not come here, because fields
+that every object of its kind has are added.
+"""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import orjson
+
+from kohort.cluster.errors import BadRequest
+from kohort.cluster.objects import Object
+from kohort.simulator.schemas.decoding.quick import Irregular, compile_reader
+from kohort.simulator.schemas.decoding.thorough import Pairs, Unreadable, read_thoroughly
+from kohort.simulator.schemas.shapes import Shape
+
+__all__ = [
+    "Unreadable",
+    "has_duplicates",
+    "read_object",
+    "refuse_strictly",
+    "refuse_unreadable",
+    "strict_text",
+]
+
+
+def read_object(
+    obj: Object, shape: Shape, raw: bytes | None = None, path: str = ""
+) -> tuple[Object, tuple[str, ...]]:
+    """
+    The object in its one form, and what was unknown or given twice; raises Unreadable.
+
+    The object given may be changed, and may be the one answered. ``raw`` is the
+    JSON that it was decoded from, unchanged since; without it, nobody looks for
+    fields given twice. ``path`` says where the object stands in a larger one.
+    """
+    if raw is not None and has_duplicates(obj, raw):
+        return read_thoroughly(json.loads(raw, object_pairs_hook=Pairs), shape, path)
+    try:
+        compile_reader(shape)(obj)
+    except Irregular:
+        return read_thoroughly(obj, shape, path)
+    return obj, ()
+
+
+def has_duplicates(obj: Any, raw: bytes) -> bool:
+    """
+    Whether an object of the document had a field twice; may say so in error, never the reverse.
+
+    The decoded value keeps one of them, so written again it has fewer quotation
+    marks. Only an escape that hides a quotation mark could make up for that.
+    """
+    if b"u0022" in raw:
+        return True
+    return raw.count(b'"') != orjson.dumps(obj).count(b'"')
+
+
+def strict_text(problems: Sequence[str]) -> str:
+    """All that strict reading found, as one text."""
+    return f"strict decoding error: {', '.join(problems)}"
+
+
+def refuse_strictly(obj: Object, kind: str, problems: Sequence[str]) -> BadRequest:
+    """The answer to a create or update with unknown fields under Strict."""
+    return _refuse(obj, kind, strict_text(problems))
+
+
+def refuse_unreadable(obj: Object, kind: str, error: Unreadable) -> BadRequest:
+    """The answer to a create or update with a value of a wrong type."""
+    return _refuse(obj, kind, str(error))
+
+
+def _refuse(obj: Object, kind: str, why: str) -> BadRequest:
+    version = str(obj.get("apiVersion", "v1")).rpartition("/")[2]
+    given = obj.get("kind") or kind
+    return BadRequest(f'{given} in version "{version}" cannot be handled as a {kind}: {why}')
