@@ -1,0 +1,231 @@
+"""
+Server-side apply: a manager states what it wants, and the server works out the rest.
+
+The configuration is merged over the live object. What the manager applied last
+time and leaves out now goes, unless somebody else owns it. A field that another
+manager owns and that would change is a conflict, unless the manager insists;
+then the field changes hands. Two managers that want the same share the field.
+
+Defaults are the caller's: they are filled in after this, and belong to nobody.
+"""
+
+from typing import Any
+
+import orjson
+
+from kohort.cluster.errors import BadRequest, Conflict
+from kohort.cluster.objects import Object, annotations_of, name_of, namespace_of
+from kohort.simulator.patching.comparison import compare_objects, list_config
+from kohort.simulator.patching.conformity import find_misfits
+from kohort.simulator.patching.elements import UnnamedEntry, spell_path
+from kohort.simulator.patching.fieldsets import (
+    Fields,
+    difference,
+    intersection,
+    list_members,
+    remove_below,
+    union,
+)
+from kohort.simulator.patching.merging import merge_config, take_out
+from kohort.simulator.patching.ownership import (
+    APPLY,
+    UPDATE,
+    Entry,
+    Manager,
+    compare_tracked,
+    identify,
+    list_entries,
+    make_entry,
+    record_update,
+    sort_entries,
+    strip_untracked,
+    track_update,
+    with_fields,
+    write_entries,
+)
+from kohort.simulator.patching.spelling import PatchFailed
+from kohort.simulator.schemas.shapes import Shape
+
+BEFORE_FIRST_APPLY = "before-first-apply"
+LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+ANNOTATIONS_BYTES_MAX = 256 * 1024
+
+__all__ = ["Manager", "apply_patch", "track_update"]
+
+
+def apply_patch(
+    live: Object | None, config: Object, shape: Shape, manager: Manager, *, force: bool = False
+) -> Object:
+    """
+    The object after a manager applied a configuration; it is new if live is None.
+
+    The result is live itself if nothing changes, not even who owns what.
+    """
+    _check_config(config, shape)
+    entries = list_entries(live)
+    if live is not None and not entries:
+        before = Manager(BEFORE_FIRST_APPLY, manager.api_version, manager.time, "", manager.ignored)
+        entries = record_update([], {}, live, shape, before)
+    try:
+        merged, owners = _merge(live or {}, config, shape, manager, entries)
+    except UnnamedEntry as error:
+        raise _unfit(config, str(error)) from error
+    conflicts = _find_conflicts(live or {}, merged, shape, manager, owners)
+    if conflicts and manager.name == "kubectl":
+        conflicts = _excuse_client_side(conflicts, live or {}, config, shape)
+    if conflicts and not force:
+        raise _refuse(conflicts)
+    return _finish(live, merged, config, owners, (shape, manager))
+
+
+def _check_config(config: Object, shape: Shape) -> None:
+    if config.get("metadata", {}).get("managedFields") is not None:
+        raise BadRequest("metadata.managedFields must be nil")
+    misfits = find_misfits(config, shape)
+    if misfits:
+        raise _unfit(config, misfits)
+
+
+def _unfit(config: Object, why: str) -> PatchFailed:
+    where = f"{namespace_of(config)}/{name_of(config)}"
+    version = config.get("apiVersion", "")
+    kind = f"{version if '/' in version else '/' + version}, Kind={config.get('kind', '')}"
+    return PatchFailed(f"failed to create typed patch object ({where}; {kind}): {why}")
+
+
+def _merge(
+    live: Object, config: Object, shape: Shape, manager: Manager, entries: list[Entry]
+) -> tuple[Object, list[Entry]]:
+    """The merged object, and the entries with the manager's new claim in its place."""
+    wanted = remove_below(list_config(config, shape), manager.ignored)
+    claim = make_entry(manager, APPLY, strip_untracked(wanted), "")
+    name = identify(claim)
+    last: Entry | None = None
+    others: list[Entry] = []
+    for entry in entries:
+        if identify(entry) == name:
+            last = entry
+        else:
+            others.append(entry)
+    if last is not None and last.get("time"):
+        claim = make_entry(manager, APPLY, claim["fieldsV1"], last["time"])
+    merged = merge_config(live, config, shape)
+    if last is not None:
+        # What the configuration says of names and versions holds their parts, too.
+        owned = wanted
+        for entry in others:
+            owned = union(owned, entry["fieldsV1"])
+        merged = take_out(merged, last["fieldsV1"], owned, shape)
+    return merged, [claim, *others]
+
+
+def _find_conflicts(
+    live: Object, merged: Object, shape: Shape, manager: Manager, owners: list[Entry]
+) -> list[tuple[Entry, Fields]]:
+    changed, _ = compare_tracked(live, merged, shape, manager.ignored)
+    if not changed:
+        return []
+    overlaps = ((entry, intersection(entry["fieldsV1"], changed)) for entry in owners[1:])
+    return [(entry, fields) for entry, fields in overlaps if fields]
+
+
+def _refuse(conflicts: list[tuple[Entry, Fields]]) -> Conflict:
+    conflicts.sort(key=lambda conflict: orjson.dumps(identify(conflict[0])))
+    causes = []
+    lines = []
+    for entry, fields in conflicts:
+        who = _describe(entry)
+        lines.append(f"conflicts with {who}:")
+        for path in map(spell_path, list_members(fields)):
+            lines.append(f"- {path}")
+            cause = {"reason": "FieldManagerConflict", "message": f"conflict with {who}"}
+            causes.append({**cause, "field": path})
+    if len(causes) == 1:
+        text = f"1 conflict: {causes[0]['message']}: {causes[0]['field']}"
+    else:
+        text = f"{len(causes)} conflicts: " + "\n".join(lines)
+    return Conflict(f"Apply failed with {text}", details={"causes": causes})
+
+
+def _describe(entry: Entry) -> str:
+    text = orjson.dumps(entry.get("manager", "")).decode()
+    if entry.get("subresource"):
+        text += f' with subresource "{entry["subresource"]}"'
+    return f"{text} using {entry['apiVersion']}" if entry["operation"] == UPDATE else text
+
+
+def _finish(
+    live: Object | None,
+    merged: Object,
+    config: Object,
+    owners: list[Entry],
+    context: tuple[Shape, Manager],
+) -> Object:
+    shape, manager = context
+    changed, removed = compare_tracked(live or {}, merged, shape, manager.ignored)
+    claim = owners[0]
+    if live is None or merged != live:
+        claim = make_entry(manager, APPLY, claim["fieldsV1"], manager.time)
+    kept = [claim] if claim["fieldsV1"] else []
+    for entry in owners[1:]:
+        fields = difference(difference(entry["fieldsV1"], changed), removed)
+        rest = with_fields(entry, fields)
+        if rest is not None:
+            kept.append(rest)
+    entries = sort_entries(kept)
+    if manager.name == "kubectl":
+        merged = _renew_annotation(merged, config)
+    if live is not None and merged == live and entries == list_entries(live):
+        return live
+    result = dict(merged)
+    write_entries(result, entries)
+    return result
+
+
+def _excuse_client_side(
+    conflicts: list[tuple[Entry, Fields]], live: Object, config: Object, shape: Shape
+) -> list[tuple[Entry, Fields]]:
+    """
+    The conflicts without the fields that kubectl applied on the client before.
+
+    What stands in the annotation of a client-side apply, and still holds, was
+    kubectl's own, whoever is written down for it. If that excuses only some
+    conflicts, the others remain; if it excuses all, there is none.
+    """
+    applied = _read_annotation(live, config.get("apiVersion"))
+    if applied is None:
+        return conflicts
+    try:
+        changed, removed = compare_objects(applied, live, shape)
+        still = difference(difference(list_config(applied, shape), changed), removed)
+    except UnnamedEntry:
+        return conflicts
+    rest = ((entry, difference(fields, still)) for entry, fields in conflicts)
+    return [(entry, fields) for entry, fields in rest if fields]
+
+
+def _read_annotation(obj: Object, api_version: Any) -> Object | None:
+    try:
+        applied = orjson.loads(annotations_of(obj).get(LAST_APPLIED) or "null")
+    except orjson.JSONDecodeError:
+        return None
+    if not isinstance(applied, dict) or applied.get("apiVersion") != api_version:
+        return None
+    return applied
+
+
+def _renew_annotation(obj: Object, config: Object) -> Object:
+    """Keep the annotation of a client-side apply in step, if there is one."""
+    annotations = annotations_of(obj)
+    if not annotations.get(LAST_APPLIED):
+        return obj
+    metadata = dict(config.get("metadata") or {})
+    if "annotations" in metadata:
+        given = metadata["annotations"] or {}
+        metadata["annotations"] = {k: v for k, v in given.items() if k != LAST_APPLIED}
+    bare = {**config, "metadata": metadata}
+    text = orjson.dumps(bare, option=orjson.OPT_SORT_KEYS).decode() + "\n"
+    renewed = {**annotations, LAST_APPLIED: text}
+    if sum(len(k.encode()) + len(v.encode()) for k, v in renewed.items()) > ANNOTATIONS_BYTES_MAX:
+        del renewed[LAST_APPLIED]
+    return {**obj, "metadata": {**obj["metadata"], "annotations": renewed}}

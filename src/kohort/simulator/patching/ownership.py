@@ -1,0 +1,260 @@
+"""
+Who owns which fields of an object: the entries of ``metadata.managedFields``.
+
+An entry is one manager doing one thing (Apply or Update) in one version and on
+one subresource. Updates own what they last changed; what they remove has no
+owner any more. The time of an entry moves only when its manager changed
+something. Fields that the server itself keeps (names, versions, uids) have no
+owner, nor have those that a request cannot change, such as the status in a
+write to the object itself.
+
+Entries of a version other than the request's are read as if their fields had
+the same names.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from kohort.cluster.objects import Object
+from kohort.simulator.patching.comparison import UnnamedEntry, compare_objects
+from kohort.simulator.patching.elements import MISSING
+from kohort.simulator.patching.fieldsets import (
+    LEAF,
+    SELF,
+    Fields,
+    difference,
+    find_fault,
+    make_fields,
+    remove_below,
+    union,
+)
+from kohort.simulator.schemas.shapes import Shape
+
+APPLY = "Apply"
+UPDATE = "Update"
+UPDATE_ENTRIES_MAX = 10
+ANCIENT = "ancient-changes"
+
+_FORMAT = "FieldsV1"
+_UNTRACKED_METADATA = (
+    "name",
+    "namespace",
+    "creationTimestamp",
+    "selfLink",
+    "uid",
+    "clusterName",
+    "generation",
+    "managedFields",
+    "resourceVersion",
+)
+_UNTRACKED = make_fields(
+    [("f:apiVersion",), ("f:kind",), *(("f:metadata", f"f:{f}") for f in _UNTRACKED_METADATA)]
+)
+
+Entry = Object
+
+
+@dataclass(frozen=True, slots=True)
+class Manager:
+    """Who writes, in which version, when, and what the request cannot change anyway."""
+
+    name: str
+    api_version: str
+    time: str  # RFC 3339 in UTC; entries are written without a time if it is empty
+    subresource: str = ""
+    ignored: Fields = field(default_factory=dict)  # such as make_fields([("f:status",)])
+
+
+STATUS_FIELDS = make_fields([("f:status",)])
+
+
+def track_update(new: Object, old: Object | None, shape: Shape, manager: Manager) -> None:
+    """Write the managed fields of an object that was created or updated; old is None if created."""
+    live = list_entries(old)
+    given = new.get("metadata", {}).get("managedFields", MISSING)
+    entries = live if manager.subresource else choose_entries(given, live)
+    if entries or old is None:
+        try:
+            entries = record_update(entries, old or {}, new, shape, manager)
+        except UnnamedEntry:
+            entries = []
+    write_entries(new, entries)
+
+
+def record_update(
+    entries: list[Entry], old: Object, new: Object, shape: Shape, manager: Manager
+) -> list[Entry]:
+    """The entries after a manager turned one state of an object into another."""
+    changed, removed = compare_tracked(old, new, shape, manager.ignored)
+    if not changed and not removed:
+        return entries
+    entries = [entry for entry in (_reduce(e, changed, removed) for e in entries) if entry]
+    if changed:
+        entries = _own(entries, changed, manager)
+        entries = _limit_updates(entries)
+    return sort_entries(entries)
+
+
+def compare_tracked(
+    old: Object, new: Object, shape: Shape, ignored: Fields
+) -> tuple[Fields, Fields]:
+    """What changed and what went, of the fields that have owners and are not ignored."""
+    old, new = _without(old, ignored), _without(new, ignored)
+    changed, removed = compare_objects(old, new, shape)
+    return strip_untracked(remove_below(changed, ignored)), remove_below(removed, ignored)
+
+
+def strip_untracked(fields: Fields) -> Fields:
+    """The set without the fields that never have an owner."""
+    metadata = fields.get("f:metadata")
+    if metadata is not None and SELF in metadata:
+        # The metadata as such is nobody's either.
+        rest = {step: node for step, node in metadata.items() if step != SELF}
+        fields = {**fields, "f:metadata": rest}
+    stripped = difference(fields, _UNTRACKED)
+    if stripped.get("f:metadata") == LEAF:
+        stripped = {step: node for step, node in stripped.items() if step != "f:metadata"}
+    return stripped
+
+
+def _without(obj: Object, ignored: Fields) -> Object:
+    """Leave out whole parts that are ignored, so that they are not even walked."""
+    parts = [step[2:] for step, node in ignored.items() if not node and step[2:] in obj]
+    metadata = obj.get("metadata")
+    if not parts and not metadata:
+        return obj
+    result = {key: value for key, value in obj.items() if key not in parts}
+    if metadata and "metadata" not in parts and "managedFields" in metadata:
+        rest = {key: value for key, value in metadata.items() if key != "managedFields"}
+        result["metadata"] = rest
+    return result
+
+
+def list_entries(obj: Object | None) -> list[Entry]:
+    """The entries of a stored object."""
+    if obj is None:
+        return []
+    found: list[Entry] = obj.get("metadata", {}).get("managedFields") or []
+    return found
+
+
+def choose_entries(given: Any, live: list[Entry]) -> list[Entry]:
+    """
+    The entries that an update starts from.
+
+    A client may change them, and an empty list, or one empty entry, resets them.
+    A client that leaves them out, or gets them wrong, does not know them.
+    """
+    if given is MISSING or given is None or given is live or given == live:
+        return live
+    if not isinstance(given, list):
+        return live
+    if not given or given == [{}]:
+        return []
+    if not all(map(_is_well_formed, given)):
+        return live
+    unique = {identify(entry): entry for entry in given}
+    return sort_entries(list(unique.values()))
+
+
+def _is_well_formed(entry: Any) -> bool:
+    return (
+        isinstance(entry, dict)
+        and entry.get("operation") in {APPLY, UPDATE}
+        and bool(entry.get("apiVersion"))
+        and entry.get("fieldsType") == _FORMAT
+        and not find_fault(entry.get("fieldsV1") or {})
+    )
+
+
+def write_entries(obj: Object, entries: list[Entry]) -> None:
+    """Put the entries into the object's metadata, which is copied."""
+    metadata = {k: v for k, v in obj.get("metadata", {}).items() if k != "managedFields"}
+    if entries:
+        metadata["managedFields"] = entries
+    obj["metadata"] = metadata
+
+
+def identify(entry: Entry) -> tuple[str, str, str, str]:
+    """What makes two entries one: appliers are the same in every version."""
+    operation = entry["operation"]
+    version = "" if operation == APPLY else entry["apiVersion"]
+    return entry.get("manager", ""), operation, version, entry.get("subresource", "")
+
+
+def make_entry(manager: Manager, operation: str, fields: Fields, time: str | None) -> Entry:
+    """A new entry, its parts in the order in which a server writes them."""
+    entry: Entry = {
+        "manager": manager.name or "unknown",
+        "operation": operation,
+        "apiVersion": manager.api_version,
+    }
+    if time:
+        entry["time"] = time
+    entry["fieldsType"] = _FORMAT
+    entry["fieldsV1"] = fields
+    if manager.subresource:
+        entry["subresource"] = manager.subresource
+    return entry
+
+
+def sort_entries(entries: list[Entry]) -> list[Entry]:
+    """The entries in their order: appliers first, then by time."""
+    return sorted(entries, key=_order) if len(entries) > 1 else entries
+
+
+def _order(entry: Entry) -> tuple[str, str, str, str, str]:
+    return (
+        entry["operation"],
+        entry.get("time") or "",
+        entry.get("manager", ""),
+        entry["apiVersion"],
+        entry.get("subresource", ""),
+    )
+
+
+def _reduce(entry: Entry, changed: Fields, removed: Fields) -> Entry | None:
+    return with_fields(entry, difference(difference(entry["fieldsV1"], changed), removed))
+
+
+def with_fields(entry: Entry, fields: Fields) -> Entry | None:
+    """The entry with these fields; nothing if there are none."""
+    if fields is entry["fieldsV1"]:
+        return entry
+    return {**entry, "fieldsV1": fields} if fields else None
+
+
+def _own(entries: list[Entry], fields: Fields, manager: Manager) -> list[Entry]:
+    added = make_entry(manager, UPDATE, fields, manager.time)
+    name = identify(added)
+    for place, entry in enumerate(entries):
+        if identify(entry) == name:
+            added["fieldsV1"] = union(entry["fieldsV1"], fields)
+            return [*entries[:place], added, *entries[place + 1 :]]
+    return [*entries, added]
+
+
+def _limit_updates(entries: list[Entry]) -> list[Entry]:
+    """Fold the oldest updates of each version into one, as long as there are too many."""
+    updates = sorted((e for e in entries if e["operation"] == UPDATE), key=_order)
+    excess = len(updates) - UPDATE_ENTRIES_MAX
+    if excess <= 0:
+        return entries
+    kept = [entry for entry in entries if entry["operation"] != UPDATE]
+    buckets: dict[str, Entry] = {}
+    for entry in updates:
+        version = entry["apiVersion"]
+        if excess > 0 and version in buckets:
+            buckets[version] = _fold(buckets[version], entry)
+            excess -= 1
+        elif excess > 0:
+            buckets[version] = entry
+        else:
+            kept.append(entry)
+    return [*kept, *buckets.values()]
+
+
+def _fold(older: Entry, newer: Entry) -> Entry:
+    manager = Manager(ANCIENT, newer["apiVersion"], "")
+    fields = union(older["fieldsV1"], newer["fieldsV1"])
+    return make_entry(manager, UPDATE, fields, newer.get("time"))
