@@ -56,7 +56,7 @@ class ClusterError(KohortError):
         }
         if self.reason:
             body["reason"] = self.reason
-        if self.details:
+        if self.details is not None:
             body["details"] = self.details
         return {**body, "code": self.code}
 

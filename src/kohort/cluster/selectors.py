@@ -105,7 +105,8 @@ class _Parser:
         clauses = [self._clause()]
         while self._peek():
             if self._next() != ",":
-                raise self._unexpected(self.tokens[self.position - 1], "',' or 'end of string'")
+                found = self.tokens[self.position - 1]
+                raise BadRequest(f"found '{found}', expected: ',' or 'end of string'")
             clauses.append(self._clause())
         return clauses
 
@@ -149,7 +150,7 @@ class _Parser:
 
     def _key(self) -> str:
         token = self._next()
-        if not token or token in {",", "(", ")", "=", "==", "!="}:
+        if not token or token in {",", "(", ")", "=", "==", "!=", "!", "<", ">"}:
             raise self._unexpected(token, "identifier")
         problems = explain_qualified_name(token)
         if problems:

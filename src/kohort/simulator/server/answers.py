@@ -1,0 +1,119 @@
+"""
+Where answers get their headers and their last form: plain, indented, YAML or compressed.
+
+Encoded objects pass through untouched unless the client asked for another form,
+so the common answer costs no encoding here.
+"""
+
+import asyncio
+import zlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import count
+from uuid import uuid4
+
+import orjson
+import yaml
+from aiohttp import web
+from multidict import CIMultiDict
+
+from kohort.cluster.errors import ClusterError
+from kohort.cluster.objects import Object
+from kohort.simulator.server.reading.negotiation import JSON, PLAIN, YAML, Form, wants_indent
+from kohort.simulator.server.reading.queries import Caller, Query
+
+GZIP_BYTES_MIN = 128 * 1024
+# Above this, compressing would hold up everybody else, so a thread does it.
+_THREAD_BYTES_MIN = 1024 * 1024
+
+_audit_prefix = str(uuid4())[:23]
+_audit_number = count(1)
+
+
+@dataclass(slots=True)
+class Call:
+    """One request that has been let in: what it asks, who asks, and the form of the answer."""
+
+    request: web.BaseRequest
+    query: Query
+    caller: Caller
+    form: Form = PLAIN
+
+    @property
+    def is_for_a_person(self) -> bool:
+        """Whether the answer is to be indented."""
+        pretty = self.query.get("pretty")
+        return wants_indent(pretty[0] if pretty else None, self.caller.agent)
+
+
+def make_headers(media: str) -> CIMultiDict[str]:
+    """The headers that every answer carries."""
+    return CIMultiDict(
+        {
+            "Audit-Id": f"{_audit_prefix}-{next(_audit_number):012x}",
+            "Cache-Control": "no-cache, private",
+            "Content-Type": media,
+        }
+    )
+
+
+def write_text(text: str, code: int = 200) -> web.Response:
+    """A plain text."""
+    headers = make_headers("text/plain; charset=utf-8")
+    headers["X-Content-Type-Options"] = "nosniff"
+    return web.Response(body=text.encode(), status=code, headers=headers)
+
+
+async def write_answer(
+    call: Call, raw: bytes, code: int = 200, warnings: Iterable[str] = ()
+) -> web.Response:
+    """Encoded JSON in the form that the client asked for."""
+    media = call.form.media
+    if media == YAML:
+        raw = yaml.dump(
+            orjson.loads(raw), Dumper=yaml.CSafeDumper, allow_unicode=True, width=1_000_000
+        ).encode()
+    elif call.is_for_a_person:
+        raw = orjson.dumps(orjson.loads(raw), option=orjson.OPT_INDENT_2)
+    headers = make_headers(media)
+    for warning in warnings:
+        headers.add("Warning", f"299 - {_quoted(warning)}")
+    return await write_bytes(call.request, raw, code, headers)
+
+
+async def write_bytes(
+    request: web.BaseRequest, raw: bytes, code: int, headers: CIMultiDict[str]
+) -> web.Response:
+    """Bytes with headers of their own, compressed where it is worth it."""
+    if len(raw) > GZIP_BYTES_MIN and "gzip" in request.headers.get("Accept-Encoding", ""):
+        if len(raw) > _THREAD_BYTES_MIN:
+            loop = asyncio.get_running_loop()
+            raw = await loop.run_in_executor(None, _compress, raw)
+        else:
+            raw = _compress(raw)
+        headers["Content-Encoding"] = "gzip"
+        headers["Vary"] = "Accept-Encoding"
+    return web.Response(body=raw, status=code, headers=headers)
+
+
+def _compress(raw: bytes) -> bytes:
+    return zlib.compress(raw, level=1, wbits=31)
+
+
+def _quoted(text: str) -> str:
+    line = " ".join(text.split("\n"))
+    return '"' + line.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def write_error(error: ClusterError, media: str = JSON, *, indent: bool = False) -> web.Response:
+    """An error as its Status, with a hint when to try again."""
+    status: Object = error.status()
+    if media == YAML:
+        raw = yaml.dump(status, Dumper=yaml.CSafeDumper).encode()
+    else:
+        raw = orjson.dumps(status, option=orjson.OPT_INDENT_2 if indent else None)
+    headers = make_headers(media)
+    retry = (error.details or {}).get("retryAfterSeconds")
+    if retry:
+        headers["Retry-After"] = str(retry)
+    return web.Response(body=raw, status=error.code, headers=headers)

@@ -1,0 +1,102 @@
+"""
+Where every request comes in and every answer goes out: who asks, about what, and what failed.
+
+One handler takes all paths. Errors that the API raises on purpose become Status
+answers; anything else is our own mistake and becomes a 500, written to the log
+once, here and nowhere else.
+"""
+
+import logging
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from aiohttp import web
+
+from kohort.cluster.errors import ClusterError, InternalError
+from kohort.simulator.server.answers import Call, write_error
+from kohort.simulator.server.auth import TokenAuth
+from kohort.simulator.server.documents import Documents, NoSchemas, Schemas
+from kohort.simulator.server.logs import Logs, NoLogs
+from kohort.simulator.server.reading.bodies import too_large
+from kohort.simulator.server.reading.negotiation import JSON, YAML, wants_indent
+from kohort.simulator.server.reading.paths import Address, parse_path
+from kohort.simulator.server.reading.queries import Caller, read_query
+from kohort.simulator.server.verbs import Verbs
+
+if TYPE_CHECKING:
+    from kohort.simulator.api.api import Api
+
+log = logging.getLogger(__name__)
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+def _always() -> bool:
+    return True
+
+
+class App:
+    """The HTTP face of one API."""
+
+    def __init__(self, auth: TokenAuth, verbs: Verbs, documents: Documents) -> None:
+        self._auth = auth
+        self._verbs = verbs
+        self._documents = documents
+
+    def stop_streams(self) -> None:
+        """End all watches and followed logs, so that connections can close."""
+        self._verbs.streams.stop()
+
+    async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
+        """Answer one request, whatever happens."""
+        try:
+            return await self._answer(request)
+        except ClusterError as error:
+            return _refuse(request, error)
+        except web.HTTPRequestEntityTooLarge:
+            return _refuse(request, too_large())
+        except ConnectionError:
+            raise
+        except Exception as error:
+            log.exception("%s %s failed", request.method, request.path)
+            why = f"{type(error).__name__}: {error}"
+            details = {"causes": [{"message": why}]}
+            return _refuse(
+                request, InternalError(f"Internal error occurred: {why}", details=details)
+            )
+
+    async def _answer(self, request: web.BaseRequest) -> web.StreamResponse:
+        headers = request.headers
+        user = self._auth.identify(headers.get("Authorization", ""))
+        path, _, query = request.raw_path.partition("?")
+        caller = Caller(user, headers.get("User-Agent", ""))
+        call = Call(request, read_query(query), caller)
+        found = parse_path(path)
+        if isinstance(found, Address):
+            return await self._verbs.answer(call, found)
+        return await self._documents.answer(call, found)
+
+
+def _refuse(request: web.BaseRequest, error: ClusterError) -> web.Response:
+    accept = request.headers.get("Accept", "")
+    media = YAML if accept.startswith(YAML) else JSON
+    pretty = read_query(request.query_string).get("pretty")
+    agent = request.headers.get("User-Agent", "")
+    return write_error(error, media, indent=wants_indent(pretty[0] if pretty else None, agent))
+
+
+def create_app(
+    api: "Api",
+    auth: TokenAuth,
+    *,
+    logs: Logs | None = None,
+    schemas: Schemas | None = None,
+    is_ready: Callable[[], bool] = _always,
+    clock: Callable[[], datetime] = _now,
+) -> App:
+    """The HTTP face of an API, with what it needs from outside."""
+    verbs = Verbs(api, logs or NoLogs(), clock)
+    return App(auth, verbs, Documents(api.registry, schemas or NoSchemas(), is_ready))

@@ -1,0 +1,189 @@
+"""
+Where paths that are not about objects are answered: version, health, discovery, schemas.
+"""
+
+from collections.abc import Callable
+from typing import Protocol
+
+import orjson
+from aiohttp import web
+
+from kohort.cluster.errors import MethodNotAllowed, NotFound
+from kohort.simulator.api.registry import Registry
+from kohort.simulator.server.answers import (
+    Call,
+    make_headers,
+    write_answer,
+    write_bytes,
+    write_text,
+)
+from kohort.simulator.server.discovery import Discovery, tag_of
+from kohort.simulator.server.reading.negotiation import choose_form
+from kohort.simulator.server.reading.paths import Document
+from kohort.simulator.server.reading.queries import first
+
+VERSION = {
+    "major": "1",
+    "minor": "36",
+    "emulationMajor": "1",
+    "emulationMinor": "36",
+    "minCompatibilityMajor": "1",
+    "minCompatibilityMinor": "35",
+    "gitVersion": "v1.36.3+kohort",
+    "gitCommit": "",
+    "gitTreeState": "clean",
+    "buildDate": "1970-01-01T00:00:00Z",
+    "goVersion": "none",
+    "compiler": "none",
+    "platform": "kohort/simulated",
+}
+_HEALTH = ("healthz", "livez", "readyz")
+_CHECKS = ("ping", "store")
+_AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+
+
+def no_method() -> MethodNotAllowed:
+    """The answer to a verb that the path does not have."""
+    return MethodNotAllowed(
+        "the server does not allow this method on the requested resource", details={}
+    )
+
+
+def no_resource() -> NotFound:
+    """The answer to a kind or document that a known group does not have."""
+    return NotFound("the server could not find the requested resource", details={})
+
+
+def no_page() -> web.Response:
+    """The answer to a path that nobody knows."""
+    return write_text("404 page not found\n", 404)
+
+
+class Schemas(Protocol):
+    """Who publishes the schemas of the served kinds, as OpenAPI v3."""
+
+    def index(self) -> bytes:
+        """The list of documents."""
+
+    def find(self, name: str) -> bytes | None:
+        """One document, by a name such as ``apis/apps/v1``."""
+
+
+class NoSchemas:
+    """Publishes nothing; clients then check nothing on their own."""
+
+    def index(self) -> bytes:
+        """No documents."""
+        return b'{"paths":{}}'
+
+    def find(self, name: str) -> bytes | None:
+        """No document."""
+        return None
+
+
+class Documents:
+    """Everything that is not about objects."""
+
+    def __init__(self, registry: Registry, schemas: Schemas, is_ready: Callable[[], bool]) -> None:
+        self.discovery = Discovery(registry)
+        self._is_ready = is_ready
+        self._openapi = schemas
+
+    async def answer(self, call: Call, path: Document) -> web.StreamResponse:
+        """The answer to a document's path."""
+        root, *rest = path.segments or ("",)
+        if root in _HEALTH and not path.is_folder:
+            return self._health(call, root, rest)
+        if root in ("api", "apis") and len(rest) < 3:
+            _only_get(call)
+            return await self._discover(call, root, rest)
+        if path.segments == ("version",):
+            _only_get(call)
+            return await write_answer(call, orjson.dumps(VERSION))
+        if root == "openapi" and rest[:1] == ["v3"]:
+            return await self._schemas(call, "/".join(rest[1:]))
+        if path.segments in ((), ("",)):
+            return await write_answer(call, orjson.dumps({"paths": self._paths()}))
+        return no_page()
+
+    def _paths(self) -> list[str]:
+        others = [*(f"/{name}" for name in _HEALTH), "/openapi/v3", "/version"]
+        return sorted([*self.discovery.paths(), *others])
+
+    def _health(self, call: Call, name: str, rest: list[str]) -> web.Response:
+        if rest and (len(rest) > 1 or rest[0] not in _CHECKS):
+            return no_page()
+        is_fine = name == "livez" or self._is_ready()
+        if not rest and ("verbose" in call.query or not is_fine):
+            return self._verbose_health(name, is_fine)
+        return write_text("ok") if is_fine else write_text("internal server error: failed", 500)
+
+    def _verbose_health(self, name: str, is_fine: bool) -> web.Response:
+        if is_fine:
+            lines = [*(f"[+]{check} ok" for check in _CHECKS), f"{name} check passed", ""]
+            return write_text("\n".join(lines))
+        lines = ["[+]ping ok", "[-]store failed: reason withheld", f"{name} check failed", ""]
+        return write_text("\n".join(lines), 500)
+
+    async def _discover(self, call: Call, root: str, rest: list[str]) -> web.StreamResponse:
+        header = call.request.headers.get("Accept", "")
+        call.form = choose_form(header, is_discovery=True)
+        rest = [segment for segment in rest if segment]
+        if not rest:
+            if call.form.convert:
+                return await self._tagged(call, self.discovery.aggregated(root), _AGGREGATED)
+            found: bytes | None = self._versions(call) if root == "api" else self.discovery.groups()
+        elif root == "api":
+            found = self.discovery.find_resources("", rest[0]) if len(rest) == 1 else None
+        elif len(rest) == 1:
+            found = self.discovery.find_group(rest[0])
+        else:
+            found = self.discovery.find_resources(rest[0], rest[1])
+        if found is not None:
+            return await write_answer(call, found)
+        if root == "apis" and (len(rest) == 1 or self.discovery.is_custom(rest[0])):
+            return no_page()
+        raise no_resource()
+
+    @staticmethod
+    def _versions(call: Call) -> bytes:
+        address = call.request.headers.get("Host", "")
+        return orjson.dumps(
+            {
+                "kind": "APIVersions",
+                "versions": ["v1"],
+                "serverAddressByClientCIDRs": [
+                    {"clientCIDR": "0.0.0.0/0", "serverAddress": address}
+                ],
+            }
+        )
+
+    @staticmethod
+    async def _tagged(call: Call, raw: bytes, media: str) -> web.Response:
+        headers = make_headers(media)
+        headers["Cache-Control"] = "public"
+        headers["ETag"] = tag_of(raw)
+        headers["Vary"] = "Accept"
+        if call.request.headers.get("If-None-Match") == headers["ETag"]:
+            return web.Response(status=304, headers=headers)
+        return await write_bytes(call.request, raw, 200, headers)
+
+    async def _schemas(self, call: Call, name: str) -> web.StreamResponse:
+        """The index of schemas, or those of one group and version."""
+        if not name:
+            return await write_answer(call, self._openapi.index())
+        raw = self._openapi.find(name)
+        if raw is None:
+            return web.Response(status=404)
+        tag = tag_of(raw)
+        response = await self._tagged(call, raw, "application/json")
+        asked = first(call.query, "hash")
+        if asked and asked != tag.strip('"'):
+            location = f"/openapi/v3/{name}?hash={tag.strip(chr(34))}"
+            return web.Response(status=301, headers={"Location": location, "ETag": tag})
+        return response
+
+
+def _only_get(call: Call) -> None:
+    if call.request.method not in ("GET", "HEAD"):
+        raise no_method()

@@ -1,0 +1,281 @@
+"""
+Where the body of a request becomes an object, whatever form it was sent in.
+
+JSON is the usual form, YAML and protobuf are taken too. What comes out is a
+dictionary with the kind that the path promises, or an error in the words of a
+real server. Unknown and doubled fields are judged later, with the raw bytes.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+import yaml
+
+from kohort.cluster.errors import BadRequest, TooLarge, UnsupportedMediaType, invalid
+from kohort.cluster.fields import Fault, FieldError
+from kohort.cluster.objects import Object
+from kohort.simulator.api.requests import Patch, PatchType, Target
+from kohort.simulator.protobuf.decode import MEDIA_TYPE as PROTOBUF
+from kohort.simulator.protobuf.decode import decode_body
+from kohort.simulator.server.reading.faults import (
+    explain_json,
+    explain_type,
+    explain_yaml,
+    name_type,
+    show_body,
+)
+
+BODY_BYTES_MAX = 3 * 1024 * 1024
+JSON = "application/json"
+YAML = "application/yaml"
+_SCHEME = 'in scheme "pkg/runtime/scheme.go:111"'
+_ACCEPTED = f"{JSON}, {YAML}, {PROTOBUF}"
+_CUSTOM_PATCHES = (PatchType.JSON, PatchType.MERGE, PatchType.APPLY)
+
+# What a body of a subresource is, where it is not the object itself.
+_SUBRESOURCE_KINDS = {
+    "scale": ("autoscaling/v1", "Scale"),
+    "binding": ("v1", "Binding"),
+    "eviction": ("policy/v1", "Eviction"),
+    "token": ("authentication.k8s.io/v1", "TokenRequest"),
+}
+
+
+class _Loader(yaml.CSafeLoader):
+    """YAML as JSON sees it: what looks like a time stays a text, and keys are texts."""
+
+
+# Resolvers are shared with the parent class, so they are copied before one is taken out.
+_Loader.yaml_implicit_resolvers = {
+    first: [(tag, pattern) for tag, pattern in found if not tag.endswith(":timestamp")]
+    for first, found in yaml.CSafeLoader.yaml_implicit_resolvers.items()
+}
+
+
+def media_type(header: str) -> str:
+    """The media type of a Content-Type header, without its parameters."""
+    return header.split(";", 1)[0].strip().lower()
+
+
+def too_large() -> TooLarge:
+    """The answer to a body over the limit."""
+    return TooLarge(f"Request entity too large: limit is {BODY_BYTES_MAX}")
+
+
+def load_yaml(raw: bytes) -> Any:
+    """The value of a YAML text; raises yaml.YAMLError."""
+    return _texts(yaml.load(raw, Loader=_Loader))
+
+
+def _texts(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {_key(key): _texts(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_texts(item) for item in value]
+    return value
+
+
+def _key(key: Any) -> str:
+    if isinstance(key, bool):
+        return "true" if key else "false"
+    return str(key)
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """A decoded body, and its bytes where they are text that can hold doubled fields."""
+
+    obj: Object
+    raw: bytes | None = None
+
+
+_IsServed = Callable[[str, str], bool]
+
+
+def read_object(raw: bytes, header: str, target: Target, is_served: _IsServed) -> Body:
+    """The object of a create or an update, with the kind that the path promises."""
+    api_version, kind = _expected(target)
+    media = media_type(header) or JSON
+    if media == PROTOBUF:
+        body = Body(_read_protobuf(raw, api_version, kind))
+    else:
+        body = Body(_decode_text(raw, media, f"(must be of type {kind})"), raw)
+    _check_type(body.obj, raw, target, is_served)
+    return body
+
+
+def _expected(target: Target) -> tuple[str, str]:
+    kind = target.resource.kind
+    return _SUBRESOURCE_KINDS.get(target.subresource, (kind.api_version, kind.name))
+
+
+def _read_protobuf(raw: bytes, api_version: str, kind: str) -> Object:
+    if not raw.startswith(b"k8s\x00"):
+        raise BadRequest(
+            f"the object provided is unrecognized (must be of type {kind}): provided data does not "
+            f"appear to be a protobuf message, expected prefix [107 56 115 0] ({show_body(raw)})"
+        )
+    return decode_body(raw, api_version, kind)
+
+
+def _decode_text(raw: bytes, media: str, must_be: str) -> Object:
+    """A JSON or YAML text as an object; ``must_be`` is part of the error if it is none."""
+    unrecognized = f"the object provided is unrecognized {must_be}: "
+    try:
+        value = _load(raw, media)
+    except orjson.JSONDecodeError:
+        why = f"couldn't get version/kind; json parse error: {explain_json(raw)}"
+        raise BadRequest(f"{unrecognized}{why} ({show_body(raw)})") from None
+    except yaml.YAMLError as error:
+        raise BadRequest(f"{unrecognized}{explain_yaml(error)} ({show_body(raw)})") from None
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise BadRequest(f"{unrecognized}{explain_type(value, raw)}")
+    return value
+
+
+def _load(raw: bytes, media: str) -> Any:
+    if media == JSON:
+        return orjson.loads(raw)
+    if media == YAML:
+        return load_yaml(raw)
+    raise UnsupportedMediaType(
+        "the body of the request was in an unknown format - accepted media types include: "
+        + _ACCEPTED
+    )
+
+
+def _check_type(obj: Object, raw: bytes, target: Target, is_served: _IsServed) -> None:
+    """Make sure that the object is of the promised kind; fill in what it leaves out."""
+    api_version, kind = _expected(target)
+    given_version, given_kind = obj.get("apiVersion"), obj.get("kind")
+    if given_version == api_version and given_kind == kind:
+        return
+    for field, value in (("apiVersion", given_version), ("kind", given_kind)):
+        if value is not None and not isinstance(value, str):
+            raise BadRequest(
+                f"the object provided is unrecognized (must be of type {kind}): couldn't get "
+                f"version/kind; json parse error: json: cannot unmarshal {name_type(value)} into "
+                f"Go struct field .{field} of type string ({show_body(raw)})"
+            )
+    if target.resource.structural is not None and target.subresource != "scale":
+        _check_custom(obj, raw, target)
+        return
+    obj["apiVersion"], obj["kind"] = given_version or api_version, given_kind or kind
+    _check_builtin(obj, raw, (api_version, kind), is_served)
+
+
+def _check_custom(obj: Object, raw: bytes, target: Target) -> None:
+    """Custom kinds must name themselves."""
+    kind = target.resource.kind
+    given_version, given_kind = obj.get("apiVersion") or "", obj.get("kind") or ""
+    if not given_kind:
+        shown = raw.decode("utf-8", "replace")
+        raise BadRequest(
+            f"the object provided is unrecognized (must be of type {kind.name}): "
+            f"Object 'Kind' is missing in '{shown}' ({show_body(raw)})"
+        )
+    if given_version != kind.api_version:
+        raise BadRequest(
+            f"the API version in the data ({given_version}) does not match the expected API "
+            f"version ({kind.api_version})"
+        )
+    error = FieldError(Fault.INVALID, "kind", f"must be {kind.name}", given_kind)
+    name = str((obj.get("metadata") or {}).get("name", ""))
+    raise invalid(given_kind, kind.group, name, [error])
+
+
+def _check_builtin(
+    obj: Object, raw: bytes, expected: tuple[str, str], is_served: _IsServed
+) -> None:
+    given = obj["apiVersion"], obj["kind"]
+    if given == expected or (given[1], expected[1]) == ("Eviction", "Eviction"):
+        return
+    if given[0].count("/") > 1:
+        raise BadRequest(
+            f"the object provided is unrecognized (must be of type {expected[1]}): unexpected "
+            f"GroupVersion string: {given[0]} ({show_body(raw)})"
+        )
+    version = given[0].rpartition("/")[2]
+    subject = f'{given[1]} in version "{version}" cannot be handled as a {expected[1]}: '
+    if is_served(*given):
+        family = expected[0].rpartition("/")[0].split(".")[0] or "core"
+        why = f"converting ({version}.{given[1]}) to ({family}.{expected[1]}): unknown conversion"
+    else:
+        why = f'no kind "{given[1]}" is registered for version "{given[0]}" {_SCHEME}'
+    raise BadRequest(subject + why)
+
+
+def read_patch(raw: bytes, header: str, target: Target) -> Patch:
+    """The patch of a request, by its media type."""
+    form = patch_type(header, target)
+    if form is PatchType.APPLY:
+        return Patch(form, _read_apply(raw))
+    prefix = "" if form is PatchType.STRATEGIC else "error decoding patch: "
+    try:
+        content = orjson.loads(raw)
+    except orjson.JSONDecodeError:
+        raise BadRequest(prefix + explain_json(raw)) from None
+    if content is None:
+        content = [] if form is PatchType.JSON else {}
+    if not isinstance(content, list if form is PatchType.JSON else dict):
+        wanted = "[]handlers.jsonPatchOp" if form is PatchType.JSON else "map[string]interface {}"
+        raise BadRequest(
+            f"{prefix}json: cannot unmarshal {name_type(content)} into Go value of type {wanted}"
+        )
+    return Patch(form, content)
+
+
+def patch_type(header: str, target: Target) -> PatchType:
+    """The form of a patch; custom kinds take no strategic ones."""
+    media = media_type(header)
+    is_custom = target.resource.structural is not None
+    known = _CUSTOM_PATCHES if is_custom else tuple(PatchType)
+    for form in known:
+        if form.value == media:
+            return form
+    if not is_custom:
+        raise UnsupportedMediaType("415: Unsupported Media Type")
+    raise UnsupportedMediaType(
+        "the body of the request was in an unknown format - accepted media types include: "
+        + ", ".join(form.value for form in known)
+    )
+
+
+def _read_apply(raw: bytes) -> Object:
+    try:
+        content = load_yaml(raw)
+    except yaml.YAMLError as error:
+        why = f"error converting YAML to JSON: {explain_yaml(error)}"
+        raise BadRequest(f"error decoding YAML: {why}") from None
+    if content is None:
+        return {}
+    if not isinstance(content, dict):
+        raise BadRequest(
+            "error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot "
+            f"unmarshal {name_type(content)} into Go value of type map[string]interface {{}}"
+        )
+    return content
+
+
+def read_delete_body(raw: bytes, header: str) -> Object:
+    """The options in the body of a deletion."""
+    media = media_type(header) or JSON
+    if media == PROTOBUF:
+        return decode_body(raw, "v1", "DeleteOptions")
+    try:
+        value = _load(raw, media)
+    except orjson.JSONDecodeError:
+        why = f"couldn't get version/kind; json parse error: {explain_json(raw)}"
+        raise BadRequest(why) from None
+    except yaml.YAMLError as error:
+        raise BadRequest(explain_yaml(error)) from None
+    body = value if isinstance(value, dict) else {}
+    kind = body.get("kind") or "DeleteOptions"
+    if kind != "DeleteOptions":
+        version = body.get("apiVersion") or "v1"
+        raise BadRequest(f'no kind "{kind}" is registered for version "{version}" {_SCHEME}')
+    return body

@@ -1,0 +1,155 @@
+"""
+Where objects become what a client asked for instead: tables, or their metadata alone.
+
+A table is what ``kubectl get`` prints: columns, and for each object its cells and
+as much of the object as the client wants back. Metadata is cut out of the encoded
+object without decoding the rest.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+import msgspec
+import orjson
+
+from kohort.cluster.errors import BadRequest, NotAcceptable
+from kohort.cluster.fields import show
+from kohort.cluster.objects import Object
+from kohort.simulator.api.requests import Page
+from kohort.simulator.resources.printers import Column
+from kohort.simulator.resources.resource import Resource
+from kohort.simulator.server.reading.negotiation import Form
+
+_STATUS = b'{"kind":"Status"'
+
+
+class _Cut(msgspec.Struct):
+    metadata: msgspec.Raw = msgspec.Raw(b"{}")
+
+
+class _Version(msgspec.Struct, rename="camel"):
+    resource_version: str = ""
+
+
+_cut = msgspec.json.Decoder(_Cut)
+_version = msgspec.json.Decoder(_Version)
+
+
+@dataclass(frozen=True, slots=True)
+class Converter:
+    """Turns objects of one kind into the form of one request."""
+
+    resource: Resource
+    form: Form
+    include: str = ""  # includeObject: None, Metadata or Object
+
+    def __post_init__(self) -> None:
+        if self.form.convert == "Table" and self.include not in ("", "None", "Metadata", "Object"):
+            raise BadRequest(
+                "Unable to convert to Table as requested: includeObject: Invalid value: "
+                f"{show(self.include)}: must be 'Metadata', 'Object', 'None', or empty"
+            )
+
+    def convert(self, raw: bytes, now: datetime, *, columns: bool = True) -> bytes:
+        """One object; a Status stays what it is."""
+        if not self.form.convert or raw.startswith(_STATUS):
+            return raw
+        if self.form.convert == "PartialObjectMetadata":
+            return self._partial(raw)
+        if self.form.convert != "Table":
+            what = self._go_type(self.resource.kind.name)
+            raise NotAcceptable(
+                f"you requested {self.form.convert}, but the requested object is not a list "
+                f"({what})"
+            )
+        version = _version.decode(_cut.decode(raw).metadata).resource_version
+        metadata = orjson.dumps({"resourceVersion": version})
+        return self._table(metadata, [raw], now, columns=columns)
+
+    def convert_page(self, page: Page, now: datetime) -> bytes:
+        """A list."""
+        metadata = orjson.dumps(_list_metadata(page, is_custom=self._is_custom))
+        if self.form.convert == "Table":
+            return self._table(metadata, page.items, now)
+        if self.form.convert == "PartialObjectMetadata":
+            what = self._go_type(f"{self.resource.kind.name}List")
+            raise NotAcceptable(
+                f"you requested PartialObjectMetadata, but the requested object is a list ({what})"
+            )
+        if self.form.convert:
+            head = _head("PartialObjectMetadataList", self._meta_version)
+            items: Iterable[bytes] = map(self._partial, page.items)
+        else:
+            kind = self.resource.kind
+            head = _head(self.resource.list_kind or f"{kind.name}List", kind.api_version)
+            items = page.items
+        return b"".join((head, metadata, b',"items":[', b",".join(items), b"]}"))
+
+    @property
+    def _is_custom(self) -> bool:
+        return self.resource.structural is not None
+
+    @property
+    def _meta_version(self) -> str:
+        return f"meta.k8s.io/{self.form.version}"
+
+    def _go_type(self, kind: str) -> str:
+        if self._is_custom:
+            return "*unstructured.Unstructured" + ("List" if kind.endswith("List") else "")
+        family = self.resource.kind.group.split(".")[0] or "core"
+        return f"*{family}.{kind}"
+
+    def _partial(self, raw: bytes) -> bytes:
+        head = _head("PartialObjectMetadata", self._meta_version)
+        return b"".join((head, _cut.decode(raw).metadata, b"}"))
+
+    def _table(
+        self, metadata: bytes, items: Iterable[bytes], now: datetime, *, columns: bool = True
+    ) -> bytes:
+        printer = self.resource.printer
+        shown = orjson.dumps([_column(c) for c in printer.columns] if columns else None)
+        rows = b",".join(self._row(raw, now) for raw in items)
+        head = _head("Table", self._meta_version)
+        return b"".join(
+            (head, metadata, b',"columnDefinitions":', shown, b',"rows":[', rows, b"]}")
+        )
+
+    def _row(self, raw: bytes, now: datetime) -> bytes:
+        obj: Object = orjson.loads(raw)
+        printer = self.resource.printer
+        cells = orjson.dumps(printer.cells(obj, now))
+        conditions = printer.conditions(obj)
+        if conditions:
+            cells = b"".join((cells, b',"conditions":', orjson.dumps(conditions)))
+        if self.include == "None":
+            kept = b"null"
+        elif self.include == "Object":
+            kind = self.resource.kind
+            kept = orjson.dumps({"kind": kind.name, "apiVersion": kind.api_version, **obj})
+        else:
+            kept = self._partial(raw)
+        return b"".join((b'{"cells":', cells, b',"object":', kept, b"}"))
+
+
+def _head(kind: str, api_version: str) -> bytes:
+    return f'{{"kind":"{kind}","apiVersion":"{api_version}","metadata":'.encode()
+
+
+def _list_metadata(page: Page, *, is_custom: bool) -> Object:
+    metadata: Object = {"resourceVersion": page.resource_version}
+    if page.continue_from or is_custom:
+        metadata["continue"] = page.continue_from
+    if page.remaining:
+        metadata["remainingItemCount"] = page.remaining
+    return metadata
+
+
+def _column(column: Column) -> Object:
+    return {
+        "name": column.name,
+        "type": column.type,
+        "format": column.format,
+        "description": column.description,
+        "priority": column.priority,
+    }

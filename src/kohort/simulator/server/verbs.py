@@ -1,0 +1,198 @@
+"""
+Where a request about objects becomes a call of the API, and its answer an answer.
+
+The path and the method give the verb; a kind says which verbs it has, and its
+subresources say theirs. Options are checked before bodies are read, as a real
+server does, so that the first complaint is the same.
+"""
+
+from collections.abc import Awaitable, Callable
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+import orjson
+from aiohttp import web
+
+from kohort.cluster.errors import WatchExpired
+from kohort.simulator.api.requests import DeleteOptions, ListOptions, Target
+from kohort.simulator.server.answers import Call, write_answer
+from kohort.simulator.server.discovery import SUBRESOURCES
+from kohort.simulator.server.documents import no_method, no_page, no_resource
+from kohort.simulator.server.logs import Logs, stream_logs
+from kohort.simulator.server.reading import bodies, queries
+from kohort.simulator.server.reading.negotiation import check_stream, choose_form
+from kohort.simulator.server.reading.paths import Address, check_name
+from kohort.simulator.server.tables import Converter
+from kohort.simulator.server.watches import Streams, WatchStream, stream_expired
+
+if TYPE_CHECKING:
+    from kohort.simulator.api.api import Api
+
+_OBJECT_VERBS = {"GET": "get", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
+_COLLECTION_VERBS = {"GET": "list", "POST": "create", "DELETE": "deletecollection"}
+_PART_VERBS = {"GET": "get", "PUT": "update", "PATCH": "patch", "POST": "create"}
+
+_Handler = Callable[[Call, Target], Awaitable[web.StreamResponse]]
+
+
+class Verbs:
+    """The verbs of the API, for requests that come over HTTP."""
+
+    def __init__(self, api: "Api", logs: Logs, clock: Callable[[], datetime]) -> None:
+        self.streams = Streams()
+        self._api = api
+        self._logs = logs
+        self._clock = clock
+        self._handlers: dict[str, _Handler] = {
+            "get": self._read,
+            "list": self._list,
+            "create": self._create,
+            "update": self._update,
+            "patch": self._patch,
+            "delete": self._delete,
+            "deletecollection": self._delete_collection,
+        }
+
+    async def answer(self, call: Call, address: Address) -> web.StreamResponse:
+        """The answer to a request about objects."""
+        resource = self._api.registry.find(address.group, address.version, address.plural)
+        if resource is None:
+            return self._unknown(address)
+        if resource.kind.namespaced:
+            if address.name and not address.namespace:
+                raise no_resource()
+        elif address.namespace:
+            raise no_resource()
+        if address.name:
+            check_name(address.name)
+        target = Target(resource, address.namespace, address.name, address.subresource)
+        verb = _find_verb(call.request.method, target)
+        header = call.request.headers.get("Accept", "")
+        if target.subresource != "log":
+            call.form = choose_form(header)
+        return await self._handlers[verb](call, target)
+
+    def _unknown(self, address: Address) -> web.Response:
+        """A group that is built in has its own way to know nothing of a kind."""
+        known = self._api.registry.resources()
+        if any(r.kind.group == address.group and r.structural is None for r in known):
+            raise no_resource()
+        return no_page()
+
+    def _converter(self, call: Call, target: Target) -> Converter:
+        include = queries.first(call.query, "includeObject") if call.form.convert else ""
+        return Converter(target.resource, call.form, include)
+
+    async def _write(
+        self,
+        call: Call,
+        target: Target,
+        raw: bytes,
+        code: int = 200,
+        warnings: tuple[str, ...] = (),
+    ) -> web.Response:
+        if call.form.convert and target.subresource in ("", "status"):
+            raw = self._converter(call, target).convert(raw, self._clock())
+        return await write_answer(call, raw, code, warnings)
+
+    async def _read(self, call: Call, target: Target) -> web.StreamResponse:
+        if target.subresource == "log":
+            pod = Target(target.resource, target.namespace, target.name)
+            found = orjson.loads(self._api.read(pod).raw)
+            return await stream_logs(call, found, self._logs, self.streams, self._clock())
+        return await self._write(call, target, self._api.read(target).raw)
+
+    async def _list(self, call: Call, target: Target) -> web.StreamResponse:
+        options = queries.list_options(call.query)
+        if queries.is_set(call.query, "watch"):
+            return await self._watch(call, target, options)
+        if call.query:
+            queries.check_list(options, call.query)
+        page = self._api.list(target, options)
+        raw = self._converter(call, target).convert_page(page, self._clock())
+        return await write_answer(call, raw)
+
+    async def _watch(self, call: Call, target: Target, options: ListOptions) -> web.StreamResponse:
+        asked = queries.watch_options(call.query)
+        queries.check_watch(options, asked)
+        check_stream(call.form)
+        converter = self._converter(call, target)
+        initial = asked.sends_initial is True
+        try:
+            watch = self._api.watch(target, options, initial=initial, bookmarks=asked.bookmarks)
+        except WatchExpired as error:
+            return await stream_expired(call.request, error)
+        stream = WatchStream(watch, converter, self._clock, asked.bookmarks)
+        return await stream.run(call.request, self.streams, asked.timeout_seconds)
+
+    async def _read_body(self, call: Call) -> tuple[bytes, str]:
+        length = call.request.content_length
+        if length is not None and length > bodies.BODY_BYTES_MAX:
+            raise bodies.too_large()
+        raw = await call.request.read()
+        return raw, call.request.headers.get("Content-Type", "")
+
+    def _is_served(self, api_version: str, kind: str) -> bool:
+        return self._api.registry.find_kind(api_version, kind) is not None
+
+    async def _create(self, call: Call, target: Target) -> web.StreamResponse:
+        raw, media = await self._read_body(call)
+        options = queries.write_options(call.query, "CreateOptions", call.caller)
+        body = bodies.read_object(raw, media, target, self._is_served)
+        answer = await self._api.create(target, body.obj, options, raw=body.raw)
+        return await self._write(call, target, answer.raw, answer.code, answer.warnings)
+
+    async def _update(self, call: Call, target: Target) -> web.StreamResponse:
+        raw, media = await self._read_body(call)
+        options = queries.write_options(call.query, "UpdateOptions", call.caller)
+        body = bodies.read_object(raw, media, target, self._is_served)
+        answer = await self._api.update(target, body.obj, options, raw=body.raw)
+        return await self._write(call, target, answer.raw, answer.code, answer.warnings)
+
+    async def _patch(self, call: Call, target: Target) -> web.StreamResponse:
+        raw, media = await self._read_body(call)
+        form = bodies.patch_type(media, target)
+        options = queries.write_options(call.query, "PatchOptions", call.caller, form)
+        patch = bodies.read_patch(raw, media, target)
+        answer = await self._api.patch(target, patch, options, raw=raw)
+        return await self._write(call, target, answer.raw, answer.code, answer.warnings)
+
+    async def _deletion(self, call: Call) -> DeleteOptions:
+        raw, media = await self._read_body(call)
+        body = bodies.read_delete_body(raw, media) if raw else None
+        return queries.delete_options(call.query, body, call.caller.user)
+
+    async def _delete(self, call: Call, target: Target) -> web.StreamResponse:
+        answer = await self._api.delete(target, await self._deletion(call))
+        return await self._write(call, target, answer.raw, answer.code, answer.warnings)
+
+    async def _delete_collection(self, call: Call, target: Target) -> web.StreamResponse:
+        chosen = queries.list_options(call.query)
+        queries.check_list(chosen, call.query)
+        options = await self._deletion(call)
+        answer = await self._api.delete_collection(target, chosen, options)
+        return await write_answer(call, answer.raw, answer.code, answer.warnings)
+
+
+def _find_verb(method: str, target: Target) -> str:
+    """The verb that a method means for the target; raises if there is none."""
+    resource, part = target.resource, target.subresource
+    if part:
+        if not resource.serves(part):
+            raise no_resource()
+        verb = _PART_VERBS.get(method, "")
+        offered: tuple[str, ...] = SUBRESOURCES[part][0]
+    else:
+        verbs = _OBJECT_VERBS if target.name else _COLLECTION_VERBS
+        verb = verbs.get(method, "")
+        offered = resource.verbs
+        if not target.name and verb != "list" and _is_everywhere(target):
+            raise no_method()
+    if verb not in offered:
+        raise no_method()
+    return verb
+
+
+def _is_everywhere(target: Target) -> bool:
+    """Whether the path names all namespaces, where objects can only be read."""
+    return target.resource.kind.namespaced and not target.namespace

@@ -1,0 +1,158 @@
+"""
+Where a watch becomes a stream of lines on a connection.
+
+Events go out in batches, one write for all that wait: encoded objects are joined,
+never encoded again. A stream ends when its time is over, when the server stops or
+when the client is gone; a client that does not read is disconnected, since what it
+misses would have to be kept for it.
+"""
+
+import asyncio
+import random
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import datetime
+
+import orjson
+from aiohttp import web
+
+from kohort.cluster.errors import WatchExpired
+from kohort.simulator.api.watching import Watch, WatchEvent
+from kohort.simulator.server.answers import make_headers
+from kohort.simulator.server.tables import Converter
+
+BOOKMARK_SECONDS = 60.0
+WRITE_SECONDS_MAX = 30.0
+_TIMEOUT_SECONDS = (1800, 3600)
+# After a write, events of this long are gathered into the next one.
+_GATHER_SECONDS = 0.002
+
+_STARTS = {
+    kind: f'{{"type":"{kind}","object":'.encode()
+    for kind in ("ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR")
+}
+_END = b"}\n"
+
+
+class Streams:
+    """All open streams, so that they can be ended together."""
+
+    def __init__(self) -> None:
+        self.is_stopping = False
+        self._tasks: set[asyncio.Task[object]] = set()
+
+    def enter(self) -> asyncio.Task[object]:
+        """Note that the current task streams."""
+        task = asyncio.current_task()
+        assert task is not None
+        self._tasks.add(task)
+        return task
+
+    def leave(self, task: asyncio.Task[object]) -> None:
+        """Note that the task streams no longer."""
+        self._tasks.discard(task)
+
+    def stop(self) -> None:
+        """End all streams, now and in future."""
+        self.is_stopping = True
+        for task in tuple(self._tasks):
+            task.cancel()
+
+
+async def open_stream(request: web.BaseRequest, media: str) -> web.StreamResponse:
+    """Begin an answer whose length nobody knows."""
+    response = web.StreamResponse(headers=make_headers(media))
+    response.enable_chunked_encoding()
+    await response.prepare(request)
+    return response
+
+
+class WatchStream:
+    """One watch on one connection."""
+
+    def __init__(
+        self, watch: Watch, converter: Converter, clock: Callable[[], datetime], bookmarks: bool
+    ) -> None:
+        self._watch = watch
+        self._converter = converter
+        self._clock = clock
+        self._bookmarks = bookmarks
+        self._has_columns = False
+
+    async def run(
+        self, request: web.BaseRequest, streams: Streams, timeout_seconds: int | None
+    ) -> web.StreamResponse:
+        """Write events until the time is over."""
+        seconds = timeout_seconds or random.uniform(*_TIMEOUT_SECONDS)
+        task = streams.enter()
+        response = await open_stream(request, "application/json")
+        try:
+            async with asyncio.timeout(seconds):
+                await self._pump(response)
+        except TimeoutError:
+            pass
+        except ConnectionError:
+            return response
+        except asyncio.CancelledError:
+            if not streams.is_stopping:
+                raise
+            task.uncancel()
+        finally:
+            self._watch.close()
+            streams.leave(task)
+        return await finish(response)
+
+    async def _pump(self, response: web.StreamResponse) -> None:
+        while not self._watch.is_closed:
+            events = await self._next()
+            await write_or_drop(response, self._encode(events))
+            if events and events[-1].type == "ERROR":
+                return
+            await asyncio.sleep(_GATHER_SECONDS)
+
+    async def _next(self) -> list[WatchEvent]:
+        if not self._bookmarks:
+            return await self._watch.batch()
+        try:
+            async with asyncio.timeout(BOOKMARK_SECONDS):
+                return await self._watch.batch()
+        except TimeoutError:
+            return [self._watch.bookmark()]
+
+    def _encode(self, events: list[WatchEvent]) -> bytes:
+        pieces: list[bytes] = []
+        plain = not self._converter.form.convert
+        for event in events:
+            raw = event.raw if plain or event.type == "ERROR" else self._convert(event.raw)
+            pieces += (_STARTS[event.type], raw, _END)
+        return b"".join(pieces)
+
+    def _convert(self, raw: bytes) -> bytes:
+        """Only the first table of a stream names its columns."""
+        columns, self._has_columns = not self._has_columns, True
+        return self._converter.convert(raw, self._clock(), columns=columns)
+
+
+async def write_or_drop(response: web.StreamResponse, data: bytes) -> None:
+    """Write, or give up on a client that has not read for long."""
+    if not data:
+        return
+    try:
+        async with asyncio.timeout(WRITE_SECONDS_MAX):
+            await response.write(data)
+    except TimeoutError:
+        raise ConnectionResetError("the client does not read") from None
+
+
+async def finish(response: web.StreamResponse) -> web.StreamResponse:
+    """End a stream in order, if the client is still there."""
+    with suppress(ConnectionError):
+        await response.write_eof()
+    return response
+
+
+async def stream_expired(request: web.BaseRequest, error: WatchExpired) -> web.StreamResponse:
+    """A watch that starts too far in the past is told so in the stream."""
+    response = await open_stream(request, "application/json")
+    await response.write(_STARTS["ERROR"] + orjson.dumps(error.status()) + _END)
+    return await finish(response)
