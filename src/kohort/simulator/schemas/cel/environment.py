@@ -26,6 +26,11 @@ _UNDECLARED = re.compile(r"undeclared reference to '([\w.]+)'")
 _KEY = re.compile(r'Key not found in map : "?(.*?)"?$')
 _INDEX = re.compile(r"index=(-?\d+)")
 
+_RESULTS = {
+    "BOOL": "cel expression must evaluate to a bool",
+    "STRING": "messageExpression must evaluate to a string",
+}
+
 # Variable names with the types of their values, as the engine writes types.
 Variables = tuple[tuple[str, str], ...]
 
@@ -48,7 +53,7 @@ class Expression:
             raise ExpressionError(_explain(str(error))) from error
         found = self._compiled.return_type().name()
         if found not in (result, "DYN"):
-            raise ExpressionError(f"must evaluate to {result.lower()}, not {found.lower()}")
+            raise ExpressionError(_RESULTS[result])
 
     def evaluate(self, values: Mapping[str, Any]) -> Any:
         """The result with these variables; raises ``EvaluationError``."""

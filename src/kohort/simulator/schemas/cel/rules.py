@@ -69,7 +69,8 @@ class Rule:
         try:
             return self._compile(text, schema, "STRING")
         except ExpressionError as error:
-            raise ExpressionError(f"messageExpression {error}") from error
+            words = str(error).removeprefix("messageExpression ")
+            raise ExpressionError(f"messageExpression {words}") from error
 
     def find_fault(self, value: Any, old: Any) -> tuple[Fault, str, Any] | None:
         """What the rule says against a value: the fault, the words and the value to show."""

@@ -149,7 +149,7 @@ def _wrong_type(expected: str, seen: str) -> Check:
 
 
 def _whole_check(expected: str, seen: str) -> Check:
-    return lambda value: None if value.is_integer() else [type_problem(expected, seen)]
+    return lambda value: None if scalars.is_whole(value) else [type_problem(expected, seen)]
 
 
 def _enum_check(enum: list[Any]) -> Check:

@@ -41,11 +41,12 @@ def combined_check(schema: Schema, compile_check: Compile) -> Check | None:
     ]
     if not parts:
         return None
-    if len(parts) == 1:
-        return parts[0]
 
     def check(value: Any) -> Found:
-        return [problem for part in parts for problem in part(value) or ()] or None
+        problems = [problem for part in parts for problem in part(value) or ()]
+        for problem in problems:
+            problem.sheltered = len(problem.segments)
+        return problems or None
 
     return check
 

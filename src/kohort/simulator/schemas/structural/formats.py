@@ -65,7 +65,7 @@ def _is_duration(text: str) -> bool:
 
 
 def _is_uri(text: str) -> bool:
-    if not text or "#" in text or any(ord(char) < 33 or ord(char) == 127 for char in text):
+    if not text or any(ord(char) < 33 or ord(char) == 127 for char in text):
         return False
     try:
         parts = urlsplit(text)

@@ -67,6 +67,10 @@ def keyed_check(keys: list[str]) -> Check:
     """Entries of a keyed list have different keys."""
 
     def check(value: list[Any]) -> Found:
+        for index, entry in enumerate(value):
+            if type(entry) is not dict and entry is not None:
+                detail = "must be an object for an array of list-type map"
+                return [_late(Fault.INVALID, index, entry, detail)]
         if len(value) < 2:
             return None
         found: list[dict[str, Any]] = []
@@ -81,7 +85,11 @@ def keyed_check(keys: list[str]) -> Check:
 
 
 def _duplicate(index: int, value: Any) -> Problem:
-    problem = Problem(Fault.DUPLICATE, "", value)
+    return _late(Fault.DUPLICATE, index, value, "")
+
+
+def _late(fault: Fault, index: int, value: Any, detail: str) -> Problem:
+    problem = Problem(fault, detail, value)
     problem.is_late = True
     problem.segments.append(index)
     return problem

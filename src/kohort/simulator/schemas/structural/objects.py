@@ -10,7 +10,14 @@ from typing import Any
 from kohort.cluster.fields import Fault
 from kohort.simulator.schemas.structural import lists
 from kohort.simulator.schemas.structural.node import Schema
-from kohort.simulator.schemas.structural.problems import Check, Found, Key, Problem, invalid
+from kohort.simulator.schemas.structural.problems import (
+    PATH,
+    Check,
+    Found,
+    Key,
+    Problem,
+    invalid,
+)
 
 Compile = Callable[[Schema], Check]
 
@@ -44,6 +51,8 @@ def _fields_check(schema: Schema, compile_check: Compile) -> Check | None:
     values = schema.get("additionalProperties")
     if isinstance(values, dict) and values and not properties:
         return _values_check(values, compile_check)
+    if values is False and not properties:
+        return _closed_check
     if not properties:
         return None
     known: dict[str, Check] = {}
@@ -64,6 +73,13 @@ def _fields_check(schema: Schema, compile_check: Compile) -> Check | None:
         return problems
 
     return check
+
+
+def _closed_check(value: dict[str, Any]) -> Found:
+    return [
+        Problem(Fault.INVALID, f"{PATH}.{key} in body is a forbidden property", key)
+        for key in value
+    ]
 
 
 def _values_check(values: Schema, compile_check: Compile) -> Check:

@@ -28,7 +28,16 @@ Segment = str | int
 class Problem:
     """One broken rule; ``segments`` runs from the value outwards."""
 
-    __slots__ = ("detail", "fault", "is_late", "is_loose", "segments", "tail", "value")
+    __slots__ = (
+        "detail",
+        "fault",
+        "is_late",
+        "is_loose",
+        "segments",
+        "sheltered",
+        "tail",
+        "value",
+    )
 
     def __init__(
         self, fault: Fault, detail: str, value: Any = "", *, tail: str = "", loose: bool = False
@@ -42,12 +51,15 @@ class Problem:
         # Late problems are found after all others and do not stop the rules from running.
         self.is_late = False
         self.segments: list[Segment] = []
+        # How many segments lie inside an alternative, where ratcheting does not look.
+        self.sheltered = 0
 
     def render(self, prefix: str = "") -> FieldError:
         """The problem as a field error, with its path put together."""
         path = dotted(self.segments)
         if self.is_late:
-            return FieldError(self.fault, bracketed(self.segments) + self.tail, "", self.value)
+            where = bracketed(self.segments) + self.tail
+            return FieldError(self.fault, where, self.detail, self.value)
         detail = self.detail.replace(PATH, path) if self.detail else ""
         if self.is_loose:
             return FieldError(self.fault, prefix or NOWHERE, detail, self.value)

@@ -22,7 +22,8 @@ def drop_unchanged(problems: list[Problem], value: Any, old: Any, node: Node) ->
     return [
         problem
         for problem in problems
-        if problem.is_late or not _is_unchanged(problem.segments, value, old, node)
+        if problem.is_late
+        or not _is_unchanged(problem.segments[problem.sheltered :], value, old, node)
     ]
 
 
@@ -32,8 +33,8 @@ def drop_duplicates(problems: list[Problem]) -> list[Problem]:
 
 
 def is_duplicate(problem: Problem) -> bool:
-    """Whether the problem is a value that a set or keyed list holds twice."""
-    return problem.is_late and problem.fault is Fault.DUPLICATE
+    """Whether the problem is one of telling the entries of a set or keyed list apart."""
+    return problem.is_late and problem.fault is not Fault.REQUIRED
 
 
 def _is_unchanged(segments: list[Segment], value: Any, old: Any, node: Node) -> bool:

@@ -22,9 +22,12 @@ from kohort.simulator.schemas.structural.problems import (
     Problem,
     invalid,
     loose,
+    type_problem,
 )
 
 _INTEGER_BITS = {"int32": 31, "int64": 63}
+_LONG = 1 << 63
+_EXACT = 1 << 53
 _FLOAT32_MAX = 3.4028234663852886e38
 
 
@@ -77,9 +80,10 @@ def number_check(schema: Schema) -> Check | None:
 
     def check(value: float) -> Found:
         found: list[Problem] = []
-        if (bits and not -(1 << bits) <= value < (1 << bits)) or (
-            single and abs(value) > _FLOAT32_MAX
-        ):
+        if bits and isinstance(value, int) and not -_LONG <= value < _LONG:
+            # The API has read such a number as a float before it gets here.
+            found.append(type_problem(format_ or "integer", "float64" if format_ else "number"))
+        if (bits and not _is_in_range(value, bits)) or (single and abs(value) > _FLOAT32_MAX):
             found.append(loose(range_text))
         if factor is not None and not _is_multiple(value, factor):
             found.append(invalid(f"should be a multiple of {_bound(factor, value)}", show(value)))
@@ -99,6 +103,16 @@ def show(value: float) -> Any:
     """A number as texts print it: a whole float has no fraction."""
     whole = isinstance(value, float) and value.is_integer() and abs(value) < 1e21
     return int(value) if whole else value
+
+
+def is_whole(value: float) -> bool:
+    """Whether a float passes for an integer: whole, and small enough to be exact."""
+    return value.is_integer() and abs(value) < _EXACT
+
+
+def _is_in_range(value: float, bits: int) -> bool:
+    whole = isinstance(value, int) or value.is_integer()
+    return whole and -(1 << bits) <= value < (1 << bits)
 
 
 def _range_text(type_: str, format_: str) -> str:

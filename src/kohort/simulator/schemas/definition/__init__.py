@@ -1,0 +1,13 @@
+"""
+Definitions of custom kinds: what a definition must satisfy before it is served.
+
+The paths in errors look odd because they are the API's: when all versions agree
+on a schema, its errors are reported under ``spec.validation``, as if it had
+been written once for all of them; scale and columns likewise.
+"""
+
+from kohort.simulator.schemas.definition.completing import default_definition, warnings_of
+from kohort.simulator.schemas.definition.status import status_of
+from kohort.simulator.schemas.definition.validating import validate_definition
+
+__all__ = ["default_definition", "status_of", "validate_definition", "warnings_of"]

@@ -1,0 +1,91 @@
+"""
+How a version is served beside its schema: scale, printer columns, selectable fields.
+"""
+
+from collections.abc import Iterator
+
+from kohort.cluster.fields import Fault, FieldError
+from kohort.cluster.objects import Object
+from kohort.simulator.schemas.definition.faults import invalid, required
+from kohort.simulator.schemas.definition.schema.fieldpaths import PathFault, find_field
+
+_COLUMN_TYPES = ("boolean", "date", "integer", "number", "string")
+_COLUMN_FORMATS = ("byte", "date", "date-time", "double", "float", "int32", "int64", "password")
+_SELECTABLE_MAX = 8
+
+
+def find_scale_errors(subresources: Object, path: str) -> Iterator[FieldError]:
+    """What is wrong with the paths of the scale subresource."""
+    scale = subresources.get("scale")
+    if scale is None:
+        return
+    for field, roots, words in (
+        ("specReplicasPath", (".spec.",), "under .spec"),
+        ("statusReplicasPath", (".status.",), "under .status"),
+        ("labelSelectorPath", (".spec.", ".status."), "under either .spec or .status"),
+    ):
+        text, where = scale.get(field) or "", f"{path}.scale.{field}"
+        if not text:
+            if field != "labelSelectorPath":
+                yield required(where)
+        elif not text.startswith("."):
+            yield invalid(where, text, "must be a simple json path starting with .")
+        elif not text.startswith(roots):
+            yield invalid(where, text, f"should be a json path {words}")
+
+
+def find_column_errors(columns: list[Object], path: str) -> Iterator[FieldError]:
+    """What is wrong with the printer columns."""
+    for index, column in enumerate(columns):
+        where = f"{path}[{index}]"
+        type_, text = column.get("type") or "", column.get("jsonPath") or ""
+        choices = f"must be one of {','.join(_COLUMN_TYPES)}"
+        if not column.get("name"):
+            yield required(f"{where}.name")
+        if not type_:
+            yield required(f"{where}.type", choices)
+        elif type_ not in _COLUMN_TYPES:
+            yield invalid(f"{where}.type", type_, choices)
+        if column.get("format") and column["format"] not in _COLUMN_FORMATS:
+            choices = f"must be one of {','.join(_COLUMN_FORMATS)}"
+            yield invalid(f"{where}.format", column["format"], choices)
+        if not text:
+            yield required(f"{where}.JSONPath")
+        elif not text.startswith("."):
+            yield invalid(f"{where}.JSONPath", text, "must be a simple json path starting with .")
+
+
+def find_selectable_errors(version: Object, path: str) -> Iterator[FieldError]:
+    """What is wrong with the fields that selectors may name."""
+    schema = (version.get("schema") or {}).get("openAPIV3Schema") or {}
+    seen: set[str] = set()
+    for index, field in enumerate(version.get("selectableFields") or ()):
+        text, where = field.get("jsonPath") or "", f"{path}[{index}].jsonPath"
+        if not text:
+            yield required(where)
+            continue
+        try:
+            found = find_field(text, schema, brackets=False)
+        except PathFault as fault:
+            yield invalid(where, text, f"is an invalid path: {fault}")
+            continue
+        yield from _find_target_errors(text, found, where)
+        if text in seen:
+            yield FieldError(Fault.DUPLICATE, where, "", text)
+        seen.add(text)
+    if len(seen) > _SELECTABLE_MAX:
+        yield FieldError(
+            Fault.TOO_MANY, path, f"must have at most {_SELECTABLE_MAX} items", len(seen)
+        )
+
+
+def _find_target_errors(text: str, found: Object, where: str) -> Iterator[FieldError]:
+    if text.startswith(".metadata"):
+        yield invalid(where, text, "must not point to fields in metadata")
+    if found.get("type") not in ("string", "boolean", "integer"):
+        yield invalid(
+            where,
+            text,
+            "must point to a field of type string, boolean or integer. Enum string fields and "
+            "strings with formats are allowed.",
+        )
