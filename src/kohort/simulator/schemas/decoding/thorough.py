@@ -81,6 +81,13 @@ def read_thoroughly(value: Any, shape: Shape, path: str = "") -> tuple[Any, tupl
     return answer, tuple(reader.problems)
 
 
+def list_duplicates(value: Any) -> list[str]:
+    """The fields given twice in a document of no known type, in its order."""
+    reader = _Thorough()
+    reader.read_untyped(value, "")
+    return list(reader.problems)
+
+
 class _Thorough:
     def __init__(self) -> None:
         # A dictionary, because each is told once.
@@ -153,6 +160,19 @@ class _Thorough:
             return plain(value)
         finally:
             self.is_silent = was_silent
+
+    def read_untyped(self, value: Any, path: str) -> None:
+        """Look for fields given twice in a value of any type."""
+        if isinstance(value, Pairs):
+            seen: set[str] = set()
+            for key, inner in value:
+                if key in seen:
+                    self._note("duplicate", path, key)
+                seen.add(key)
+                self.read_untyped(inner, f"{path}.{key}" if path else key)
+        elif isinstance(value, list):
+            for index, inner in enumerate(value):
+                self.read_untyped(inner, f"{path}[{index}]")
 
     def _walk(self, value: Any, place: _Place) -> Any:
         if isinstance(value, Pairs):

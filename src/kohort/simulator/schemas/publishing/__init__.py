@@ -1,0 +1,1 @@
+"""This is where the two halves of an OpenAPI document are written: its schemas and its paths."""
