@@ -8,20 +8,9 @@ STRING = Shape(Type.STRING)
 INTEGER = Shape(Type.INTEGER)
 
 
-def an_object(*, name: str = "", required: tuple[str, ...] = (), **fields: Shape) -> Shape:
+def an_object(**fields: Shape) -> Shape:
     """An object with these fields."""
-    return Shape(Type.OBJECT, name=name, fields=fields, required=required)
-
-
-def implied(shape: Shape) -> Shape:
-    """The same object as a field that the API's own types always carry, if only empty."""
-    return Shape(
-        Type.OBJECT,
-        name=shape.name or "io.example",
-        fields=shape.fields,
-        default={},
-        required=shape.required,
-    )
+    return Shape(Type.OBJECT, fields=fields)
 
 
 def a_map(items: Shape = STRING, *, atomic: bool = False) -> Shape:
@@ -76,34 +65,31 @@ def deployment_shape() -> Shape:
         command=a_list(),
         env=keyed(an_object(name=STRING, value=STRING), "name"),
         ports=keyed(port, "containerPort", "protocol"),
-        resources=implied(an_object(limits=a_map(Shape(Type.INT_OR_STRING)))),
+        resources=an_object(limits=a_map(Shape(Type.INT_OR_STRING))),
     )
     pod_spec = an_object(
         containers=keyed(container, "name"),
         nodeSelector=a_map(atomic=True),
         volumes=keyed(an_object(name=STRING, emptyDir=an_object()), "name"),
         tolerations=a_list(an_object(key=STRING)),
-        required=("containers",),
     )
-    template = an_object(metadata=implied(metadata_shape()), spec=implied(pod_spec))
+    template = an_object(metadata=metadata_shape(), spec=pod_spec)
     selector = an_object(matchLabels=a_map())
     selector.atomic = True
     spec = an_object(
         replicas=INTEGER,
         selector=selector,
-        strategy=implied(an_object(type=STRING, rollingUpdate=an_object(maxSurge=STRING))),
-        template=implied(template),
-        required=("selector", "template"),
+        strategy=an_object(type=STRING, rollingUpdate=an_object(maxSurge=STRING)),
+        template=template,
     )
     condition = an_object(type=STRING, status=STRING)
     status = an_object(replicas=INTEGER, conditions=keyed(condition, "type"))
     return an_object(
-        name="io.k8s.api.apps.v1.Deployment",
         apiVersion=STRING,
         kind=STRING,
-        metadata=implied(metadata_shape()),
-        spec=implied(spec),
-        status=implied(status),
+        metadata=metadata_shape(),
+        spec=spec,
+        status=status,
     )
 
 

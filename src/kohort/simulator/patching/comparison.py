@@ -13,12 +13,7 @@ types always carry were always there.
 from typing import Any
 
 from kohort.cluster.objects import Object
-from kohort.simulator.patching.elements import (
-    MISSING,
-    UnnamedEntry,
-    implied_fields,
-    name_entry,
-)
+from kohort.simulator.patching.elements import MISSING, implied_fields, name_entry
 from kohort.simulator.patching.fieldsets import LEAF, SELF, Fields
 from kohort.simulator.schemas.shapes import ANY, ListType, Shape, Type
 
@@ -29,7 +24,6 @@ _OBJECT, _MAP, _LIST, _ANY = Type.OBJECT, Type.MAP, Type.LIST, Type.ANY
 _ATOMIC = ListType.ATOMIC
 
 Difference = tuple[Fields, Fields]
-_SAME: Difference = ({}, {})
 
 
 def is_whole(shape: Shape, value: Any) -> bool:
@@ -195,15 +189,3 @@ def index_entries(entries: list[Any], shape: Shape) -> dict[str, list[Any]]:
     for entry in entries:
         found.setdefault(name_entry(entry, shape), []).append(entry)
     return found
-
-
-__all__ = [
-    "UNTYPED",
-    "UnnamedEntry",
-    "compare_objects",
-    "field_shape",
-    "index_entries",
-    "is_whole",
-    "list_config",
-    "list_paths",
-]

@@ -6,7 +6,7 @@ that an entry has one name. A key that is left out counts as its default, where
 there is one: a port without a protocol is the TCP port.
 """
 
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import orjson
@@ -78,8 +78,14 @@ def name_entry(entry: Any, shape: Shape) -> str:
     if len(keys) == 1:
         value = entry.get(keys[0], MISSING)
         if value.__class__ is str:
-            return f'k:{{"{keys[0]}":{_encode(value)}}}'
+            return _name_by_text(keys[0], value)
     return _name_by_keys(entry, shape)
+
+
+@lru_cache(maxsize=8192)
+def _name_by_text(key: str, value: str) -> str:
+    # The same few names occur in almost every object of a kind.
+    return f'k:{{"{key}":{_encode(value)}}}'
 
 
 def _name_by_keys(entry: Object, shape: Shape) -> str:
@@ -111,8 +117,7 @@ def _default_key(shape: Shape, key: str) -> Any:
 
 
 def _encode(value: Any) -> str:
-    text = orjson.dumps(value).decode()
-    return text if text.isalnum() else text.translate(_ESCAPES)
+    return orjson.dumps(value).decode().translate(_ESCAPES)
 
 
 def spell_path(steps: tuple[str, ...]) -> str:

@@ -99,7 +99,7 @@ def find_fault(fields: Any) -> str:
 
 def _join(left: Fields, right: Fields) -> Fields:
     if not left:
-        return right if is_member(right) else {SELF: LEAF, **right}
+        return left if not right else right if SELF in right else {SELF: LEAF, **right}
     result = left if SELF in left or not is_member(right) else {**left, SELF: LEAF}
     for step, node in right.items():
         if step == SELF:

@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from kohort.cluster.objects import Object
-from kohort.simulator.patching.comparison import UnnamedEntry, compare_objects
-from kohort.simulator.patching.elements import MISSING
+from kohort.simulator.patching.comparison import compare_objects
+from kohort.simulator.patching.elements import MISSING, UnnamedEntry
 from kohort.simulator.patching.fieldsets import (
     LEAF,
     SELF,
