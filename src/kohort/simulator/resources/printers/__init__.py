@@ -9,12 +9,13 @@ created, as a real server does. Custom resources are printed by
 from collections.abc import Mapping
 
 from kohort.simulator.resources.printers import network, policies, storage, workloads
+from kohort.simulator.resources.printers.custom import custom_printer
 from kohort.simulator.resources.printers.events import EVENTS
 from kohort.simulator.resources.printers.nodes import NODES
 from kohort.simulator.resources.printers.pods import PODS
 from kohort.simulator.resources.printers.tables import Column, Printer
 
-__all__ = ["COLUMNS", "Column", "Printer"]
+__all__ = ["COLUMNS", "Column", "Printer", "custom_printer"]
 
 COLUMNS: Mapping[str, Printer] = {
     "configmaps": policies.CONFIG_MAPS,

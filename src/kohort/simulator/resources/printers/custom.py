@@ -24,6 +24,8 @@ from kohort.simulator.resources.printers.tables import (
 )
 from kohort.simulator.schemas.jsonpath import compile_path
 
+Show = Callable[[Any, datetime], Any]
+
 _AGE = Printed(Column("Age", "date", "", "How long ago the object was created."), AGE.read)
 
 
@@ -43,7 +45,7 @@ def _read_column(raw: Object) -> Printed:
         raw.get("priority", 0),
     )
     find_all = compile_path(raw["jsonPath"])
-    show = _SHOWN.get(head.type, _show_text)
+    show: Show = _SHOWN.get(head.type, _show_text)
 
     def read(obj: Object, now: datetime) -> Any:
         found = find_all(obj)
@@ -87,7 +89,7 @@ def _simplify(value: float) -> float:
     return int(value) if float(value).is_integer() else value
 
 
-_SHOWN: dict[str, Callable[[Any, datetime], Any]] = {
+_SHOWN: dict[str, Show] = {
     "integer": _show_integer,
     "number": _show_number,
     "boolean": _show_boolean,
