@@ -1,0 +1,118 @@
+"""
+Why no node will do, in the words of the real scheduler.
+
+Filters are applied in its order (cordon, taints, affinity, ports, room, spreading,
+other pods) and each node is counted for the first that it fails; a node short of
+room is counted for every resource it lacks. The second half of the sentence says
+where evicting pods could have helped: not where the pod's own wishes stand against
+the node, and not where the node would be too small even if it were empty.
+"""
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from kohort.simulator.scheduling.constraints import find_constraints
+from kohort.simulator.scheduling.demands import Demand
+from kohort.simulator.scheduling.ledger import Ledger
+from kohort.simulator.scheduling.nodes import PODS, bits_of
+
+NO_NODES = "no nodes available to schedule pods"
+
+
+@dataclass(slots=True)
+class Verdict:
+    """How many nodes failed for which reason, and where eviction might help."""
+
+    reasons: Counter[str] = field(default_factory=Counter)
+    hopeful: int = 0  # nodes that fail only because of the pods on them
+
+
+def explain_claim(claim: str, nodes: int) -> str:
+    """The message for a pod whose claim does not exist."""
+    return f'0/{nodes} nodes are available: persistentvolumeclaim "{claim}" not found. not found'
+
+
+def explain(pod: Demand, ledger: Ledger) -> str:
+    """The message for a pod that no node will do for."""
+    total = len(ledger.index.slots)
+    if not total:
+        return NO_NODES
+    verdict = judge(pod, ledger)
+    hopeful = verdict.hopeful.bit_count()
+    if pod.may_preempt:
+        outlook = Counter(
+            {
+                "No preemption victims found for incoming pod": hopeful,
+                "Preemption is not helpful for scheduling": total - hopeful,
+            }
+        )
+        preemption = f"0/{total} nodes are available: {_count(outlook)}"
+    else:
+        preemption = "not eligible due to preemptionPolicy=Never"
+    return (
+        f"0/{total} nodes are available: {_count(verdict.reasons)}. "
+        f"no new claims to deallocate, preemption: {preemption}."
+    )
+
+
+def judge(pod: Demand, ledger: Ledger) -> Verdict:
+    """Apply the filters one after the other."""
+    index, rule = ledger.index, pod.shape.rule
+    verdict = Verdict()
+    left = index.everywhere
+    pinned = rule.pinned(index)
+    if pinned is not None:
+        left = _lose(verdict, left, pinned, "node(s) didn't satisfy plugin(s) [NodeAffinity]")
+    left = _lose(verdict, left, rule.uncordoned(index), "node(s) were unschedulable")
+    left = _lose(verdict, left, rule.untainted(index), "node(s) had untolerated taint(s)")
+    left = _lose(
+        verdict, left, rule.affine(index), "node(s) didn't match Pod's node affinity/selector"
+    )
+    taken = left & ledger.port_conflicts(pod)
+    verdict.hopeful |= taken
+    left = _lose(
+        verdict, left, ~taken, "node(s) didn't have free ports for the requested pod ports"
+    )
+    left = _lose_for_room(verdict, left, pod, ledger)
+    _lose_to_others(verdict, left, pod, ledger)
+    return verdict
+
+
+def _lose(verdict: Verdict, left: int, allowed: int, reason: str) -> int:
+    lost = (left & ~allowed).bit_count()
+    if lost:
+        verdict.reasons[reason] += lost
+    return left & allowed
+
+
+def _lose_for_room(verdict: Verdict, left: int, pod: Demand, ledger: Ledger) -> int:
+    index, request = ledger.index, pod.shape.request
+    kept = left & pod.shape.refresh(index)
+    for slot in bits_of(left & ~kept):
+        state = index.states[slot]
+        assert state is not None
+        could_ever = True
+        for name, amount in request.items():
+            if index.free[slot].get(name, 0) < amount:
+                reason = "Too many pods" if name == PODS else f"Insufficient {name}"
+                verdict.reasons[reason] += 1
+                could_ever &= state.allocatable.get(name, 0) >= amount
+        if could_ever:
+            verdict.hopeful |= 1 << slot
+    return kept
+
+
+def _lose_to_others(verdict: Verdict, left: int, pod: Demand, ledger: Ledger) -> None:
+    found = find_constraints(pod, ledger)
+    spread = "node(s) didn't match pod topology spread constraints"
+    left = _lose(verdict, left, found.spread_labelled, f"{spread} (missing required label)")
+    verdict.hopeful |= left & ~found.spread
+    left = _lose(verdict, left, found.spread, spread)
+    left = _lose(verdict, left, found.affinity, "node(s) didn't match pod affinity rules")
+    verdict.hopeful |= left & ~(found.anti & found.symmetry)
+    left = _lose(verdict, left, found.anti, "node(s) didn't match pod anti-affinity rules")
+    _lose(verdict, left, found.symmetry, "node(s) didn't satisfy existing pods anti-affinity rules")
+
+
+def _count(reasons: Counter[str]) -> str:
+    return ", ".join(sorted(f"{count} {reason}" for reason, count in reasons.items() if count))

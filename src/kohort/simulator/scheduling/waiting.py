@@ -1,0 +1,143 @@
+"""
+The queue: which pod is tried next, and which pods need not be tried.
+
+Pods wait in order of priority, age and name. When one fails, its whole class
+(pods that would fail in the same way) is set aside, and only the first of them
+is tried again when something changed that can help: room on a node that the
+class accepts, a pod that one of its tallies counts, a claim, a namespace. The
+next one is tried when the first was placed. So a change costs one attempt for
+each class that waits, however many pods do. The message of those behind the
+first is the one from the last time they were looked at.
+"""
+
+import heapq
+
+from kohort.simulator.scheduling.demands import Demand
+from kohort.simulator.scheduling.ledger import Ledger
+
+Order = tuple[int, str, str, str]
+ClassKey = tuple[object, ...]
+
+
+class WaitingClass:
+    """Pods that would all fail for the same reason."""
+
+    __slots__ = ("is_blocked", "key", "message", "minds_others", "pods", "sample")
+
+    def __init__(self, key: ClassKey) -> None:
+        self.key = key
+        self.is_blocked = False
+        self.message = ""
+        self.minds_others = False
+        self.sample: Demand | None = None
+        self.pods: list[tuple[Order, str]] = []
+
+
+class WaitingQueue:
+    """Pods to try, and pods set aside."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._active: list[tuple[Order, str]] = []
+        self._queued: set[str] = set()
+        self._heads: dict[str, WaitingClass] = {}
+        self._classes: dict[ClassKey, WaitingClass] = {}
+        self._for_claim: dict[tuple[str, str], set[Demand]] = {}
+
+    def push(self, pod: Demand) -> None:
+        """Try a pod soon."""
+        if pod.uid not in self._queued:
+            self._queued.add(pod.uid)
+            heapq.heappush(self._active, (pod.order, pod.uid))
+
+    def pop(self) -> tuple[str, WaitingClass | None]:
+        """The uid of the pod to try next, and the class that it tries for."""
+        _, uid = heapq.heappop(self._active)
+        self._queued.discard(uid)
+        return uid, self._heads.pop(uid, None)
+
+    def __bool__(self) -> bool:
+        return bool(self._active)
+
+    def find_class(self, pod: Demand) -> WaitingClass | None:
+        """The class of a pod, if others of it wait."""
+        return self._classes.get(self._key(pod)) if self._classes else None
+
+    def block(self, pod: Demand, message: str, *, minds_others: bool) -> WaitingClass:
+        """Set a class aside because this pod of it failed."""
+        key = self._key(pod)
+        found = self._classes.setdefault(key, WaitingClass(key))
+        found.is_blocked, found.message, found.sample = True, message, pod
+        found.minds_others = minds_others
+        self._listen(found, wants=True)
+        return found
+
+    def park(self, pod: Demand, group: WaitingClass) -> None:
+        """Put a pod behind the others of its class."""
+        heapq.heappush(group.pods, (pod.order, pod.uid))
+
+    def advance(self, group: WaitingClass) -> None:
+        """The first of a class was placed or is gone: let the next one try."""
+        if not group.is_blocked:
+            self._unblock(group)
+
+    def wait_for_claim(self, pod: Demand, claim: str) -> None:
+        """Set a pod aside until a claim comes."""
+        self._for_claim.setdefault((pod.namespace, claim), set()).add(pod)
+
+    def claim_came(self, namespace: str, claim: str) -> None:
+        """Try the pods that waited for a claim."""
+        for pod in self._for_claim.pop((namespace, claim), ()):
+            self.push(pod)
+
+    def wake_all(self) -> None:
+        """Anything may have changed."""
+        for group in list(self._classes.values()):
+            self._unblock(group)
+
+    def wake(self) -> None:
+        """Try again what the latest changes can help."""
+        ledger = self._ledger
+        freed, ledger.freed = ledger.freed, 0
+        woken, ledger.book.woken = ledger.book.woken, set()
+        if not freed and not woken:
+            return
+        for group in [group for group in self._classes.values() if group.is_blocked]:
+            if group.key in woken or (freed and self._may_profit(group, freed)):
+                self._unblock(group)
+
+    def _may_profit(self, group: WaitingClass, freed: int) -> bool:
+        assert group.sample is not None
+        rule = group.sample.shape.rule
+        return group.minds_others or bool(rule.allowed(self._ledger.index) & freed)
+
+    def _unblock(self, group: WaitingClass) -> None:
+        """Let the first of a class try; the others stay until it succeeds."""
+        group.is_blocked = False
+        if not group.pods:
+            self._classes.pop(group.key, None)
+            self._listen(group, wants=False)
+            return
+        item = heapq.heappop(group.pods)
+        self._heads[item[1]] = group
+        if item[1] not in self._queued:
+            self._queued.add(item[1])
+            heapq.heappush(self._active, item)
+
+    def _listen(self, group: WaitingClass, *, wants: bool) -> None:
+        """Hear of pods that come or go where the class counts them, or no longer."""
+        assert group.sample is not None
+        terms = group.sample.terms
+        for tally in (*terms.affinity, *(spread.tally for spread in terms.spreads)):
+            if wants:
+                tally.listeners.add(group.key)
+            else:
+                tally.listeners.discard(group.key)
+
+    def _key(self, pod: Demand) -> ClassKey:
+        """What decides where a pod fits. Labels count if any selector looks at them."""
+        named = self._ledger.book.label_keys
+        labels: tuple[tuple[str, str], ...] = ()
+        if named:
+            labels = tuple(sorted(item for item in pod.labels.items() if item[0] in named))
+        return pod.shape, pod.terms, pod.namespace, pod.ports, labels, pod.priority
