@@ -146,6 +146,11 @@ def test_at_most_a_hundred_problems_are_told():
 def test_a_part_of_an_object_is_read_at_its_path():
     _, problems = read_object({"nam": "a"}, load_definition(OBJECT_META), path="metadata")
     assert problems == ('unknown field "metadata.nam"',)
+    with pytest.raises(Unreadable) as caught:
+        read_object({"name": 3}, load_definition(OBJECT_META), path="metadata")
+    assert str(caught.value) == (
+        "json: cannot unmarshal number into Go struct field ObjectMeta.name of type string"
+    )
 
 
 def test_a_refusal_names_kind_and_version():

@@ -76,7 +76,8 @@ class _Place(NamedTuple):
 def read_thoroughly(value: Any, shape: Shape, path: str = "") -> tuple[Any, tuple[str, ...]]:
     """The value in its one form, and what was unknown or twice; raises Unreadable."""
     reader = _Thorough()
-    root = _Place(path, path, "", f"v1.{shape.name.rpartition('.')[2]}")
+    # A part is read by itself, so in the words of Go its place starts here.
+    root = _Place(path, "", "", f"v1.{shape.name.rpartition('.')[2]}")
     answer = reader.read(value, shape, root)
     return answer, tuple(reader.problems)
 
