@@ -1,0 +1,247 @@
+"""
+The ReplicaSet controller: a number of pods that are all alike.
+
+Names of pods are hashes of the set's uid and a serial number instead of random
+letters: a step that is repeated on an old cache then makes the same pod again,
+which changes nothing, instead of one too many. Names of pods that are gone are
+not given again.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import orjson
+
+from kohort.cluster.errors import ClusterError, Conflict
+from kohort.cluster.objects import Kind, Object, labels_of
+from kohort.simulator.builtins import conditions
+from kohort.simulator.builtins.deployments.victims import choose_victims
+from kohort.simulator.builtins.naming import make_suffix
+from kohort.simulator.builtins.ownership import Orphans, adopt, controllers, reference, release
+from kohort.simulator.builtins.readiness import FINISHED, seconds_until_available
+from kohort.simulator.builtins.selectors import Selector, read_selector
+from kohort.simulator.builtins.templates import pod_from_template
+from kohort.simulator.kinds import POD, REPLICA_SET
+from kohort.simulator.steps import Action, Create, Delete, Emit, Moment, Replace, Step, View
+from kohort.simulator.store.entries import Entry
+
+BURST = 500
+
+
+class ReplicaSets:
+    """The part that keeps ReplicaSets."""
+
+    name = "replicasets"
+    manager = "kube-controller-manager"
+    kinds: tuple[Kind, ...] = (REPLICA_SET, POD)
+
+    def __init__(self) -> None:
+        self._orphans = Orphans()
+        self._selectors: dict[str, Selector] = {}
+        self._retired: dict[str, set[str]] = defaultdict(set)
+        self._failures: dict[str, str] = {}
+
+    def observe(
+        self, kind: Kind, old: Entry | None, new: Entry | None, view: View
+    ) -> Iterable[str]:
+        """The set itself, the set that controls the pod, or sets that might adopt it."""
+        entry = new or old
+        assert entry is not None
+        if kind == REPLICA_SET:
+            if new is None:
+                self._selectors.pop(entry.uid, None)
+                self._retired.pop(entry.uid, None)
+            return (f"{entry.namespace}/{entry.name}",)
+        self._orphans.note(kind, old, new)
+        keys = controllers(REPLICA_SET.name, old, new)
+        if new is None and keys:
+            self._retired[entry.controller].add(entry.name)
+        if new is not None and not new.controller:
+            keys.update(self._possible_owners(new, view))
+        return keys
+
+    def step(self, key: str, view: View, moment: Moment) -> Step:
+        """Bring the number of pods closer to what the set asks for."""
+        namespace, _, name = key.partition("/")
+        entry = view.find(REPLICA_SET, namespace, name)
+        failure = self._failures.pop(key, "")
+        if entry is None:
+            return Step()
+        visit = _Visit(entry, entry.decode(), view, moment)
+        visit.claim_pods(self._orphans)
+        if not entry.facts.is_leaving:
+            visit.scale(self._retired.get(entry.uid, ()))
+        visit.report(failure)
+        return Step(tuple(visit.actions), visit.next_look())
+
+    def refused(self, key: str, action: Action, error: ClusterError) -> None:
+        """Keep the reason why a pod could not be made, for the status and an event."""
+        if isinstance(action, Create) and not isinstance(error, Conflict):
+            self._failures[key] = error.message
+
+    def _possible_owners(self, pod: Entry, view: View) -> Iterator[str]:
+        for entry in view.all(REPLICA_SET, pod.namespace):
+            selector = self._selectors.get(entry.uid)
+            if selector is None:
+                selector = read_selector(entry.decode()["spec"].get("selector"))
+                self._selectors[entry.uid] = selector
+            if selector.matches(pod.labels):
+                yield f"{entry.namespace}/{entry.name}"
+
+
+@dataclass(slots=True)
+class _Counts:
+    ready: int = 0
+    available: int = 0
+    labelled: int = 0
+
+
+class _Visit:
+    """One look at one ReplicaSet."""
+
+    def __init__(self, entry: Entry, obj: Object, view: View, moment: Moment) -> None:
+        self._entry = entry
+        self._obj = obj
+        self._view = view
+        self._moment = moment
+        self._about = reference(REPLICA_SET, entry)
+        self._wanted = int(obj["spec"].get("replicas", 1))
+        self._min_ready = int(obj["spec"].get("minReadySeconds", 0))
+        self._active: list[Entry] = []
+        self._leaving = 0
+        self._wait: float | None = None
+        self.actions: list[Action] = []
+
+    @property
+    def _owner(self) -> Object:
+        return {
+            "apiVersion": REPLICA_SET.api_version,
+            "kind": REPLICA_SET.name,
+            "name": self._entry.name,
+            "uid": self._entry.uid,
+            "controller": True,
+            "blockOwnerDeletion": True,
+        }
+
+    def claim_pods(self, orphans: Orphans) -> None:
+        """Find the pods of the set, adopting and releasing on the way."""
+        selector = read_selector(self._obj["spec"].get("selector"))
+        may_adopt = not self._entry.facts.is_leaving
+        for pod in self._view.owned(POD, self._entry.uid):
+            if selector.matches(pod.labels):
+                self._take(pod)
+            elif may_adopt:
+                self.actions.append(release(POD, pod, self._entry.uid))
+        if not may_adopt:
+            return
+        for pod in orphans.find(POD, self._entry.namespace, self._view):
+            is_alive = not pod.facts.is_leaving and pod.facts.phase not in FINISHED
+            if is_alive and selector.matches(pod.labels):
+                self.actions.append(adopt(POD, pod, self._owner))
+                self._take(pod)
+
+    def _take(self, pod: Entry) -> None:
+        if pod.facts.phase in FINISHED:
+            return
+        if pod.facts.is_leaving:
+            self._leaving += 1
+        else:
+            self._active.append(pod)
+
+    def scale(self, retired: Iterable[str]) -> None:
+        """Make the pods that are missing, or remove those that are too many."""
+        missing = self._wanted - len(self._active)
+        if missing > 0:
+            for name in self._free_names(min(missing, BURST), set(retired)):
+                self._make(name)
+        elif missing < 0:
+            for pod in choose_victims(self._active, self._related(), min(-missing, BURST)):
+                self.actions.append(Delete(POD, pod.namespace, pod.name, pod.uid))
+                self._tell("SuccessfulDelete", f"Deleted pod: {pod.name}")
+
+    def _make(self, name: str) -> None:
+        template: Object = orjson.loads(orjson.dumps(self._obj["spec"]["template"]))
+        pod = pod_from_template(template, self._entry, self._owner)
+        pod["metadata"]["name"] = name
+        self.actions.append(Create(POD, pod))
+        self._tell("SuccessfulCreate", f"Created pod: {name}")
+
+    def _free_names(self, count: int, retired: set[str]) -> Iterator[str]:
+        serial = 0
+        while count:
+            name = f"{self._entry.name}-{make_suffix(self._entry.uid, serial)}"
+            serial += 1
+            if name in retired or self._view.find(POD, self._entry.namespace, name):
+                continue
+            retired.add(name)
+            count -= 1
+            yield name
+
+    def _related(self) -> Iterator[Entry]:
+        """The pods of all ReplicaSets with the same controller, for the crowding of nodes."""
+        siblings = {self._entry.uid}
+        if self._entry.controller:
+            siblings |= {e.uid for e in self._view.owned(REPLICA_SET, self._entry.controller)}
+        for uid in siblings:
+            for pod in self._view.owned(POD, uid):
+                if not pod.facts.is_leaving and pod.facts.phase not in FINISHED:
+                    yield pod
+
+    def report(self, failure: str) -> None:
+        """Write the status if it changed."""
+        if failure:
+            self.actions.append(
+                Emit(self._about, "Warning", "FailedCreate", f"Error creating: {failure}")
+            )
+        old = self._obj.get("status") or {}
+        counts = self._count()
+        numbers = {
+            "fullyLabeledReplicas": counts.labelled,
+            "readyReplicas": counts.ready,
+            "availableReplicas": counts.available,
+            "observedGeneration": self._entry.facts.metadata.generation,
+        }
+        status: Object = {"replicas": len(self._active), "terminatingReplicas": self._leaving}
+        status |= {name: number for name, number in numbers.items() if number}
+        reported = self._conditions(old.get("conditions") or [], failure)
+        if reported:
+            status["conditions"] = reported
+        if status != old:
+            self.actions.append(Replace(REPLICA_SET, {**self._obj, "status": status}, "status"))
+
+    def next_look(self) -> float | None:
+        """When the next pod becomes available."""
+        return self._wait
+
+    def _count(self) -> _Counts:
+        counts = _Counts()
+        template = labels_of(self._obj["spec"]["template"])
+        for pod in self._active:
+            counts.labelled += all(pod.labels.get(k) == v for k, v in template.items())
+            left = seconds_until_available(pod.facts, self._min_ready, self._moment)
+            if left is None:
+                continue
+            counts.ready += 1
+            if left == 0.0:
+                counts.available += 1
+            else:
+                self._wait = left if self._wait is None else min(self._wait, left)
+        return counts
+
+    def _conditions(self, old: list[Object], failure: str) -> list[Object]:
+        if failure and not conditions.find(old, "ReplicaFailure"):
+            new = {
+                "type": "ReplicaFailure",
+                "status": "True",
+                "reason": "FailedCreate",
+                "message": failure,
+                "lastTransitionTime": self._moment.stamp,
+            }
+            return [*old, new]
+        if not failure and len(self._active) >= self._wanted:
+            return conditions.drop(old, "ReplicaFailure")
+        return old
+
+    def _tell(self, reason: str, message: str) -> None:
+        self.actions.append(Emit(self._about, "Normal", reason, message))

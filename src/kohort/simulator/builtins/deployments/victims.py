@@ -1,0 +1,61 @@
+"""
+Which pods of a ReplicaSet to remove first when there are too many.
+
+Those that serve least go first: without a node, not running, not ready; then
+those that a user marked as cheap, those that share their node with most of
+their like, those that have been ready for the shortest time, that restarted
+most, and that are youngest. The name settles what is left.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+from kohort.simulator.store.entries import Entry
+
+COST_ANNOTATION = "controller.kubernetes.io/pod-deletion-cost"
+_PHASES = {"Pending": 0, "Unknown": 1, "Running": 2}
+
+
+def choose_victims(pods: list[Entry], related: Iterable[Entry], count: int) -> list[Entry]:
+    """The pods to remove, the least useful first."""
+    if count >= len(pods):
+        return sorted(pods, key=lambda pod: pod.name)
+    crowds = Counter(_node(pod) for pod in related)
+    # Later keys decide less, and sorting is stable: so the least important comes first.
+    ranked = sorted(pods, key=lambda pod: pod.name)
+    ranked.sort(key=lambda pod: pod.facts.metadata.creation_timestamp, reverse=True)
+    ranked.sort(key=_ready_since, reverse=True)
+    ranked.sort(key=lambda pod: _rank(pod, crowds))
+    return ranked[:count]
+
+
+def _rank(pod: Entry, crowds: Counter[str]) -> tuple[Any, ...]:
+    facts, obj = pod.facts, pod.decode()
+    annotations = obj["metadata"].get("annotations") or {}
+    return (
+        bool(_node(pod)),
+        _PHASES.get(facts.phase, 1),
+        facts.is_ready,
+        _read_cost(annotations.get(COST_ANNOTATION, "")),
+        -crowds[_node(pod)],
+    )
+
+
+def _read_cost(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        return 0
+
+
+def _node(pod: Entry) -> str:
+    spec = pod.facts.spec
+    return spec.node_name if spec else ""
+
+
+def _ready_since(pod: Entry) -> tuple[str, int]:
+    conditions = (pod.facts.status.conditions if pod.facts.status else None) or ()
+    since = next((c.last_transition_time for c in conditions if c.type == "Ready"), None)
+    statuses = (pod.decode().get("status") or {}).get("containerStatuses") or ()
+    return since or "", max((int(s.get("restartCount", 0)) for s in statuses), default=0)
