@@ -12,9 +12,9 @@ from typing import Any
 import orjson
 
 from kohort.cluster.fields import Fault
+from kohort.simulator.schemas.cel.patterns import compile_pattern
 from kohort.simulator.schemas.structural.formats import find_format
 from kohort.simulator.schemas.structural.node import Schema
-from kohort.simulator.schemas.structural.patterns import compile_pattern
 from kohort.simulator.schemas.structural.problems import (
     PATH,
     Check,
