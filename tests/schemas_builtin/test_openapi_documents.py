@@ -9,7 +9,6 @@ from kohort.simulator.schemas.builtin import list_kinds, load_shape
 from kohort.simulator.schemas.openapi import (
     Published,
     encode_document,
-    hash_document,
     name_document,
     write_document,
     write_index,
@@ -105,10 +104,8 @@ def test_a_custom_schema_is_published_as_its_author_wrote_it():
 
 
 def test_the_index_leads_to_each_document_by_its_content():
-    raw = encode_document(core())
-    index = write_index({name_document("", "v1"): hash_document(raw)})
-    url = index["paths"]["api/v1"]["serverRelativeURL"]
-    assert url == f"/openapi/v3/api/v1?hash={hash_document(raw)}"
+    index = write_index({name_document("", "v1"): "ABC"})
+    assert index["paths"]["api/v1"] == {"serverRelativeURL": "/openapi/v3/api/v1?hash=ABC"}
     assert name_document("apps", "v1") == "apis/apps/v1"
 
 

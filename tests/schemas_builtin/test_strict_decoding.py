@@ -5,19 +5,16 @@ from typing import Any
 import orjson
 import pytest
 
-from kohort.cluster.errors import BadRequest
-from kohort.cluster.objects import Kind
 from kohort.simulator.schemas.builtin import OBJECT_META, load_definition, load_shape
 from kohort.simulator.schemas.strict import (
     Unreadable,
     find_duplicates,
-    normalise,
     read_object,
-    refuse,
+    refuse_strictly,
+    refuse_unreadable,
     strict_text,
 )
 
-DEPLOYMENT = Kind("apps", "v1", "Deployment", "deployments")
 QUANTITY_FORM = (
     "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 )
@@ -154,27 +151,13 @@ def test_a_part_of_an_object_is_read_at_its_path():
 
 
 def test_a_refusal_names_kind_and_version():
-    assert refuse(DEPLOYMENT, strict_text(['unknown field "spec.foo"'])).message == (
+    body = {"apiVersion": "apps/v1", "kind": "Deployment"}
+    assert refuse_strictly(body, "Deployment", ['unknown field "spec.foo"']).message == (
         'Deployment in version "v1" cannot be handled as a Deployment: '
         'strict decoding error: unknown field "spec.foo"'
     )
-
-
-def test_an_object_is_normalised_in_place():
-    obj = {"metadata": {"name": "a", "labels": None}, "spec": {"foo": 1, "replicas": 0}}
-    problems = normalise(obj, load_shape("apps/v1", "Deployment"), DEPLOYMENT)
-    assert problems == ['unknown field "spec.foo"']
-    assert obj["metadata"] == {"name": "a"}
-    assert obj["spec"]["replicas"] == 0
-    assert "foo" not in obj["spec"]
-
-
-def test_a_value_of_the_wrong_type_is_a_bad_request():
-    with pytest.raises(BadRequest) as caught:
-        normalise({"spec": {"replicas": "3"}}, load_shape("apps/v1", "Deployment"), DEPLOYMENT)
-    assert caught.value.message == (
-        'Deployment in version "v1" cannot be handled as a Deployment: json: cannot unmarshal '
-        "string into Go struct field DeploymentSpec.spec.replicas of type int32"
+    assert refuse_unreadable(body, "Deployment", Unreadable("why")).message == (
+        'Deployment in version "v1" cannot be handled as a Deployment: why'
     )
 
 

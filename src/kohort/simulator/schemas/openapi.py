@@ -11,7 +11,6 @@ author wrote it, prose and all, since it is theirs.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from hashlib import sha512
 
 import orjson
 
@@ -87,11 +86,6 @@ def write_index(documents: Mapping[str, str]) -> Object:
             for name, digest in sorted(documents.items())
         }
     }
-
-
-def hash_document(raw: bytes) -> str:
-    """What stands for the content of a document in its address."""
-    return sha512(raw).hexdigest().upper()
 
 
 def encode_document(document: Object) -> bytes:

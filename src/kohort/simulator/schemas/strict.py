@@ -19,7 +19,7 @@ from typing import Any
 import orjson
 
 from kohort.cluster.errors import BadRequest
-from kohort.cluster.objects import Kind, Object
+from kohort.cluster.objects import Object
 from kohort.simulator.schemas.decoding.quick import Irregular, compile_reader
 from kohort.simulator.schemas.decoding.thorough import (
     Pairs,
@@ -33,29 +33,11 @@ __all__ = [
     "Unreadable",
     "find_duplicates",
     "has_duplicates",
-    "normalise",
     "read_object",
-    "refuse",
+    "refuse_strictly",
+    "refuse_unreadable",
     "strict_text",
 ]
-
-
-def normalise(
-    obj: Object, shape: Shape, kind: Kind, path: str = "", raw: bytes | None = None
-) -> list[str]:
-    """
-    Bring an object into its one form, in place; the answer is what was unknown or given twice.
-
-    Raises BadRequest for a value of a wrong type. The arguments are those of ``read_object``.
-    """
-    try:
-        answer, problems = read_object(obj, shape, raw, path)
-    except Unreadable as error:
-        raise refuse(kind, str(error)) from None
-    if answer is not obj:
-        obj.clear()
-        obj.update(answer)
-    return list(problems)
 
 
 def read_object(
@@ -90,7 +72,7 @@ def has_duplicates(obj: Any, raw: bytes) -> bool:
 
 
 def find_duplicates(raw: bytes) -> list[str]:
-    """The fields that a document gives twice, whatever its type; for kinds without a shape."""
+    """The fields that a document gives twice, whatever its type; for custom kinds."""
     if not has_duplicates(orjson.loads(raw), raw):
         return []
     return list_duplicates(json.loads(raw, object_pairs_hook=Pairs))
@@ -101,7 +83,17 @@ def strict_text(problems: Sequence[str]) -> str:
     return f"strict decoding error: {', '.join(problems)}"
 
 
-def refuse(kind: Kind, why: str) -> BadRequest:
-    """The answer to a create or update that cannot be read."""
-    subject = f'{kind.name} in version "{kind.version}"'
-    return BadRequest(f"{subject} cannot be handled as a {kind.name}: {why}")
+def refuse_strictly(obj: Object, kind: str, problems: Sequence[str]) -> BadRequest:
+    """The answer to a create or update with unknown or repeated fields under Strict."""
+    return _refuse(obj, kind, strict_text(problems))
+
+
+def refuse_unreadable(obj: Object, kind: str, error: Unreadable) -> BadRequest:
+    """The answer to a create or update with a value of a wrong type."""
+    return _refuse(obj, kind, str(error))
+
+
+def _refuse(obj: Object, kind: str, why: str) -> BadRequest:
+    version = str(obj.get("apiVersion") or "v1").rpartition("/")[2]
+    given = obj.get("kind") or kind
+    return BadRequest(f'{given} in version "{version}" cannot be handled as a {kind}: {why}')
