@@ -16,7 +16,7 @@ from aiohttp import web
 from kohort.cluster.errors import ClusterError, InternalError
 from kohort.simulator.server.answers import Call, write_error
 from kohort.simulator.server.auth import TokenAuth
-from kohort.simulator.server.documents import Documents, NoSchemas, Schemas
+from kohort.simulator.server.documents import Documents
 from kohort.simulator.server.logs import Logs, NoLogs
 from kohort.simulator.server.reading.bodies import too_large
 from kohort.simulator.server.reading.negotiation import JSON, YAML, wants_indent
@@ -93,10 +93,9 @@ def create_app(
     auth: TokenAuth,
     *,
     logs: Logs | None = None,
-    schemas: Schemas | None = None,
     is_ready: Callable[[], bool] = _always,
     clock: Callable[[], datetime] = _now,
 ) -> App:
     """The HTTP face of an API, with what it needs from outside."""
     verbs = Verbs(api, logs or NoLogs(), clock)
-    return App(auth, verbs, Documents(api.registry, schemas or NoSchemas(), is_ready))
+    return App(auth, verbs, Documents(api.registry, is_ready))

@@ -3,7 +3,6 @@ Where paths that are not about objects are answered: version, health, discovery,
 """
 
 from collections.abc import Callable
-from typing import Protocol
 
 import orjson
 from aiohttp import web
@@ -18,9 +17,10 @@ from kohort.simulator.server.answers import (
     write_text,
 )
 from kohort.simulator.server.discovery import Discovery, tag_of
-from kohort.simulator.server.reading.negotiation import choose_form
+from kohort.simulator.server.reading.negotiation import JSON, choose_form
 from kohort.simulator.server.reading.paths import Document
 from kohort.simulator.server.reading.queries import first
+from kohort.simulator.server.schemas import Schemas
 
 VERSION = {
     "major": "1",
@@ -59,35 +59,13 @@ def no_page() -> web.Response:
     return write_text("404 page not found\n", 404)
 
 
-class Schemas(Protocol):
-    """Who publishes the schemas of the served kinds, as OpenAPI v3."""
-
-    def index(self) -> bytes:
-        """The list of documents."""
-
-    def find(self, name: str) -> bytes | None:
-        """One document, by a name such as ``apis/apps/v1``."""
-
-
-class NoSchemas:
-    """Publishes nothing; clients then check nothing on their own."""
-
-    def index(self) -> bytes:
-        """No documents."""
-        return b'{"paths":{}}'
-
-    def find(self, name: str) -> bytes | None:
-        """No document."""
-        return None
-
-
 class Documents:
     """Everything that is not about objects."""
 
-    def __init__(self, registry: Registry, schemas: Schemas, is_ready: Callable[[], bool]) -> None:
+    def __init__(self, registry: Registry, is_ready: Callable[[], bool]) -> None:
         self.discovery = Discovery(registry)
         self._is_ready = is_ready
-        self._openapi = schemas
+        self._openapi = Schemas(registry)
 
     async def answer(self, call: Call, path: Document) -> web.StreamResponse:
         """The answer to a document's path."""
@@ -131,7 +109,8 @@ class Documents:
         rest = [segment for segment in rest if segment]
         if not rest:
             if call.form.convert:
-                return await self._tagged(call, self.discovery.aggregated(root), _AGGREGATED)
+                raw = self.discovery.aggregated(root)
+                return await _write_tagged(call, raw, tag_of(raw), _AGGREGATED)
             found: bytes | None = self._versions(call) if root == "api" else self.discovery.groups()
         elif root == "api":
             found = self.discovery.find_resources("", rest[0]) if len(rest) == 1 else None
@@ -158,30 +137,29 @@ class Documents:
             }
         )
 
-    @staticmethod
-    async def _tagged(call: Call, raw: bytes, media: str) -> web.Response:
-        headers = make_headers(media)
-        headers["Cache-Control"] = "public"
-        headers["ETag"] = tag_of(raw)
-        headers["Vary"] = "Accept"
-        if call.request.headers.get("If-None-Match") == headers["ETag"]:
-            return web.Response(status=304, headers=headers)
-        return await write_bytes(call.request, raw, 200, headers)
-
     async def _schemas(self, call: Call, name: str) -> web.StreamResponse:
         """The index of schemas, or those of one group and version."""
         if not name:
             return await write_answer(call, self._openapi.index())
-        raw = self._openapi.find(name)
-        if raw is None:
+        found = self._openapi.find(name)
+        if found is None:
             return web.Response(status=404)
-        tag = tag_of(raw)
-        response = await self._tagged(call, raw, "application/json")
         asked = first(call.query, "hash")
-        if asked and asked != tag.strip('"'):
-            location = f"/openapi/v3/{name}?hash={tag.strip(chr(34))}"
-            return web.Response(status=301, headers={"Location": location, "ETag": tag})
-        return response
+        if asked and asked != found.digest:
+            location = f"/openapi/v3/{name}?hash={found.digest}"
+            return web.Response(status=301, headers={"Location": location})
+        return await _write_tagged(call, found.raw, f'"{found.digest}"', JSON)
+
+
+async def _write_tagged(call: Call, raw: bytes, tag: str, media: str) -> web.Response:
+    """A document that clients keep until its tag changes."""
+    headers = make_headers(media)
+    headers["Cache-Control"] = "public"
+    headers["ETag"] = tag
+    headers["Vary"] = "Accept"
+    if call.request.headers.get("If-None-Match") == tag:
+        return web.Response(status=304, headers=headers)
+    return await write_bytes(call.request, raw, 200, headers)
 
 
 def _only_get(call: Call) -> None:

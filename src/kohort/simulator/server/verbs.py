@@ -154,7 +154,7 @@ class Verbs:
         form = bodies.patch_type(media, target)
         options = queries.write_options(call.query, "PatchOptions", call.caller, form)
         patch = bodies.read_patch(raw, media, target)
-        answer = await self._api.patch(target, patch, options, raw=raw)
+        answer = await self._api.patch(target, patch, options)
         return await self._write(call, target, answer.raw, answer.code, answer.warnings)
 
     async def _deletion(self, call: Call) -> DeleteOptions:
