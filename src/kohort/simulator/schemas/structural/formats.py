@@ -3,7 +3,8 @@ Formats of strings that the API checks; a format it does not know says nothing.
 
 Dashes in a format's name are ignored, so ``date-time`` and ``datetime`` are one.
 The lenient ones are lenient on purpose: they accept what the API accepts, which
-is not always what the standard of that name says.
+is not always what the standard of that name says. Patterns are compiled when a
+value of their format first comes, since most servers never see one.
 """
 
 import base64
@@ -12,34 +13,31 @@ import ipaddress
 import re
 from collections.abc import Callable
 from datetime import date
-from email.utils import parseaddr
 from urllib.parse import urlsplit
 
 _HEX_UUID = r"[0-9a-f]{8}-?[0-9a-f]{4}-?%s-?%s-?[0-9a-f]{12}"
 _ANY_GROUP = "[0-9a-f]{4}"
 _VARIANT = "[89ab][0-9a-f]{3}"
 _NAME = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
-_CLOCK = re.compile(r"([0-9]{2}):([0-9]{2}):([0-9]{2})(.[0-9]+)?(z|([+-][0-9]{2}:[0-9]{2}))")
-_HOST = re.compile(
+_CLOCK = r"([0-9]{2}):([0-9]{2}):([0-9]{2})(.[0-9]+)?(z|([+-][0-9]{2}:[0-9]{2}))"
+_HOST = (
     r"([a-zA-Z0-9\u00a1-\uffff]((-?[a-zA-Z0-9\u00a1-\uffff]{0,62})[a-zA-Z0-9\u00a1-\uffff])?)"
     r"(\.([a-zA-Z0-9\u00a1-\uffff]){1}(-?[a-zA-Z0-9\u00a1-\uffff]{0,62})"
     r"[a-zA-Z0-9\u00a1-\uffff])*\.?"
 )
-_GO_DURATION = re.compile(r"[-+]?(0|((\d+(\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h))+)")
-_WORD_DURATION = re.compile(
+_GO_DURATION = r"[-+]?(0|((\d+(\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h))+)"
+_WORD_DURATION = (
     r"\s*-?\d+\s*(ns|us|µs|ms|s|m|h|d|w|nano\w*|micro\w*|milli\w*|sec\w*|min\w*|hour\w*|hr\w*"
-    r"|day\w*|week\w*|wk\w*)",
-    re.IGNORECASE,
+    r"|day\w*|week\w*|wk\w*)"
 )
-_CARD = re.compile(
+_CARD = (
     r"4[0-9]{12}([0-9]{3})?|5[1-5][0-9]{14}|6(011|5[0-9][0-9])[0-9]{12}|3[47][0-9]{13}"
     r"|3(0[0-5]|[68][0-9])[0-9]{11}|(2131|1800|35\d{3})\d{11}"
 )
 
 
 def _matches(pattern: str, flags: int = 0) -> Callable[[str], bool]:
-    search = re.compile(pattern, flags).fullmatch
-    return lambda text: search(text) is not None
+    return lambda text: re.fullmatch(pattern, text, flags) is not None
 
 
 def _is_date(text: str) -> bool:
@@ -52,16 +50,16 @@ def _is_date(text: str) -> bool:
 
 def _is_date_time(text: str) -> bool:
     day, _, clock = text.lower().partition("t")
-    match = _CLOCK.fullmatch(clock)
+    match = re.fullmatch(_CLOCK, clock)
     if match is None or not _is_date(day):
         return False
     return match[1] <= "23" and match[2] <= "59" and match[3] <= "59"
 
 
 def _is_duration(text: str) -> bool:
-    if _GO_DURATION.fullmatch(text):
+    if re.fullmatch(_GO_DURATION, text):
         return True
-    return _WORD_DURATION.match(text) is not None
+    return re.match(_WORD_DURATION, text, re.IGNORECASE) is not None
 
 
 def _is_uri(text: str) -> bool:
@@ -76,6 +74,9 @@ def _is_uri(text: str) -> bool:
 
 
 def _is_email(text: str) -> bool:
+    # The module is large and the format is rare.
+    from email.utils import parseaddr
+
     _, address = parseaddr(text)
     user, at, host = address.rpartition("@")
     return bool(user and at and host) and " " not in address
@@ -105,7 +106,7 @@ def _is_hostname(text: str) -> bool:
     labels = text.split(".")
     return (
         len(text) <= 255
-        and _HOST.fullmatch(text) is not None
+        and re.fullmatch(_HOST, text) is not None
         and all(len(label) <= 63 for label in labels)
     )
 
@@ -120,7 +121,7 @@ def _is_base64(text: str) -> bool:
 
 def _is_card(text: str) -> bool:
     digits = re.sub(r"[^0-9]+", "", text)
-    if not _CARD.fullmatch(digits):
+    if not re.fullmatch(_CARD, digits):
         return False
     doubled = [int(digit) * (2 if place % 2 else 1) for place, digit in enumerate(digits[::-1])]
     return sum(number - 9 if number > 9 else number for number in doubled) % 10 == 0

@@ -11,8 +11,8 @@ from typing import Any
 
 from kohort.cluster.fields import FieldError
 from kohort.cluster.objects import Object
+from kohort.simulator.schemas.cel.patterns import compile_pattern
 from kohort.simulator.schemas.definition.faults import forbidden, invalid, required
-from kohort.simulator.schemas.structural.patterns import compile_pattern
 
 _INT_OR_STRING = [{"type": "integer"}, {"type": "string"}]
 _WHERE = {"root": "at the root", "item": "for specified array items"}
