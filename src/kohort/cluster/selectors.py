@@ -208,6 +208,9 @@ class FieldSelector:
         return next((v for f, equal, v in self.clauses if equal and f == field), None)
 
 
+ANY_FIELDS = FieldSelector()
+
+
 def parse_field_selector(text: str) -> FieldSelector:
     """A selector from a query, such as ``spec.nodeName=gpu-0,status.phase!=Failed``."""
     clauses = []
@@ -216,9 +219,7 @@ def parse_field_selector(text: str) -> FieldSelector:
             continue
         found = re.match(r"^(.*?)(!=|==|=)(.*)$", term)
         if not found:
-            raise BadRequest(
-                f"invalid selector: '{text}'; can't understand '{term}'"
-            )
+            raise BadRequest(f"invalid selector: '{text}'; can't understand '{term}'")
         field, operator, value = found.groups()
         clauses.append((field.strip(), operator != "!=", re.sub(r"\\(.)", r"\1", value)))
     return FieldSelector(tuple(clauses))

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from kohort.cluster.objects import Object
-from kohort.cluster.selectors import EVERYTHING, FieldSelector, LabelSelector
+from kohort.cluster.selectors import ANY_FIELDS, EVERYTHING, FieldSelector, LabelSelector
 from kohort.simulator.resources.resource import Resource
 
 
@@ -76,7 +76,7 @@ class ListOptions:
     """Which objects of a kind, and from which version."""
 
     labels: LabelSelector = EVERYTHING
-    fields: FieldSelector = FieldSelector()
+    fields: FieldSelector = ANY_FIELDS
     limit: int = 0
     continue_from: str = ""
     resource_version: str = ""

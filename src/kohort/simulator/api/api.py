@@ -1,0 +1,146 @@
+"""
+The API of the cluster, without sockets: every verb that a client can ask for.
+
+This is where a request finds the code that serves it, and nothing else. The
+HTTP server, the simulated parts and tests all come in through here, so none of
+them can do what another cannot.
+"""
+
+from collections.abc import Awaitable, Callable
+from datetime import datetime
+from random import Random
+
+from kohort.cluster.objects import Kind, Object
+from kohort.simulator.api import deleting, patching, reading, subresources, watching, writing
+from kohort.simulator.api.admission import Admission, NoAdmission
+from kohort.simulator.api.context import Context, encode
+from kohort.simulator.api.definitions import BUCKET as DEFINITIONS
+from kohort.simulator.api.definitions import serve_all, settle, settle_leaving
+from kohort.simulator.api.registry import Registry
+from kohort.simulator.api.requests import (
+    Answer,
+    DeleteOptions,
+    ListOptions,
+    Page,
+    Patch,
+    Target,
+    WriteOptions,
+)
+from kohort.simulator.api.watching import Watch
+from kohort.simulator.store.store import Store
+
+__all__ = ["Api", "Watch"]
+
+_REVIEWS = "authorization.k8s.io"
+
+
+async def _at_once() -> None:
+    pass
+
+
+class Api:
+    """All verbs on all kinds of one cluster."""
+
+    def __init__(
+        self,
+        store: Store,
+        registry: Registry,
+        clock: Callable[[], datetime],
+        chance: Random,
+        admission: Admission | None = None,
+    ) -> None:
+        self.context = Context(store, registry, clock, chance, admission or NoAdmission())
+        self.store = store
+        self.registry = registry
+        self.settled: Callable[[], Awaitable[None]] = _at_once  # answers wait for this
+        serve_all(self.context)
+
+    def target(self, kind: Kind, namespace: str = "", name: str = "", part: str = "") -> Target:
+        """What a request is about, for callers that know the kind."""
+        return Target(self.registry.of(kind), namespace, name, part)
+
+    async def create(
+        self, target: Target, body: Object, options: WriteOptions, *, raw: bytes | None = None
+    ) -> Answer:
+        """Make an object, or do what a subresource does when something is posted to it."""
+        if target.subresource:
+            answer = await self._post(target, body, options)
+        elif target.resource.kind.group == _REVIEWS:
+            return subresources.review_access(target, body)
+        else:
+            answer = await writing.create(self.context, target, body, options, raw)
+            await self._follow(target, (body.get("metadata") or {}).get("name", ""))
+        await self.settled()
+        return answer
+
+    async def _post(self, target: Target, body: Object, options: WriteOptions) -> Answer:
+        match target.subresource:
+            case "binding":
+                return await subresources.bind(self.context, target, body, options)
+            case "eviction":
+                return await subresources.evict(self.context, target, body, options)
+        assert target.subresource == "token", "the server routes to what the kind serves"
+        return subresources.issue_token(self.context, target, body)
+
+    async def update(
+        self, target: Target, body: Object, options: WriteOptions, *, raw: bytes | None = None
+    ) -> Answer:
+        """Replace an object."""
+        if target.subresource == "scale":
+            answer = await subresources.write_scale(self.context, target, body, options)
+        else:
+            answer = await writing.update(self.context, target, body, options, raw)
+        await self._follow(target, target.name)
+        await self.settled()
+        return answer
+
+    async def patch(self, target: Target, patch: Patch, options: WriteOptions) -> Answer:
+        """Change part of an object."""
+        if target.subresource == "scale":
+            answer = await subresources.write_scale(self.context, target, patch, options)
+        else:
+            answer = await patching.patch(self.context, target, patch, options)
+        await self._follow(target, target.name)
+        await self.settled()
+        return answer
+
+    async def delete(self, target: Target, options: DeleteOptions) -> Answer:
+        """Delete an object."""
+        answer = await deleting.delete(self.context, target, options)
+        await self._follow(target, target.name)
+        await self.settled()
+        return answer
+
+    async def delete_collection(
+        self, target: Target, chosen: ListOptions, options: DeleteOptions
+    ) -> Answer:
+        """Delete all objects that are chosen."""
+        answer = await deleting.delete_collection(self.context, target, chosen, options)
+        await self._follow(target, "")
+        await self.settled()
+        return answer
+
+    async def _follow(self, target: Target, name: str) -> None:
+        """Definitions change what is served, and wait for the objects of their kind."""
+        if target.resource.bucket == DEFINITIONS:
+            await settle(self.context, name)
+        elif target.resource.structural is not None:
+            await settle_leaving(self.context, target.resource.bucket)
+
+    def read(self, target: Target) -> Answer:
+        """One object, or its scale."""
+        if target.subresource == "scale":
+            return subresources.read_scale(self.context, target)
+        return Answer(encode(target.resource, self.context.expect(target)))
+
+    def list(self, target: Target, options: ListOptions) -> Page:
+        """The objects that are chosen, or the first page of them."""
+        return reading.list_page(self.context, target, options)
+
+    def watch(
+        self, target: Target, options: ListOptions, *, initial: bool, bookmarks: bool
+    ) -> Watch:
+        """Changes from a version on."""
+        return watching.open_watch(
+            self.context, target, options, initial=initial, bookmarks=bookmarks
+        )

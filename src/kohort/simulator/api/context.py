@@ -1,0 +1,77 @@
+"""
+What every verb of the API works with: the store, the kinds, admission, time and chance.
+
+Time and chance are given from outside, so that a simulation replays bit for bit.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import pairwise
+from random import Random
+
+import orjson
+
+from kohort.cluster.errors import not_found
+from kohort.cluster.objects import Object
+from kohort.simulator.api.admission import Admission, NoAdmission
+from kohort.simulator.api.registry import Registry
+from kohort.simulator.api.requests import Target
+from kohort.simulator.resources.resource import Resource
+from kohort.simulator.store.entries import Entry
+from kohort.simulator.store.store import Store
+
+_SUFFIX_ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
+
+
+@dataclass(slots=True)
+class Context:
+    """The surroundings of a request."""
+
+    store: Store
+    registry: Registry
+    clock: Callable[[], datetime]
+    chance: Random
+    admission: Admission = field(default_factory=NoAdmission)
+
+    def stamp(self) -> str:
+        """Now, as the API writes times."""
+        return self.clock().strftime("%Y-%m-%dT%H:%M:%SZ")
+
+    def new_uid(self) -> str:
+        """A fresh uid, in the form of a random UUID."""
+        bits = self.chance.getrandbits(128)
+        bits = bits & ~(0xF << 76) | (4 << 76)
+        bits = bits & ~(0x3 << 62) | (2 << 62)
+        digits = f"{bits:032x}"
+        cuts = (0, 8, 12, 16, 20, 32)
+        return "-".join(digits[a:b] for a, b in pairwise(cuts))
+
+    def new_suffix(self) -> str:
+        """Five characters for a generated name, without vowels."""
+        return "".join(self.chance.choices(_SUFFIX_ALPHABET, k=5))
+
+    def find(self, target: Target) -> Entry | None:
+        """The stored object that a request is about."""
+        return self.store.find(target.resource.bucket, (target.namespace, target.name))
+
+    def expect(self, target: Target) -> Entry:
+        """The stored object that a request is about; it must exist."""
+        entry = self.find(target)
+        if entry is None:
+            kind = target.resource.kind
+            raise not_found(kind.plural, kind.group, target.name)
+        return entry
+
+
+def load(resource: Resource, entry: Entry) -> Object:
+    """A stored object in the version of the resource, as a dictionary of its own."""
+    obj = entry.decode()
+    return resource.from_storage(obj) if resource.from_storage else obj
+
+
+def encode(resource: Resource, entry: Entry) -> bytes:
+    """A stored object in the version of the resource, as bytes."""
+    if resource.from_storage is None:
+        return entry.raw
+    return orjson.dumps(resource.from_storage(entry.decode()))

@@ -1,0 +1,180 @@
+"""
+Custom kinds: a definition that is stored becomes a resource that is served.
+
+The server settles a definition right after each write to it: names are accepted,
+the status says so, and its versions are served. A definition that is deleted
+takes its objects with it and goes when the last of them has gone.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from kohort.cluster.fields import FieldError
+from kohort.cluster.objects import Kind, Object, is_leaving, is_true, name_of
+from kohort.simulator.api.context import Context
+from kohort.simulator.api.deleting import delete
+from kohort.simulator.api.requests import DeleteOptions, Target, WriteOptions
+from kohort.simulator.api.writing import change
+from kohort.simulator.kinds import DEFINITION
+from kohort.simulator.resources.printers.custom import custom_printer
+from kohort.simulator.resources.resource import Behaviour, Resource, Scale
+from kohort.simulator.resources.validation.metadata import (
+    validate_metadata,
+    validate_metadata_update,
+)
+from kohort.simulator.resources.validation.names import check_subdomain
+from kohort.simulator.schemas.definition.status import status_of
+from kohort.simulator.schemas.jsonpath import compile_path
+from kohort.simulator.schemas.structural.schema import compile_schema
+
+BUCKET = DEFINITION.group_resource
+CLEANUP = "customresourcecleanup.apiextensions.k8s.io"
+_SERVER = WriteOptions(manager="kube-apiserver")
+
+
+def serve_all(context: Context) -> None:
+    """Serve every definition that the store holds, as after a restart."""
+    for entry in context.store.bucket(BUCKET).entries.values():
+        _serve(context, entry.decode())
+
+
+async def settle(context: Context, name: str) -> None:
+    """Bring one definition to rest after it was written."""
+    entry = context.store.find(BUCKET, ("", name))
+    if entry is None:
+        context.registry.serve(name, ())
+        return
+    crd = entry.decode()
+    if is_leaving(crd):
+        await _clean_up(context, crd)
+        return
+    others = [e.decode() for e in context.store.bucket(BUCKET).entries.values() if e is not entry]
+    status = status_of(crd, others, context.stamp())
+    target = Target(context.registry.of(DEFINITION), "", name)
+    if status != crd.get("status"):
+        at_status = Target(target.resource, "", name, "status")
+        await change(context, at_status, lambda live: {**live, "status": status}, _SERVER)
+    if CLEANUP not in (crd["metadata"].get("finalizers") or ()):
+        await change(context, target, _add_finalizer, _SERVER)
+    entry = context.store.find(BUCKET, ("", name))
+    assert entry is not None
+    _serve(context, entry.decode())
+
+
+def _add_finalizer(crd: Object) -> Object:
+    finalizers = [*(crd["metadata"].get("finalizers") or ()), CLEANUP]
+    return {**crd, "metadata": {**crd["metadata"], "finalizers": finalizers}}
+
+
+async def _clean_up(context: Context, crd: Object) -> None:
+    name = name_of(crd)
+    resources = [r for r in context.registry.resources() if r.bucket == name]
+    for entry in list(context.store.bucket(name).entries.values()):
+        if resources and not entry.facts.is_leaving:
+            one = Target(resources[0], entry.namespace, entry.name)
+            await delete(context, one, DeleteOptions())
+    finalizers = crd["metadata"].get("finalizers") or ()
+    if context.store.bucket(name).entries or CLEANUP not in finalizers:
+        return
+    target = Target(context.registry.of(DEFINITION), "", name)
+    await change(context, target, _drop_finalizer, _SERVER)
+    if context.store.find(BUCKET, ("", name)) is None:
+        context.registry.serve(name, ())
+
+
+def _drop_finalizer(crd: Object) -> Object:
+    finalizers = [f for f in crd["metadata"].get("finalizers") or () if f != CLEANUP]
+    return {**crd, "metadata": {**crd["metadata"], "finalizers": finalizers}}
+
+
+async def settle_leaving(context: Context, bucket: str) -> None:
+    """An object of a custom kind has gone: its definition may have waited for that."""
+    entry = context.store.find(BUCKET, ("", bucket))
+    if entry is not None and entry.facts.is_leaving:
+        await _clean_up(context, entry.decode())
+
+
+def _serve(context: Context, crd: Object) -> None:
+    served: tuple[Resource, ...] = ()
+    if is_true(crd, "Established"):
+        served = tuple(_resource(crd, v) for v in crd["spec"]["versions"] if v.get("served"))
+    context.registry.serve(name_of(crd), served)
+
+
+def _resource(crd: Object, version: Object) -> Resource:
+    spec, names = crd["spec"], crd["status"]["acceptedNames"]
+    kind = Kind(
+        spec["group"],
+        version["name"],
+        names["kind"],
+        names["plural"],
+        namespaced=spec["scope"] == "Namespaced",
+    )
+    schema: Object = (version.get("schema") or {}).get("openAPIV3Schema") or {}
+    structural = compile_schema(schema)
+    subresources: Object = version.get("subresources") or {}
+    stored = next(v["name"] for v in spec["versions"] if v.get("storage"))
+    paths = [field["jsonPath"] for field in version.get("selectableFields") or ()]
+    return Resource(
+        kind=kind,
+        shape=structural.shape,
+        printer=custom_printer(version.get("additionalPrinterColumns")),
+        behaviour=_behaviour(kind, paths),
+        singular=names.get("singular", ""),
+        list_kind=names.get("listKind", ""),
+        short_names=tuple(names.get("shortNames") or ()),
+        categories=tuple(names.get("categories") or ()),
+        subresources=tuple(sorted(subresources)),
+        scale=_scale(subresources.get("scale")),
+        storage=name_of(crd),
+        has_generation=True,
+        fields=tuple(path.removeprefix(".") for path in paths),
+        structural=structural,
+        schema=schema,
+        to_storage=None if stored == version["name"] else _to_version(spec["group"], stored),
+        from_storage=_to_version(spec["group"], version["name"])
+        if len(spec["versions"]) > 1
+        else None,
+    )
+
+
+def _scale(scale: Object | None) -> Scale | None:
+    if scale is None:
+        return None
+    selector = scale.get("labelSelectorPath", "")
+    return Scale(
+        _path(scale["specReplicasPath"]),
+        _path(scale["statusReplicasPath"]),
+        _path(selector) if selector else (),
+    )
+
+
+def _path(text: str) -> tuple[str, ...]:
+    return tuple(text.strip(".").split("."))
+
+
+def _to_version(group: str, version: str) -> Callable[[Object], Object]:
+    def convert(obj: Object) -> Object:
+        return {**obj, "apiVersion": f"{group}/{version}"}
+
+    return convert
+
+
+def _behaviour(kind: Kind, paths: list[str]) -> Behaviour:
+    readers = {path.removeprefix("."): compile_path(path) for path in paths}
+
+    def fields(obj: Object) -> Mapping[str, str]:
+        return {name: _text(read(obj)) for name, read in readers.items()}
+
+    def validate(obj: Object, old: Object | None) -> list[FieldError]:
+        if old is not None:
+            return validate_metadata_update(obj, old)
+        return validate_metadata(obj, kind, check_subdomain)
+
+    return Behaviour(validate=validate, validate_status=validate, fields=fields)
+
+
+def _text(found: list[Any]) -> str:
+    if not found or found[0] is None:
+        return ""
+    return str(found[0]).lower() if isinstance(found[0], bool) else str(found[0])

@@ -1,0 +1,164 @@
+"""
+Deleting: at once, after a grace period, or when the last finalizer has gone.
+
+An object that somebody waits for is only marked; whoever removes the last
+finalizer, or confirms the end of the grace period, takes it away.
+"""
+
+from datetime import timedelta
+
+import orjson
+
+from kohort.cluster.errors import conflict
+from kohort.cluster.objects import Object
+from kohort.simulator.api.admission import Review
+from kohort.simulator.api.context import Context, encode, load
+from kohort.simulator.api.reading import list_entries
+from kohort.simulator.api.requests import Answer, DeleteOptions, ListOptions, Target
+from kohort.simulator.api.writing import commit, selectable_fields
+from kohort.simulator.store.entries import Entry
+
+_ORPHAN, _FOREGROUND = "orphan", "foregroundDeletion"
+_FINALIZERS = {"Orphan": _ORPHAN, "Foreground": _FOREGROUND}
+# These answer with the object that was deleted; all others with a Status.
+_SHOWN = {
+    "pods",
+    "services",
+    "serviceaccounts",
+    "persistentvolumeclaims",
+    "persistentvolumes",
+    "resourcequotas",
+    "podtemplates",
+    "replicationcontrollers",
+}
+
+
+async def delete(context: Context, target: Target, options: DeleteOptions) -> Answer:
+    """Delete one object, or mark it as leaving."""
+    entry = context.expect(target)
+    _guard(target, entry, options)
+    warnings = await _admit(context, target, entry, options)
+    entry = context.expect(target)
+    _guard(target, entry, options)
+    obj = load(target.resource, entry)
+    before = orjson.dumps(obj)
+    grace = _grace_seconds(target, obj, options)
+    _mark_finalizers(obj, options.propagation)
+    if not _may_go(obj, grace):
+        _mark_leaving(context, obj, grace)
+        if target.resource.bucket == "namespaces":
+            obj.setdefault("status", {})["phase"] = "Terminating"
+        if orjson.dumps(obj) == before:
+            return Answer(encode(target.resource, entry), 200, warnings)
+        if target.resource.has_generation:
+            obj["metadata"]["generation"] = obj["metadata"].get("generation", 0) + 1
+        return Answer(commit(context, target, obj, entry, options.dry_run), 200, warnings)
+    return Answer(_remove(context, target, obj, options.dry_run), 200, warnings)
+
+
+async def delete_collection(
+    context: Context, target: Target, chosen: ListOptions, options: DeleteOptions
+) -> Answer:
+    """Delete all objects that are chosen. Answers with the list of them."""
+    entries, _ = list_entries(context, target, chosen)
+    shown = [encode(target.resource, entry) for entry in entries]
+    for entry in entries:
+        one = Target(target.resource, entry.namespace, entry.name)
+        if context.find(one) is not None:
+            await delete(context, one, options)
+    body = {
+        "kind": target.resource.list_kind or f"{target.resource.kind.name}List",
+        "apiVersion": target.resource.kind.api_version,
+        "metadata": {"resourceVersion": str(context.store.revision)},
+        "items": [orjson.Fragment(raw) for raw in shown],
+    }
+    return Answer(orjson.dumps(body))
+
+
+def _guard(target: Target, entry: Entry, options: DeleteOptions) -> None:
+    kind = target.resource.kind
+    if options.uid and options.uid != entry.uid:
+        why = (
+            f"the UID in the precondition ({options.uid}) does not match the UID in record "
+            f"({entry.uid}). The object might have been deleted and then recreated"
+        )
+        raise conflict(kind.name, kind.group, target.name, why)
+    if options.resource_version and options.resource_version != str(entry.rv):
+        why = (
+            f"the ResourceVersion in the precondition ({options.resource_version}) does not match "
+            f"the ResourceVersion in record ({entry.rv}). The object might have been modified"
+        )
+        raise conflict(kind.name, kind.group, target.name, why)
+
+
+async def _admit(
+    context: Context, target: Target, entry: Entry, options: DeleteOptions
+) -> tuple[str, ...]:
+    if not context.admission.concerns("DELETE", target):
+        return ()
+    old = load(target.resource, entry)
+    review = Review("DELETE", target, None, old, options.user, options.dry_run)
+    await context.admission.validate(review)
+    return tuple(review.warnings)
+
+
+def _grace_seconds(target: Target, obj: Object, options: DeleteOptions) -> int:
+    if not target.resource.graceful:
+        return 0
+    spec, status = obj.get("spec") or {}, obj.get("status") or {}
+    if not spec.get("nodeName") or status.get("phase") in ("Succeeded", "Failed"):
+        return 0
+    wanted = options.grace_seconds
+    if wanted is None:
+        wanted = spec.get("terminationGracePeriodSeconds", 30)
+    if "deletionTimestamp" in obj["metadata"]:
+        return min(wanted, obj["metadata"].get("deletionGracePeriodSeconds") or 0)
+    return max(wanted, 0)
+
+
+def _mark_finalizers(obj: Object, propagation: str | None) -> None:
+    if propagation is None:
+        return
+    metadata = obj["metadata"]
+    kept = [f for f in metadata.get("finalizers") or () if f not in _FINALIZERS.values()]
+    if propagation in _FINALIZERS:
+        kept.append(_FINALIZERS[propagation])
+    if kept:
+        metadata["finalizers"] = kept
+    else:
+        metadata.pop("finalizers", None)
+
+
+def _may_go(obj: Object, grace: int) -> bool:
+    held = obj["metadata"].get("finalizers")
+    if obj["kind"] == "Namespace":
+        held = held or (obj.get("spec") or {}).get("finalizers")
+    return not held and grace == 0
+
+
+def _mark_leaving(context: Context, obj: Object, grace: int) -> None:
+    metadata = obj["metadata"]
+    was = metadata.get("deletionGracePeriodSeconds")
+    if "deletionTimestamp" in metadata and was is not None and was <= grace:
+        return
+    when = context.clock() + timedelta(seconds=grace)
+    metadata["deletionTimestamp"] = when.strftime("%Y-%m-%dT%H:%M:%SZ")
+    metadata["deletionGracePeriodSeconds"] = grace
+
+
+def _remove(context: Context, target: Target, obj: Object, dry_run: bool) -> bytes:
+    resource = target.resource
+    if not dry_run:
+        stored = resource.to_storage(obj) if resource.to_storage else obj
+        fields = selectable_fields(resource, stored)
+        context.store.remove(resource.bucket, (target.namespace, target.name), stored, fields)
+    if resource.kind.group_resource in _SHOWN:
+        return orjson.dumps(obj)
+    details = {
+        "name": target.name,
+        **({"group": resource.kind.group} if resource.kind.group else {}),
+        "kind": resource.kind.plural,
+        "uid": obj["metadata"]["uid"],
+    }
+    status = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"}
+    return orjson.dumps({**status, "details": details})

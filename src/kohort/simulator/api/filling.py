@@ -1,0 +1,133 @@
+"""
+What only a server can fill in: addresses it hands out, and values it looks up.
+
+Each rule is for one kind, and looks at other objects of the store. What needs
+no look at the store is a default and belongs to the kind's behaviour.
+"""
+
+from collections.abc import Callable
+from ipaddress import IPv4Address
+
+from kohort.cluster.errors import Forbidden, invalid
+from kohort.cluster.fields import Fault, FieldError
+from kohort.cluster.objects import Object
+from kohort.simulator.api.context import Context
+from kohort.simulator.api.requests import Target
+
+_SERVICE_RANGE_START = int(IPv4Address("10.96.0.10"))
+_SERVICE_RANGE_END = int(IPv4Address("10.111.255.254"))
+_NODE_PORTS = range(30000, 32768)
+_SYSTEM_PRIORITIES = {
+    "system-node-critical": 2000001000,
+    "system-cluster-critical": 2000000000,
+}
+
+
+def fill_create(context: Context, target: Target, obj: Object) -> None:
+    """Fill in a new object."""
+    rule = _ON_CREATE.get(target.resource.bucket)
+    if rule is not None:
+        rule(context, target, obj)
+
+
+def fill_update(context: Context, target: Target, obj: Object, old: Object) -> None:
+    """Fill in an object that changes."""
+    if target.resource.bucket == "services" and not target.subresource:
+        _keep_addresses(obj["spec"], old["spec"])
+        _fill_service(context, target, obj)
+
+
+def _fill_service(context: Context, target: Target, obj: Object) -> None:
+    spec = obj.setdefault("spec", {})
+    if spec.get("type") == "ExternalName":
+        return
+    if not spec.get("clusterIP"):
+        spec["clusterIP"] = _free_address(context)
+    spec["clusterIPs"] = spec.get("clusterIPs") or [spec["clusterIP"]]
+    if spec.get("type") in ("NodePort", "LoadBalancer"):
+        _fill_node_ports(context, spec)
+
+
+def _keep_addresses(spec: Object, old: Object) -> None:
+    if spec.get("type") == "ExternalName":
+        return
+    for field in ("clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"):
+        if not spec.get(field) and old.get(field):
+            spec[field] = old[field]
+
+
+def _services(context: Context) -> list[Object]:
+    return [entry.decode() for entry in context.store.bucket("services").entries.values()]
+
+
+def _free_address(context: Context) -> str:
+    taken = {service["spec"].get("clusterIP") for service in _services(context)}
+    size = _SERVICE_RANGE_END - _SERVICE_RANGE_START
+    while True:
+        address = str(IPv4Address(_SERVICE_RANGE_START + context.chance.randrange(size)))
+        if address not in taken:
+            return address
+
+
+def _fill_node_ports(context: Context, spec: Object) -> None:
+    taken = {p.get("nodePort") for s in _services(context) for p in s["spec"].get("ports") or ()}
+    for port in spec.get("ports") or ():
+        if not port.get("nodePort"):
+            port["nodePort"] = next(n for n in _NODE_PORTS if n not in taken)
+            taken.add(port["nodePort"])
+
+
+def _fill_pod(context: Context, target: Target, obj: Object) -> None:
+    spec = obj.setdefault("spec", {})
+    name = spec.get("priorityClassName", "")
+    if not name or name in _SYSTEM_PRIORITIES:
+        if name:
+            spec["priority"] = _SYSTEM_PRIORITIES[name]
+        return
+    found = context.store.find("priorityclasses.scheduling.k8s.io", ("", name))
+    if found is None:
+        pod = obj["metadata"]["name"]
+        raise Forbidden(
+            f'pods "{pod}" is forbidden: no PriorityClass with name {name} was found',
+            details={"name": pod, "kind": "pods"},
+        )
+    chosen = found.decode()
+    spec["priority"] = chosen.get("value", 0)
+    spec["preemptionPolicy"] = chosen.get("preemptionPolicy", "PreemptLowerPriority")
+
+
+def _guard_priority_class(context: Context, target: Target, obj: Object) -> None:
+    if obj.get("globalDefault"):
+        others = context.store.bucket("priorityclasses.scheduling.k8s.io").entries.values()
+        if any(entry.decode().get("globalDefault") for entry in others):
+            error = FieldError(Fault.FORBIDDEN, "globalDefault", "another class is the default")
+            raise invalid("PriorityClass", "scheduling.k8s.io", target.name, [error])
+
+
+def _protect(finalizer: str) -> Callable[[Context, Target, Object], None]:
+    def rule(context: Context, target: Target, obj: Object) -> None:
+        finalizers = obj["metadata"].setdefault("finalizers", [])
+        if finalizer not in finalizers:
+            finalizers.append(finalizer)
+
+    return rule
+
+
+def _fill_claim(context: Context, target: Target, obj: Object) -> None:
+    _protect("kubernetes.io/pvc-protection")(context, target, obj)
+    if "storageClassName" in obj.get("spec", {}):
+        return
+    for entry in context.store.bucket("storageclasses.storage.k8s.io").entries.values():
+        annotations = entry.decode()["metadata"].get("annotations") or {}
+        if annotations.get("storageclass.kubernetes.io/is-default-class") == "true":
+            obj["spec"]["storageClassName"] = entry.name
+            return
+
+
+_ON_CREATE: dict[str, Callable[[Context, Target, Object], None]] = {
+    "services": _fill_service,
+    "pods": _fill_pod,
+    "persistentvolumeclaims": _fill_claim,
+    "persistentvolumes": _protect("kubernetes.io/pv-protection"),
+    "priorityclasses.scheduling.k8s.io": _guard_priority_class,
+}

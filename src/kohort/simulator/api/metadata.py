@@ -1,0 +1,131 @@
+"""
+Metadata: what the server sets itself, and what a client may never change.
+"""
+
+from kohort.cluster.errors import BadRequest, Forbidden, InternalError, invalid, not_found
+from kohort.cluster.fields import Fault, FieldError
+from kohort.cluster.objects import Object
+from kohort.simulator.api.context import Context
+from kohort.simulator.api.requests import Target
+
+_SERVER_SET = (
+    "uid",
+    "resourceVersion",
+    "creationTimestamp",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+    "selfLink",
+)
+_KEPT = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds")
+GENERATED_NAME_MAX = 63
+
+
+def start_metadata(context: Context, target: Target, obj: Object) -> None:
+    """Fill the metadata of a new object, and check that it may live where it is put."""
+    metadata = obj.get("metadata")
+    if not isinstance(metadata, dict):
+        metadata = obj["metadata"] = {}
+    if metadata.get("resourceVersion"):
+        raise _Silent("resourceVersion should not be set on objects to be created")
+    place(target, metadata)
+    for field in _SERVER_SET:
+        metadata.pop(field, None)
+    if not metadata.get("name"):
+        metadata["name"] = _generate_name(context, target, metadata)
+    metadata["uid"] = context.new_uid()
+    metadata["creationTimestamp"] = context.stamp()
+    if target.resource.has_generation:
+        metadata["generation"] = 1
+
+
+class _Silent(InternalError):
+    """A failure that a real server reports without a reason."""
+
+    reason = ""
+
+
+def place(target: Target, metadata: Object) -> None:
+    """Put the object into the namespace of the request; another one is refused."""
+    if not target.resource.kind.namespaced:
+        metadata.pop("namespace", None)
+        return
+    if metadata.get("namespace", target.namespace) != target.namespace:
+        raise BadRequest(
+            "the namespace of the provided object does not match the namespace sent on the request"
+        )
+    metadata["namespace"] = target.namespace
+
+
+def _generate_name(context: Context, target: Target, metadata: Object) -> str:
+    prefix = metadata.get("generateName")
+    if not prefix:
+        kind = target.resource.kind
+        detail = "name or generateName is required"
+        raise invalid(
+            kind.name, kind.group, "", [FieldError(Fault.REQUIRED, "metadata.name", detail)]
+        )
+    return f"{prefix[: GENERATED_NAME_MAX - 5]}{context.new_suffix()}"
+
+
+def check_namespace(context: Context, target: Target, name: str) -> None:
+    """A new object needs a namespace that exists and is not being deleted."""
+    if not target.resource.kind.namespaced:
+        return
+    namespace = context.store.find("namespaces", ("", target.namespace))
+    if namespace is None:
+        raise not_found("namespaces", "", target.namespace)
+    if namespace.facts.is_leaving:
+        kind = target.resource.kind
+        why = (
+            f"unable to create new content in namespace {target.namespace} "
+            "because it is being terminated"
+        )
+        raise Forbidden(
+            f'{kind.group_resource} "{name}" is forbidden: {why}',
+            details={
+                "name": name,
+                **({"group": kind.group} if kind.group else {}),
+                "kind": kind.plural,
+                "causes": [
+                    {
+                        "reason": "NamespaceTerminating",
+                        "message": f"namespace {target.namespace} is being terminated",
+                        "field": "metadata.namespace",
+                    }
+                ],
+            },
+        )
+
+
+def carry_metadata(target: Target, obj: Object, old: Object) -> None:
+    """Keep on an update what only the server may set."""
+    metadata, before = obj["metadata"], old["metadata"]
+    place(target, metadata)
+    metadata.pop("selfLink", None)
+    for field in _KEPT:
+        if field in before:
+            metadata[field] = before[field]
+        else:
+            metadata.pop(field, None)
+    if target.resource.has_generation or "generation" in before:
+        metadata["generation"] = before.get("generation", 1)
+    if metadata.get("generateName", "") != before.get("generateName", ""):
+        _copy(metadata, before, "generateName")
+
+
+def _copy(new: Object, old: Object, field: str) -> None:
+    if field in old:
+        new[field] = old[field]
+    else:
+        new.pop(field, None)
+
+
+def order(obj: Object) -> Object:
+    """The object with kind, apiVersion and metadata first, which lists rely on."""
+    rest = {k: v for k, v in obj.items() if k not in ("kind", "apiVersion", "metadata")}
+    return {
+        "kind": obj["kind"],
+        "apiVersion": obj["apiVersion"],
+        "metadata": obj["metadata"],
+        **rest,
+    }

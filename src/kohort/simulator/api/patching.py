@@ -1,0 +1,90 @@
+"""
+Patching: what a patch makes of the live object is then written like an update.
+
+A patch always meets the newest state, so it loses no race unless it names a
+version itself. Server-side apply is the one patch that may create.
+"""
+
+from kohort.cluster.errors import BadRequest, UnsupportedMediaType
+from kohort.cluster.objects import Object
+from kohort.simulator.api.context import Context
+from kohort.simulator.api.decoding import clean_patched
+from kohort.simulator.api.requests import Answer, Patch, PatchType, Target, WriteOptions
+from kohort.simulator.api.writing import change, create, manager_of
+from kohort.simulator.patching.apply import apply_patch
+from kohort.simulator.patching.json_patch import apply_json_patch
+from kohort.simulator.patching.merge_patch import apply_merge_patch
+from kohort.simulator.patching.strategic import apply_strategic_patch
+from kohort.simulator.resources.resource import Resource
+
+
+async def patch(context: Context, target: Target, patch: Patch, options: WriteOptions) -> Answer:
+    """Write what a patch makes of an object."""
+    if patch.type is PatchType.APPLY:
+        return await _apply(context, target, patch, options)
+    warnings: list[str] = []
+
+    def wanted(live: Object) -> Object:
+        warnings.clear()
+        obj, found = clean_patched(
+            target.resource, apply_to(target.resource, live, patch), options.validation
+        )
+        warnings.extend(found)
+        _check_identity(target, obj)
+        return obj
+
+    return await change(context, target, wanted, options, warnings)
+
+
+def apply_to(resource: Resource, obj: Object, patch: Patch) -> Object:
+    """The object after a JSON, merge or strategic merge patch."""
+    if patch.type is PatchType.JSON:
+        return apply_json_patch(obj, patch.content)
+    if patch.type is PatchType.MERGE:
+        return apply_merge_patch(obj, patch.content)
+    if resource.structural is not None:
+        raise unsupported_patch(strategic=False)
+    return apply_strategic_patch(obj, patch.content, resource.shape)
+
+
+def unsupported_patch(*, strategic: bool) -> UnsupportedMediaType:
+    """The answer to a patch in a form that the kind does not take."""
+    known = [t.value for t in PatchType if strategic or t is not PatchType.STRATEGIC]
+    return UnsupportedMediaType(
+        "the body of the request was in an unknown format - accepted media types include: "
+        + ", ".join(known)
+    )
+
+
+def _check_identity(target: Target, obj: Object) -> None:
+    name = (obj.get("metadata") or {}).get("name")
+    if name != target.name:
+        raise BadRequest(
+            f"the name of the object ({name}) does not match the name on the URL ({target.name})"
+        )
+
+
+async def _apply(context: Context, target: Target, patch: Patch, options: WriteOptions) -> Answer:
+    config = patch.content
+    if not isinstance(config, dict):
+        raise BadRequest("an applied configuration must be an object")
+    manager = manager_of(context, target, options)
+    shape = target.resource.shape
+    if context.find(target) is None and not target.subresource:
+        made = apply_patch(None, config, shape, manager, force=options.force)
+        made.setdefault("metadata", {}).setdefault("name", target.name)
+        made, warnings = clean_patched(target.resource, made, options.validation)
+        answer = await create(context, target, made, options, track=False)
+        return Answer(answer.raw, answer.code, (*warnings, *answer.warnings))
+    warnings = []
+
+    def wanted(live: Object) -> Object:
+        obj = apply_patch(live, config, shape, manager, force=options.force)
+        if obj is live:
+            return obj
+        obj, found = clean_patched(target.resource, obj, options.validation)
+        warnings.extend(found)
+        _check_identity(target, obj)
+        return obj
+
+    return await change(context, target, wanted, options, warnings, track=False)

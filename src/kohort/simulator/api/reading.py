@@ -1,0 +1,145 @@
+"""
+Reading: one object, or a page of many, as of one version.
+
+A page that is continued shows the state of the first page, however much was
+written meanwhile, or says that this state is no longer known.
+"""
+
+import base64
+import binascii
+
+import orjson
+
+from kohort.cluster.errors import BadRequest, TimedOut, WatchExpired
+from kohort.cluster.fields import show
+from kohort.simulator.api.context import Context, encode
+from kohort.simulator.api.requests import ListOptions, Page, Target
+from kohort.simulator.resources.resource import Resource
+from kohort.simulator.store.entries import Entry
+
+_CONTINUE_EXPIRED = (
+    "The provided continue parameter is too old to display a consistent list result. You can "
+    "start a new list without the continue parameter, or use the continue token in this response "
+    "to retrieve the remainder of the results. Continuing with the provided token results in an "
+    "inconsistent list - objects that were created, modified, or deleted between the time the "
+    "first chunk was returned and now may show up in the list."
+)
+
+
+def list_page(context: Context, target: Target, options: ListOptions) -> Page:
+    """The objects that are chosen, up to the limit."""
+    entries, version = list_entries(context, target, options)
+    remaining: int | None = None
+    continue_from = ""
+    if options.limit and len(entries) > options.limit:
+        selected = options.labels.requirements or options.fields.clauses
+        remaining = None if selected else len(entries) - options.limit
+        entries = entries[: options.limit]
+        continue_from = _token(version, entries[-1])
+    resource = target.resource
+    strip = _prefix(resource)
+    items = [_item(resource, entry, strip) for entry in entries]
+    return Page(items, str(version), continue_from, remaining)
+
+
+def list_entries(context: Context, target: Target, options: ListOptions) -> tuple[list[Entry], int]:
+    """The entries that are chosen, whatever the limit, and their version."""
+    check_fields(target.resource, options)
+    version, after = _where(context, options)
+    namespace = target.namespace if target.namespace else None
+    try:
+        found = context.store.at(target.resource.bucket, version, namespace)
+    except WatchExpired:
+        if after is None:
+            raise WatchExpired(
+                f"The resourceVersion for the provided list is too old: {version}"
+            ) from None
+        raise WatchExpired(_CONTINUE_EXPIRED) from None
+    labels, fields = options.labels, options.fields
+    chosen = (
+        entry
+        for entry in found
+        if (after is None or entry.key > after)
+        and labels.matches(entry.labels)
+        and fields.matches(entry.fields)
+    )
+    return list(chosen), version
+
+
+def check_fields(resource: Resource, options: ListOptions) -> None:
+    """A field that the kind does not offer for selection is refused."""
+    known = {"metadata.name", *resource.fields}
+    if resource.kind.namespaced:
+        known.add("metadata.namespace")
+    for field, _, _ in options.fields.clauses:
+        if field not in known:
+            what = f"field label not supported: {field}"
+            if resource.structural is not None or resource.kind.group:
+                what = f'"{field}" is not a known field selector: only {_shown(known)}'
+            raise BadRequest(what)
+
+
+def _shown(known: set[str]) -> str:
+    return ", ".join(show(field) for field in sorted(known))
+
+
+def _where(context: Context, options: ListOptions) -> tuple[int, tuple[str, str] | None]:
+    if options.continue_from:
+        return _read_token(options.continue_from)
+    version = read_version(options.resource_version)
+    if version > context.store.revision:
+        raise too_new(version, context.store.revision)
+    exact = options.match == "Exact" and version
+    return (version if exact else context.store.revision), None
+
+
+def read_version(text: str) -> int:
+    """A resource version from a query."""
+    if not text:
+        return 0
+    if not text.isdigit():
+        raise BadRequest(
+            f"invalid resource version: resourceVersion: Invalid value: {show(text)}: "
+            f"strconv.ParseUint: parsing {show(text)}: invalid syntax"
+        )
+    return int(text)
+
+
+def too_new(version: int, current: int) -> TimedOut:
+    """The answer to a client that has seen more than this server."""
+    cause = {"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}
+    return TimedOut(
+        f"Timeout: Too large resource version: {version}, current: {current}",
+        details={"causes": [cause], "retryAfterSeconds": 1},
+    )
+
+
+def _token(version: int, last: Entry) -> str:
+    start = f"{last.namespace}/{last.name}\0"
+    body = orjson.dumps({"v": "meta.k8s.io/v1", "rv": version, "start": start})
+    return base64.urlsafe_b64encode(body).decode().rstrip("=")
+
+
+def _read_token(token: str) -> tuple[int, tuple[str, str]]:
+    try:
+        body = orjson.loads(base64.urlsafe_b64decode(token + "=" * (-len(token) % 4)))
+        namespace, _, name = body["start"].removesuffix("\0").partition("/")
+        return int(body["rv"]), (namespace, name)
+    except (ValueError, KeyError, TypeError, AttributeError, binascii.Error) as error:
+        raise BadRequest(f"invalid continue token: continue key is not valid: {error}") from None
+
+
+def _prefix(resource: Resource) -> bytes:
+    """What items of a built-in list leave out: their kind and apiVersion."""
+    if resource.structural is not None or resource.from_storage is not None:
+        return b""
+    kind = resource.kind
+    head: bytes = orjson.dumps({"kind": kind.name, "apiVersion": kind.api_version})
+    return head[:-1] + b","
+
+
+def _item(resource: Resource, entry: Entry, prefix: bytes) -> bytes:
+    raw = encode(resource, entry)
+    if prefix and raw.startswith(prefix):
+        return b"{" + raw[len(prefix) :]
+    return raw

@@ -1,0 +1,131 @@
+"""
+Watching: a stream of changes that begins at a version and misses nothing.
+
+What has happened since the version is taken from the history, what happens from
+now on is pushed by the store; both are put in the same queue in the same moment,
+so no event falls between them. A selector turns changes into what its watcher
+sees: an object that no longer matches is deleted, as far as it is concerned.
+"""
+
+from asyncio import Event as Signal
+from collections import deque
+from collections.abc import Callable
+from typing import NamedTuple
+
+import orjson
+
+from kohort.cluster.errors import WatchExpired
+from kohort.simulator.api.context import Context, encode
+from kohort.simulator.api.reading import check_fields, list_entries, read_version
+from kohort.simulator.api.requests import ListOptions, Target
+from kohort.simulator.store.entries import Change, Entry, Event
+
+QUEUE_EVENTS_MAX = 50_000
+
+
+class WatchEvent(NamedTuple):
+    """One line of a watch: what happened, the encoded object, and the entry it came from."""
+
+    type: str
+    raw: bytes
+    entry: Entry | None = None
+
+
+class Watch:
+    """One open watch. Read it in batches; close it when done."""
+
+    def __init__(self, context: Context, target: Target, options: ListOptions) -> None:
+        self.target = target
+        self._context = context
+        self._options = options
+        self._queue: deque[WatchEvent] = deque()
+        self._signal = Signal()
+        self._stop: Callable[[], None] = lambda: None
+        self.is_closed = False
+
+    def start(self, version: int, *, initial: bool, bookmarks: bool) -> None:
+        """Begin after a version, or with the current state as events of their own."""
+        bucket = self.target.resource.bucket
+        if initial:
+            entries, version = list_entries(self._context, self.target, self._begin())
+            self._queue.extend(
+                WatchEvent("ADDED", encode(self.target.resource, entry), entry) for entry in entries
+            )
+            if bookmarks:
+                self._queue.append(self.bookmark(initial=True))
+        else:
+            for event in self._context.store.since(bucket, version):
+                self._offer(event)
+        self._stop = self._context.store.subscribe(bucket, self._offer)
+        if self._queue:
+            self._signal.set()
+
+    def _begin(self) -> ListOptions:
+        return ListOptions(self._options.labels, self._options.fields)
+
+    def bookmark(self, *, initial: bool = False) -> WatchEvent:
+        """The current version, without an object."""
+        metadata: dict[str, object] = {"resourceVersion": str(self._context.store.revision)}
+        if initial:
+            metadata["annotations"] = {"k8s.io/initial-events-end": "true"}
+        kind = self.target.resource.kind
+        body = {"kind": kind.name, "apiVersion": kind.api_version, "metadata": metadata}
+        return WatchEvent("BOOKMARK", orjson.dumps(body))
+
+    def _offer(self, event: Event) -> None:
+        seen = self._seen(event)
+        if seen is None or self.is_closed:
+            return
+        if len(self._queue) >= QUEUE_EVENTS_MAX:
+            self._queue.clear()
+            expired = WatchExpired("the watcher reads too slowly: list again")
+            self._queue.append(WatchEvent("ERROR", orjson.dumps(expired.status())))
+            self._stop()
+        else:
+            entry = event.entry
+            self._queue.append(WatchEvent(seen, encode(self.target.resource, entry), entry))
+        self._signal.set()
+
+    def _seen(self, event: Event) -> str | None:
+        """What the event is for this watcher."""
+        namespace = self.target.namespace
+        if namespace and event.entry.key[0] != namespace:
+            return None
+        is_there = event.change is not Change.DELETED and self._matches(event.entry)
+        was_there = event.previous is not None and self._matches(event.previous)
+        if is_there:
+            return "MODIFIED" if was_there else "ADDED"
+        return "DELETED" if was_there else None
+
+    def _matches(self, entry: Entry) -> bool:
+        options = self._options
+        if options.labels.requirements and not options.labels.matches(entry.labels):
+            return False
+        return not options.fields.clauses or options.fields.matches(entry.fields)
+
+    async def batch(self) -> list[WatchEvent]:
+        """All events that wait now; if there are none, the next ones."""
+        while not self._queue and not self.is_closed:
+            self._signal.clear()
+            await self._signal.wait()
+        events = list(self._queue)
+        self._queue.clear()
+        return events
+
+    def close(self) -> None:
+        """Stop; whoever waits for a batch gets an empty one."""
+        if not self.is_closed:
+            self.is_closed = True
+            self._stop()
+            self._signal.set()
+
+
+def open_watch(
+    context: Context, target: Target, options: ListOptions, *, initial: bool, bookmarks: bool
+) -> Watch:
+    """Start a watch, or raise WatchExpired when its version is too old."""
+    check_fields(target.resource, options)
+    version = read_version(options.resource_version)
+    watch = Watch(context, target, options)
+    watch.start(version, initial=initial or version == 0, bookmarks=bookmarks and initial)
+    return watch

@@ -1,0 +1,291 @@
+"""
+Creating and updating: from what a client sent to what is stored.
+
+The order of the steps is the contract: clean, place, default, prepare, let
+admission change it, track who owns what, check, let admission refuse it, store.
+Only admission awaits. If the object changed meanwhile, an update that carried
+no version of its own starts again on the new state.
+
+A write that changes nothing is answered with what is stored: it takes no
+version and wakes nobody.
+"""
+
+from collections.abc import Callable
+
+import orjson
+
+from kohort.cluster.errors import BadRequest, already_exists, conflict, invalid
+from kohort.cluster.fields import Fault, FieldError
+from kohort.cluster.objects import Object
+from kohort.simulator.api.admission import Review
+from kohort.simulator.api.context import Context, encode, load
+from kohort.simulator.api.decoding import clean
+from kohort.simulator.api.filling import fill_create, fill_update
+from kohort.simulator.api.metadata import (
+    carry_metadata,
+    check_namespace,
+    order,
+    start_metadata,
+)
+from kohort.simulator.api.requests import Answer, Target, Validation, WriteOptions
+from kohort.simulator.patching.ownership import STATUS_FIELDS, Manager, track_update
+from kohort.simulator.resources.resource import Resource
+from kohort.simulator.store.entries import Entry
+
+MODIFIED = (
+    "the object has been modified; please apply your changes to the latest version and try again"
+)
+RETRIES_MAX = 5
+Change = Callable[[Object], Object]  # from the live object to the wanted one
+
+
+async def create(
+    context: Context,
+    target: Target,
+    obj: Object,
+    options: WriteOptions,
+    raw: bytes | None = None,
+    track: bool = True,
+) -> Answer:
+    """Store a new object. Without ``track``, who owns what is known already."""
+    resource = target.resource
+    obj, warnings = clean(resource, obj, options.validation, raw)
+    obj = _typed(resource, obj)
+    start_metadata(context, target, obj)
+    target = Target(resource, target.namespace, obj["metadata"]["name"], target.subresource)
+    check_namespace(context, target, target.name)
+    _default(resource, obj)
+    resource.behaviour.prepare_create(obj)
+    if "status" in resource.subresources and resource.structural is not None:
+        obj.pop("status", None)
+    fill_create(context, target, obj)
+    if track:
+        track_update(obj, None, resource.shape, manager_of(context, target, options))
+    review = Review("CREATE", target, obj, None, options.user, options.dry_run, warnings)
+    obj = await _admit(context, review, options)
+    _check(resource, obj, None)
+    if context.find(target) is not None:
+        kind = resource.kind
+        raise already_exists(kind.plural, kind.group, target.name)
+    warnings += resource.behaviour.warn(obj, None)
+    return Answer(_store(context, target, obj, options.dry_run), 201, tuple(warnings))
+
+
+async def update(
+    context: Context, target: Target, obj: Object, options: WriteOptions, raw: bytes | None = None
+) -> Answer:
+    """Replace an object with what the client sent."""
+    obj, warnings = clean(target.resource, obj, options.validation, raw)
+    obj = _typed(target.resource, obj)
+    metadata = obj.setdefault("metadata", {})
+    name = metadata.setdefault("name", target.name)
+    if name != target.name:
+        raise BadRequest(
+            f"the name of the object ({name}) does not match the name on the URL ({target.name})"
+        )
+    version = metadata.get("resourceVersion", "")
+    if target.resource.structural is not None and not version:
+        kind = target.resource.kind
+        detail = "must be specified for an update"
+        error = FieldError(Fault.INVALID, "metadata.resourceVersion", detail, 0)
+        context.expect(target)
+        raise invalid(kind.name, kind.group, target.name, [error])
+    return await change(context, target, lambda live: obj, options, warnings)
+
+
+async def change(
+    context: Context,
+    target: Target,
+    wanted: Change,
+    options: WriteOptions,
+    warnings: list[str] | None = None,
+    track: bool = True,
+) -> Answer:
+    """Bring an object to what ``wanted`` makes of its live state."""
+    warnings = [] if warnings is None else warnings
+    for _ in range(RETRIES_MAX):
+        entry = context.expect(target)
+        old = load(target.resource, entry)
+        obj = _copy(wanted(load(target.resource, entry)))
+        _guard(target, obj, old)
+        prepare_update(target, obj, old)
+        fill_update(context, target, obj, old)
+        if track:
+            manager = manager_of(context, target, options)
+            track_update(obj, old, target.resource.shape, manager)
+        review = Review("UPDATE", target, obj, old, options.user, options.dry_run, warnings)
+        obj = await _admit(context, review, options)
+        _check(target.resource, obj, old, target.subresource)
+        if context.find(target) is not entry:
+            continue
+        warnings += target.resource.behaviour.warn(obj, old)
+        return Answer(commit(context, target, obj, entry, options.dry_run), 200, tuple(warnings))
+    raise conflict(target.resource.kind.plural, target.resource.kind.group, target.name, MODIFIED)
+
+
+def _copy(obj: Object) -> Object:
+    # The top two levels are ours to change; what lies below is replaced, never edited.
+    return {**obj, "metadata": dict(obj["metadata"])}
+
+
+def _guard(target: Target, obj: Object, old: Object) -> None:
+    kind = target.resource.kind
+    metadata, before = obj["metadata"], old["metadata"]
+    version = metadata.get("resourceVersion") or before["resourceVersion"]
+    if version != before["resourceVersion"]:
+        raise conflict(kind.plural, kind.group, target.name, MODIFIED)
+    uid = metadata.get("uid") or before["uid"]
+    if uid != before["uid"]:
+        place = f"/registry/{kind.plural}/{target.namespace}/{target.name}".replace("//", "/")
+        why = (
+            f"StorageError: invalid object, Code: 4, Key: {place}, ResourceVersion: 0, "
+            f"AdditionalErrorMsg: Precondition failed: UID in precondition: {uid}, "
+            f"UID in object meta: {before['uid']}"
+        )
+        raise conflict(kind.plural, kind.group, target.name, why)
+
+
+def prepare_update(target: Target, obj: Object, old: Object) -> None:
+    """Keep what this path may not change, fill defaults, and count generations."""
+    resource = target.resource
+    carry_metadata(target, obj, old)
+    if target.subresource == "status":
+        _prepare_status(resource, obj, old)
+        return
+    if "status" in resource.subresources:
+        _keep(obj, old, "status")
+    _default(resource, obj)
+    resource.behaviour.prepare_update(obj, old)
+    if resource.has_generation and _asks_for_more(obj, old):
+        obj["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
+
+
+def _prepare_status(resource: Resource, obj: Object, old: Object) -> None:
+    for field in {*obj, *old} - {"metadata", "status", "kind", "apiVersion"}:
+        _keep(obj, old, field)
+    if resource.structural is not None:
+        owned = obj["metadata"].get("managedFields")
+        obj["metadata"] = dict(old["metadata"])
+        if owned is not None:
+            obj["metadata"]["managedFields"] = owned
+    else:
+        _keep(obj["metadata"], old["metadata"], "ownerReferences")
+    _default(resource, obj)
+    resource.behaviour.prepare_status(obj, old)
+
+
+def _keep(obj: Object, old: Object, field: str) -> None:
+    if field in old:
+        obj[field] = old[field]
+    else:
+        obj.pop(field, None)
+
+
+def _asks_for_more(obj: Object, old: Object) -> bool:
+    return any(obj.get(field) != old.get(field) for field in {*obj, *old} - {"metadata", "status"})
+
+
+def _default(resource: Resource, obj: Object) -> None:
+    if resource.structural is not None:
+        resource.structural.default(obj)
+    else:
+        resource.behaviour.default(obj)
+
+
+def _typed(resource: Resource, obj: Object) -> Object:
+    return {**obj, "kind": resource.kind.name, "apiVersion": resource.kind.api_version}
+
+
+def manager_of(context: Context, target: Target, options: WriteOptions) -> Manager:
+    """Who writes, as managed fields record it."""
+    resource = target.resource
+    ignored = {}
+    if "status" in resource.subresources and target.subresource != "status":
+        ignored = STATUS_FIELDS
+    return Manager(
+        options.manager,
+        resource.kind.api_version,
+        context.stamp(),
+        target.subresource,
+        ignored,
+    )
+
+
+async def _admit(context: Context, review: Review, options: WriteOptions) -> Object:
+    target, obj = review.target, review.obj
+    assert obj is not None
+    if not context.admission.concerns(review.operation, target):
+        return obj
+    changed = await context.admission.mutate(review)
+    if changed is not obj:
+        changed, _ = clean(target.resource, changed, Validation.IGNORE)
+        changed["metadata"].pop("managedFields", None)
+        if "managedFields" in obj["metadata"]:
+            changed["metadata"]["managedFields"] = obj["metadata"]["managedFields"]
+        _default(target.resource, changed)
+        track_update(changed, obj, target.resource.shape, manager_of(context, target, options))
+    review.obj = changed
+    await context.admission.validate(review)
+    return changed
+
+
+def _check(resource: Resource, obj: Object, old: Object | None, subresource: str = "") -> None:
+    behaviour = resource.behaviour
+    is_status = subresource == "status"
+    errors = (behaviour.validate_status if is_status else behaviour.validate)(obj, old)
+    if resource.structural is not None:
+        if is_status and old is not None:
+            errors = [*errors, *resource.structural.validate_status(obj, old)]
+        else:
+            errors = [*errors, *resource.structural.validate(obj, old)]
+    if errors:
+        kind = resource.kind
+        raise invalid(kind.name, kind.group, obj["metadata"].get("name", ""), errors)
+
+
+def commit(context: Context, target: Target, obj: Object, entry: Entry, dry_run: bool) -> bytes:
+    """Store a new version, or remove what only waited for this. No change is no write."""
+    resource = target.resource
+    live = entry.decode()
+    stored = _to_storage(resource, obj)
+    stored["metadata"]["resourceVersion"] = live["metadata"]["resourceVersion"]
+    if stored == live:
+        return encode(resource, entry)
+    if _is_finished(stored) and not dry_run:
+        gone = context.store.remove(resource.bucket, entry.key, stored, entry.fields)
+        return encode(resource, gone)
+    return _store(context, target, obj, dry_run)
+
+
+def _is_finished(obj: Object) -> bool:
+    metadata = obj["metadata"]
+    return (
+        "deletionTimestamp" in metadata
+        and not metadata.get("finalizers")
+        and not metadata.get("deletionGracePeriodSeconds")
+        and not (obj["kind"] == "Namespace" and obj["spec"].get("finalizers"))
+    )
+
+
+def _to_storage(resource: Resource, obj: Object) -> Object:
+    return order(resource.to_storage(obj) if resource.to_storage else obj)
+
+
+def _store(context: Context, target: Target, obj: Object, dry_run: bool) -> bytes:
+    resource = target.resource
+    if dry_run:
+        return orjson.dumps(order(obj))
+    stored = _to_storage(resource, obj)
+    fields = selectable_fields(resource, stored)
+    key = (target.namespace, obj["metadata"]["name"])
+    return encode(resource, context.store.put(resource.bucket, key, stored, fields))
+
+
+def selectable_fields(resource: Resource, obj: Object) -> dict[str, str]:
+    """The values that field selectors of this kind can ask for."""
+    metadata = obj["metadata"]
+    fields = {"metadata.name": metadata["name"]}
+    if resource.kind.namespaced:
+        fields["metadata.namespace"] = metadata.get("namespace", "")
+    fields.update(resource.behaviour.fields(obj))
+    return fields
