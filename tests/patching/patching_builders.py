@@ -55,11 +55,11 @@ def metadata_shape() -> Shape:
     )
 
 
-def deployment_shape() -> Shape:
-    """Enough of a deployment for every kind of field that there is."""
+def container_shape() -> Shape:
+    """Enough of a container."""
     protocol = Shape(Type.STRING, default="TCP")
     port = an_object(containerPort=INTEGER, protocol=protocol, name=STRING)
-    container = an_object(
+    return an_object(
         name=STRING,
         image=STRING,
         command=a_list(),
@@ -67,30 +67,25 @@ def deployment_shape() -> Shape:
         ports=keyed(port, "containerPort", "protocol"),
         resources=an_object(limits=a_map(Shape(Type.INT_OR_STRING))),
     )
+
+
+def deployment_shape() -> Shape:
+    """Enough of a deployment for every kind of field that there is."""
     pod_spec = an_object(
-        containers=keyed(container, "name"),
+        containers=keyed(container_shape(), "name"),
         nodeSelector=a_map(atomic=True),
         volumes=keyed(an_object(name=STRING, emptyDir=an_object()), "name"),
         tolerations=a_list(an_object(key=STRING)),
     )
-    template = an_object(metadata=metadata_shape(), spec=pod_spec)
     selector = an_object(matchLabels=a_map())
     selector.atomic = True
     spec = an_object(
         replicas=INTEGER,
         selector=selector,
         strategy=an_object(type=STRING, rollingUpdate=an_object(maxSurge=STRING)),
-        template=template,
+        template=an_object(metadata=metadata_shape(), spec=pod_spec),
     )
-    condition = an_object(type=STRING, status=STRING)
-    status = an_object(replicas=INTEGER, conditions=keyed(condition, "type"))
-    return an_object(
-        apiVersion=STRING,
-        kind=STRING,
-        metadata=metadata_shape(),
-        spec=spec,
-        status=status,
-    )
+    return an_object(apiVersion=STRING, kind=STRING, metadata=metadata_shape(), spec=spec)
 
 
 def a_deployment(**changes: Any) -> dict[str, Any]:

@@ -81,6 +81,15 @@ def test_a_nameless_manager_is_unknown_and_a_timeless_entry_has_no_time() -> Non
     assert "time" not in entry
 
 
+def test_what_is_written_through_a_scale_has_no_time() -> None:
+    shape = load_shape("apps/v1", "Deployment")
+    old = {"metadata": {"name": "d"}, "spec": {"replicas": 1}}
+    track_update(old, None, shape, manager("creator"))
+    new = {**old, "spec": {"replicas": 2}}
+    track_update(new, old, shape, manager("scaler", "2", subresource="scale"))
+    assert owners(new) == {"scaler": ("", {"f:spec": {"f:replicas": {}}})}
+
+
 def test_the_status_is_not_owned_by_writes_to_the_object() -> None:
     shape = load_shape("apps/v1", "Deployment")
     obj = {"metadata": {"name": "d"}, "spec": {"replicas": 1}, "status": {"replicas": 1}}

@@ -62,24 +62,36 @@ def apply_patch(
     The result is live itself if nothing changes, not even who owns what.
     """
     _check_config(config, shape)
+    try:
+        return _apply(live, config, shape, manager, force=force)
+    except UnnamedEntry as error:
+        raise _unfit(config, str(error)) from error
+
+
+def _apply(
+    live: Object | None, config: Object, shape: Shape, manager: Manager, *, force: bool
+) -> Object:
     entries = list_entries(live)
     if live is not None and not entries:
         before = Manager(BEFORE_FIRST_APPLY, manager.api_version, manager.time, "", manager.ignored)
         entries = record_update([], {}, live, shape, before)
-    try:
-        merged, owners = _merge(live or {}, config, shape, manager, entries)
-    except UnnamedEntry as error:
-        raise _unfit(config, str(error)) from error
-    conflicts = _find_conflicts(live or {}, merged, shape, manager, owners)
+    merged, owners = _merge(live or {}, config, shape, manager, entries)
+    changed, removed = compare_tracked(live or {}, merged, shape, manager.ignored)
+    conflicts = _find_conflicts(owners, changed)
     if conflicts and manager.name == "kubectl":
         conflicts = _excuse_client_side(conflicts, live or {}, config, shape)
     if conflicts and not force:
         raise _refuse(conflicts)
-    return _finish(live, merged, config, owners, (shape, manager))
+    if live is None or merged != live:
+        owners[0] = make_entry(manager, APPLY, owners[0]["fieldsV1"], manager.time)
+    if manager.name == "kubectl":
+        merged = _renew_annotation(merged, config)
+    return _write(live, merged, _reduce(owners, changed, removed))
 
 
 def _check_config(config: Object, shape: Shape) -> None:
-    if config.get("metadata", {}).get("managedFields") is not None:
+    metadata = config.get("metadata") or {}
+    if isinstance(metadata, dict) and metadata.get("managedFields") is not None:
         raise BadRequest("metadata.managedFields must be nil")
     misfits = find_misfits(config, shape)
     if misfits:
@@ -87,7 +99,9 @@ def _check_config(config: Object, shape: Shape) -> None:
 
 
 def _unfit(config: Object, why: str) -> PatchFailed:
-    where = f"{namespace_of(config)}/{name_of(config)}"
+    metadata = config.get("metadata")
+    named = {"metadata": metadata if isinstance(metadata, dict) else {}}
+    where = f"{namespace_of(named)}/{name_of(named)}"
     version = config.get("apiVersion", "")
     kind = f"{version if '/' in version else '/' + version}, Kind={config.get('kind', '')}"
     return PatchFailed(f"failed to create typed patch object ({where}; {kind}): {why}")
@@ -119,12 +133,7 @@ def _merge(
     return merged, [claim, *others]
 
 
-def _find_conflicts(
-    live: Object, merged: Object, shape: Shape, manager: Manager, owners: list[Entry]
-) -> list[tuple[Entry, Fields]]:
-    changed, _ = compare_tracked(live, merged, shape, manager.ignored)
-    if not changed:
-        return []
+def _find_conflicts(owners: list[Entry], changed: Fields) -> list[tuple[Entry, Fields]]:
     overlaps = ((entry, intersection(entry["fieldsV1"], changed)) for entry in owners[1:])
     return [(entry, fields) for entry, fields in overlaps if fields]
 
@@ -154,27 +163,17 @@ def _describe(entry: Entry) -> str:
     return f"{text} using {entry['apiVersion']}" if entry["operation"] == UPDATE else text
 
 
-def _finish(
-    live: Object | None,
-    merged: Object,
-    config: Object,
-    owners: list[Entry],
-    context: tuple[Shape, Manager],
-) -> Object:
-    shape, manager = context
-    changed, removed = compare_tracked(live or {}, merged, shape, manager.ignored)
-    claim = owners[0]
-    if live is None or merged != live:
-        claim = make_entry(manager, APPLY, claim["fieldsV1"], manager.time)
-    kept = [claim] if claim["fieldsV1"] else []
+def _reduce(owners: list[Entry], changed: Fields, removed: Fields) -> list[Entry]:
+    """The claim as it is, and the others without what they lost."""
+    kept = [owners[0]] if owners[0]["fieldsV1"] else []
     for entry in owners[1:]:
-        fields = difference(difference(entry["fieldsV1"], changed), removed)
-        rest = with_fields(entry, fields)
+        rest = with_fields(entry, difference(difference(entry["fieldsV1"], changed), removed))
         if rest is not None:
             kept.append(rest)
-    entries = sort_entries(kept)
-    if manager.name == "kubectl":
-        merged = _renew_annotation(merged, config)
+    return sort_entries(kept)
+
+
+def _write(live: Object | None, merged: Object, entries: list[Entry]) -> Object:
     if live is not None and merged == live and entries == list_entries(live):
         return live
     result = dict(merged)
