@@ -14,7 +14,10 @@ REPLICAS = 4
 moves = st.one_of(
     st.tuples(st.just("step"), st.integers(0, 1)),
     st.tuples(st.just("deliver"), st.tuples(st.integers(0, 1), st.integers(0, 2))),
+    st.tuples(st.just("work"), st.integers(0, 1)),
+    st.tuples(st.just("work"), st.integers(0, 1)),
     st.tuples(st.just("nodes"), st.none()),
+    st.tuples(st.just("ready"), st.integers(0, 8)),
     st.tuples(st.just("fail"), st.integers(0, 5)),
     st.tuples(st.just("delete"), st.integers(0, 5)),
     st.tuples(st.just("image"), st.sampled_from(["img:1", "img:2", "img:3"])),
@@ -30,16 +33,32 @@ def act(world: World, name: str, argument: object) -> None:
                 world.step(world.seats[index])
         case "deliver", (int(index), int(kind)):
             world.seats[index].deliver((DEPLOYMENT, REPLICA_SET, POD)[kind], 1)
+        case "work", int(index):
+            work(world, index)
         case "nodes", _:
             world.run_nodes()
         case "image", image:
             new_image(world, str(image))
         case "scale", replicas:
             world.patch(DEPLOYMENT, "app", {"spec": {"replicas": replicas}})
-        case "fail", int(index) if index < len(pods):
-            world.set_ready(pods[index], ready=False)
-        case "delete", int(index) if index < len(pods):
-            world.delete(POD, pods[index])
+        case _, int(index) if index < len(pods):
+            disturb(world, name, pods[index])
+
+
+def disturb(world: World, name: str, pod: str) -> None:
+    if name == "delete":
+        world.delete(POD, pod)
+    else:
+        world.set_ready(pod, ready=name == "ready")
+
+
+def work(world: World, index: int) -> None:
+    """Let one part see everything and step through its keys once."""
+    seat = world.seats[index]
+    for kind in list(seat.pending):
+        seat.deliver(kind)
+    for _ in range(len(seat.keys)):
+        world.step(seat)
 
 
 def start(surge: int, unavailable: int) -> World:
@@ -73,14 +92,15 @@ def test_every_history_ends_in_the_wanted_pods_and_then_nothing_is_written(
 
 
 @settings(max_examples=150, deadline=None)
-@given(st.integers(0, 3), st.integers(0, 3), st.lists(moves, max_size=60))
+@given(st.integers(0, 3), st.integers(0, 3), st.lists(moves, min_size=10, max_size=60))
 def test_a_rollout_never_leaves_its_budget(
     surge: int, unavailable: int, history: list[tuple[str, object]]
 ):
     world = start(surge, unavailable)
     allowed = unavailable if surge or unavailable else 1
+    new_image(world, "img:2")
     for move in history:
-        if move[0] in {"step", "deliver", "nodes", "image"}:
+        if move[0] not in {"fail", "delete", "scale"}:
             act(world, *move)
         assert sum(sizes(world).values()) <= REPLICAS + surge
         pods = [entry for (kind, _, _), entry in world.objects.items() if kind == POD]
