@@ -7,7 +7,14 @@ been written once for all of them; scale and columns likewise.
 """
 
 from kohort.simulator.schemas.definition.completing import default_definition, warnings_of
+from kohort.simulator.schemas.definition.serving import validate_scale
 from kohort.simulator.schemas.definition.status import status_of
 from kohort.simulator.schemas.definition.validating import validate_definition
 
-__all__ = ["default_definition", "status_of", "validate_definition", "warnings_of"]
+__all__ = [
+    "default_definition",
+    "status_of",
+    "validate_definition",
+    "validate_scale",
+    "warnings_of",
+]

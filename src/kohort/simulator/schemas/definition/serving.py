@@ -3,6 +3,7 @@ How a version is served beside its schema: scale, printer columns, selectable fi
 """
 
 from collections.abc import Iterator
+from typing import Any
 
 from kohort.cluster.fields import Fault, FieldError
 from kohort.cluster.objects import Object
@@ -12,6 +13,15 @@ from kohort.simulator.schemas.definition.schema.fieldpaths import PathFault, fin
 _COLUMN_TYPES = ("boolean", "date", "integer", "number", "string")
 _COLUMN_FORMATS = ("byte", "date", "date-time", "double", "float", "int32", "int64", "password")
 _SELECTABLE_MAX = 8
+_REPLICAS_MAX = (1 << 31) - 1
+# What the API calls the types of values that are no integers.
+_GO_TYPES: dict[type, str] = {
+    str: "string",
+    float: "float64",
+    bool: "bool",
+    list: "[]interface {}",
+    dict: "map[string]interface {}",
+}
 
 
 def find_scale_errors(subresources: Object, path: str) -> Iterator[FieldError]:
@@ -32,6 +42,28 @@ def find_scale_errors(subresources: Object, path: str) -> Iterator[FieldError]:
             yield invalid(where, text, "must be a simple json path starting with .")
         elif not text.startswith(roots):
             yield invalid(where, text, f"should be a json path {words}")
+
+
+def validate_scale(obj: Object, scale: Object) -> list[FieldError]:
+    """What is wrong with the numbers of an object that its scale subresource would serve."""
+    paths = (scale.get("specReplicasPath") or "", scale.get("statusReplicasPath") or "")
+    return [error for path in paths for error in _find_replica_errors(obj, path)]
+
+
+def _find_replica_errors(obj: Object, path: str) -> Iterator[FieldError]:
+    value: Any = obj
+    for key in path.removeprefix(".").split("."):
+        if not isinstance(value, dict) or key not in value:
+            return
+        value = value[key]
+    if type(value) is not int:
+        kind = _GO_TYPES.get(type(value), "<nil>")
+        detail = f"{path} accessor error: {value} is of the type {kind}, expected int64"
+        yield invalid(path, 0, detail)
+    elif value < 0:
+        yield invalid(path, value, "should be a non-negative integer")
+    elif value > _REPLICAS_MAX:
+        yield invalid(path, value, f"should be less than or equal to {_REPLICAS_MAX}")
 
 
 def find_column_errors(columns: list[Object], path: str) -> Iterator[FieldError]:
