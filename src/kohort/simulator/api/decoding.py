@@ -7,7 +7,7 @@ does not name. What a client is told of it is its own choice (fieldValidation).
 
 import orjson
 
-from kohort.cluster.errors import BadRequest, invalid
+from kohort.cluster.errors import invalid
 from kohort.cluster.fields import Fault, FieldError
 from kohort.cluster.objects import Object
 from kohort.simulator.api.requests import Validation
@@ -31,8 +31,6 @@ def clean(
     if validation is Validation.IGNORE:
         return obj, []
     if problems and validation is Validation.STRICT:
-        if resource.structural is not None:
-            raise BadRequest(strict.strict_text(problems))
         raise strict.refuse_strictly(obj, resource.kind.name, problems)
     return obj, list(problems)
 
@@ -61,13 +59,11 @@ def _read(
 ) -> tuple[Object, tuple[str, ...] | list[str]]:
     if resource.structural is None:
         return strict.read_object(obj, resource.shape, raw)
-    problems: list[str] = []
+    problems: list[str] = [] if raw is None else strict.find_duplicates(raw)
     metadata = obj.get("metadata")
     if isinstance(metadata, dict):
         shape = load_definition(_METADATA)
         obj["metadata"], unknown = strict.read_object(metadata, shape, None, "metadata")
         problems.extend(unknown)
     problems.extend(f'unknown field "{path}"' for path in resource.structural.prune(obj))
-    if raw is not None:
-        problems.extend(strict.find_duplicates(raw))
     return obj, problems

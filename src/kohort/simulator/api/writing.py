@@ -28,6 +28,7 @@ from kohort.simulator.api.metadata import (
     start_metadata,
 )
 from kohort.simulator.api.requests import Answer, Target, Validation, WriteOptions
+from kohort.simulator.patching.fieldsets import make_fields
 from kohort.simulator.patching.ownership import STATUS_FIELDS, Manager, track_update
 from kohort.simulator.resources.resource import Resource
 from kohort.simulator.store.entries import Entry
@@ -36,6 +37,8 @@ MODIFIED = (
     "the object has been modified; please apply your changes to the latest version and try again"
 )
 RETRIES_MAX = 5
+_SPEC_FIELDS = make_fields([("f:spec",)])
+_ALL_BUT_STATUS = make_fields([("f:spec",), ("f:metadata",)])
 Change = Callable[[Object], Object]  # from the live object to the wanted one
 
 
@@ -55,14 +58,14 @@ async def create(
     target = Target(resource, target.namespace, obj["metadata"]["name"], target.subresource)
     check_namespace(context, target, target.name)
     _default(resource, obj)
+    if track:
+        track_update(obj, None, resource.shape, manager_of(context, target, options))
     resource.behaviour.prepare_create(obj)
     if "status" in resource.subresources and resource.structural is not None:
         obj.pop("status", None)
     fill_create(context, target, obj)
-    if track:
-        track_update(obj, None, resource.shape, manager_of(context, target, options))
     review = Review("CREATE", target, obj, None, options.user, options.dry_run, warnings)
-    obj = await _admit(context, review, options)
+    obj = await _admit(context, review)
     _check(resource, obj, None)
     if context.find(target) is not None:
         kind = resource.kind
@@ -114,7 +117,7 @@ async def change(
             manager = manager_of(context, target, options)
             track_update(obj, old, target.resource.shape, manager)
         review = Review("UPDATE", target, obj, old, options.user, options.dry_run, warnings)
-        obj = await _admit(context, review, options)
+        obj = await _admit(context, review)
         _check(target.resource, obj, old, target.subresource)
         if context.find(target) is not entry:
             continue
@@ -200,7 +203,9 @@ def manager_of(context: Context, target: Target, options: WriteOptions) -> Manag
     """Who writes, as managed fields record it."""
     resource = target.resource
     ignored = {}
-    if "status" in resource.subresources and target.subresource != "status":
+    if target.subresource == "status":
+        ignored = _SPEC_FIELDS if resource.structural is None else _ALL_BUT_STATUS
+    elif "status" in resource.subresources:
         ignored = STATUS_FIELDS
     return Manager(
         options.manager,
@@ -211,7 +216,7 @@ def manager_of(context: Context, target: Target, options: WriteOptions) -> Manag
     )
 
 
-async def _admit(context: Context, review: Review, options: WriteOptions) -> Object:
+async def _admit(context: Context, review: Review) -> Object:
     target, obj = review.target, review.obj
     assert obj is not None
     if not context.admission.concerns(review.operation, target):
@@ -223,7 +228,6 @@ async def _admit(context: Context, review: Review, options: WriteOptions) -> Obj
         if "managedFields" in obj["metadata"]:
             changed["metadata"]["managedFields"] = obj["metadata"]["managedFields"]
         _default(target.resource, changed)
-        track_update(changed, obj, target.resource.shape, manager_of(context, target, options))
     review.obj = changed
     await context.admission.validate(review)
     return changed

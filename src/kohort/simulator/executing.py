@@ -1,0 +1,135 @@
+"""
+Executing: the actions of a step become requests to the API.
+
+A create that meets its own object and a delete that finds nothing are successes.
+Everything else that fails is told to the part, and its key is looked at again.
+"""
+
+from hashlib import sha256
+
+import orjson
+
+from kohort.cluster.errors import AlreadyExists, ClusterError, NotFound
+from kohort.cluster.objects import Object, namespace_of, uid_of
+from kohort.simulator.api.api import Api
+from kohort.simulator.api.requests import DeleteOptions, Patch, PatchType, User, WriteOptions
+from kohort.simulator.kinds import EVENT, POD
+from kohort.simulator.steps import Action, Bind, Create, Delete, Emit, Merge, Moment, Replace
+
+
+def suspends(api: Api, action: Action) -> bool:
+    """Whether carrying it out may have to wait for somebody, such as a webhook."""
+    admission = api.context.admission
+    match action:
+        case Create(kind=kind):
+            return admission.concerns("CREATE", api.target(kind))
+        case Delete(kind=kind):
+            return admission.concerns("DELETE", api.target(kind))
+        case Replace(kind=kind, subresource=part) | Merge(kind=kind, subresource=part):
+            return admission.concerns("UPDATE", api.target(kind, part=part))
+    return False
+
+
+async def execute(api: Api, action: Action, manager: str, moment: Moment) -> None:
+    """Carry out one action, or raise ClusterError."""
+    options = WriteOptions(manager=manager, user=User(f"system:{manager}", ("system:masters",)))
+    match action:
+        case Create():
+            await _create(api, action, options)
+        case Replace(kind=kind, obj=obj, subresource=part):
+            target = api.target(kind, namespace_of(obj), obj["metadata"]["name"], part)
+            await api.update(target, obj, options)
+        case Merge():
+            await _merge(api, action, options)
+        case Delete():
+            await _delete(api, action, options)
+        case Bind(namespace=namespace, name=name, uid=uid, node=node):
+            target = api.target(POD, namespace, name, "binding")
+            body = {"metadata": {"name": name, "uid": uid}, "target": {"name": node}}
+            await api.create(target, body, options)
+        case Emit():
+            await _emit(api, action, options, moment)
+
+
+async def _create(api: Api, action: Create, options: WriteOptions) -> None:
+    target = api.target(action.kind, namespace_of(action.obj))
+    # The part keeps what it made: a step may be looked at again, so it is copied here.
+    body: Object = orjson.loads(orjson.dumps(action.obj))
+    try:
+        await api.create(target, body, options)
+    except AlreadyExists:
+        name = action.obj["metadata"]["name"]
+        found = api.context.find(api.target(action.kind, target.namespace, name))
+        wanted = next(
+            (
+                o["uid"]
+                for o in body["metadata"].get("ownerReferences") or ()
+                if o.get("controller")
+            ),
+            "",
+        )
+        if found is None or found.controller != wanted or found.facts.is_leaving:
+            raise
+
+
+async def _merge(api: Api, action: Merge, options: WriteOptions) -> None:
+    patch = action.patch
+    if action.uid:
+        patch = {**patch, "metadata": {**patch.get("metadata", {}), "uid": action.uid}}
+    target = api.target(action.kind, action.namespace, action.name, action.subresource)
+    await api.patch(target, Patch(PatchType.MERGE, patch), options)
+
+
+async def _delete(api: Api, action: Delete, options: WriteOptions) -> None:
+    target = api.target(action.kind, action.namespace, action.name)
+    asked = DeleteOptions(action.grace_seconds, action.propagation, action.uid, user=options.user)
+    try:
+        await api.delete(target, asked)
+    except NotFound:
+        return
+
+
+async def _emit(api: Api, action: Emit, options: WriteOptions, moment: Moment) -> None:
+    """One event for each object, reason and message; repeats raise its count."""
+    about = action.about
+    metadata = about["metadata"]
+    namespace = metadata.get("namespace") or "default"
+    text = f"{uid_of(about)}/{options.manager}/{action.type}/{action.reason}/{action.message}"
+    name = f"{metadata['name']}.{sha256(text.encode()).hexdigest()[:16]}"
+    target = api.target(EVENT, namespace, name)
+    seen = api.context.find(target)
+    if seen is not None:
+        count = seen.decode().get("count", 1) + 1
+        patch = {"count": count, "lastTimestamp": moment.stamp}
+        await api.patch(target, Patch(PatchType.MERGE, patch), options)
+        return
+    body = {
+        "kind": "Event",
+        "apiVersion": "v1",
+        "metadata": {"name": name, "namespace": namespace},
+        "involvedObject": _reference(about),
+        "reason": action.reason,
+        "message": action.message,
+        "type": action.type,
+        "source": {"component": options.manager},
+        "reportingComponent": options.manager,
+        "reportingInstance": "",
+        "firstTimestamp": moment.stamp,
+        "lastTimestamp": moment.stamp,
+        "count": 1,
+    }
+    try:
+        await api.create(api.target(EVENT, namespace), body, options)
+    except ClusterError:
+        # An event is a courtesy: a namespace that goes away takes no more of them.
+        return
+
+
+def _reference(about: Object) -> Object:
+    metadata = about["metadata"]
+    fields = ("name", "namespace", "uid", "resourceVersion")
+    return {
+        "kind": about["kind"],
+        "apiVersion": about["apiVersion"],
+        **{field: metadata[field] for field in fields if field in metadata},
+    }

@@ -1,0 +1,132 @@
+"""
+Seats: where a part sits in the world, with its caches, its queue and its timers.
+
+A key is queued once however often it is named, worked on by one step at a time,
+and looked at again after the delay that the step asked for. A key whose action
+was refused comes back with a growing delay.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterable
+from heapq import heappop, heappush
+
+from kohort.cluster.objects import Kind
+from kohort.simulator.api.api import Api
+from kohort.simulator.caches import Cache, Caches
+from kohort.simulator.steps import Part, Step, View
+from kohort.simulator.store.entries import Change, Event
+
+BACKOFF_SECONDS_MIN = 0.05
+BACKOFF_SECONDS_MAX = 30.0
+
+
+class Seat:
+    """One part, and what it is about to do."""
+
+    def __init__(self, part: Part, api: Api, wake: Callable[[], None]) -> None:
+        self.part = part
+        self.view: View
+        self.caches = Caches()
+        self.view = self.caches
+        self.busy: set[str] = set()
+        self._api = api
+        self._wake = wake
+        self._queue: deque[str] = deque()
+        self._queued: set[str] = set()
+        self._timers: list[tuple[float, int, str]] = []
+        self._due: dict[str, float] = {}
+        self._failures: dict[str, int] = {}
+        self._count = 0
+        self._delivering: list[Cache] = []
+
+    def watch(self, kinds: Iterable[Kind]) -> None:
+        """Begin to watch kinds that are not watched yet, with what exists of them."""
+        for kind in kinds:
+            if kind in self.caches.by_kind:
+                continue
+            cache = self.caches.by_kind[kind] = Cache(kind)
+            bucket = self._api.registry.of(kind).bucket
+            for entry in self._api.store.bucket(bucket).entries.values():
+                cache.inbox.append(Event(Change.ADDED, entry, None))
+            self._api.store.subscribe(bucket, self._receiver(cache))
+            if cache.inbox:
+                self._arrived(cache)
+
+    def _receiver(self, cache: Cache) -> Callable[[Event], None]:
+        def receive(event: Event) -> None:
+            cache.inbox.append(event)
+            if len(cache.inbox) == 1:
+                self._arrived(cache)
+
+        return receive
+
+    def _arrived(self, cache: Cache) -> None:
+        self._delivering.append(cache)
+        self._wake()
+
+    def deliver(self) -> None:
+        """Let all events that have arrived take effect."""
+        caches, self._delivering = self._delivering, []
+        for cache in caches:
+            while cache.inbox:
+                self.deliver_one(cache)
+
+    def deliver_one(self, cache: Cache) -> None:
+        """Let the oldest event of one cache take effect."""
+        old, new = cache.take(cache.inbox.popleft())
+        for key in self.part.observe(cache.kind, old, new, self.view):
+            self.add(key)
+
+    def add(self, key: str) -> None:
+        """Queue a key, unless it is queued already."""
+        if key not in self._queued:
+            self._queued.add(key)
+            self._queue.append(key)
+
+    def take(self, elapsed: float) -> str | None:
+        """The next key to work on, if one is due and not being worked on."""
+        self._ring(elapsed)
+        for _ in range(len(self._queue)):
+            key = self._queue.popleft()
+            if key not in self.busy:
+                self._queued.discard(key)
+                self._due.pop(key, None)
+                return key
+            self._queue.append(key)
+        return None
+
+    def _ring(self, elapsed: float) -> None:
+        while self._timers and self._timers[0][0] <= elapsed:
+            due, _, key = heappop(self._timers)
+            if self._due.get(key) == due:
+                del self._due[key]
+                self.add(key)
+
+    def later(self, key: str, due: float) -> None:
+        """Look at a key again at a time, or earlier if that was asked for already."""
+        if due < self._due.get(key, float("inf")):
+            self._due[key] = due
+            self._count += 1
+            heappush(self._timers, (due, self._count, key))
+
+    def finished(self, key: str, step: Step, *, refused: bool, elapsed: float) -> None:
+        """Note how a step ended, and when to look again."""
+        if refused:
+            failures = self._failures.get(key, 0)
+            self._failures[key] = failures + 1
+            self.later(key, elapsed + min(BACKOFF_SECONDS_MIN * 2**failures, BACKOFF_SECONDS_MAX))
+            return
+        self._failures.pop(key, None)
+        if step.after is not None:
+            self.later(key, elapsed + step.after)
+
+    @property
+    def has_work(self) -> bool:
+        """Whether there is something to do without waiting."""
+        return bool(self._delivering) or any(key not in self.busy for key in self._queue)
+
+    def next_due(self) -> float | None:
+        """When the earliest timer rings."""
+        while self._timers and self._due.get(self._timers[0][2]) != self._timers[0][0]:
+            heappop(self._timers)
+        return self._timers[0][0] if self._timers else None

@@ -1,0 +1,143 @@
+"""
+The world: the parts of a control plane around one API, and the order in which they act.
+
+In a running cluster time passes by itself: ``run`` works in short slices and lets
+the event loop serve requests in between. In a simulation nobody waits: ``settle``
+works until nothing is left to do now, and ``advance`` moves a virtual clock from
+timer to timer. Both use the same turn, and within a turn parts act in the order
+in which they were given, so a simulation repeats itself exactly.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+
+from kohort.cluster.errors import ClusterError
+from kohort.cluster.objects import Kind
+from kohort.simulator.api.api import Api
+from kohort.simulator.clock import Clock, VirtualClock
+from kohort.simulator.executing import execute, suspends
+from kohort.simulator.seats import Seat
+from kohort.simulator.steps import Moment, Part, Step
+
+SLICE_SECONDS = 0.004
+TURNS_MAX = 1_000_000
+
+
+class World:
+    """All parts, in their seats."""
+
+    def __init__(self, api: Api, parts: Sequence[Part], clock: Clock) -> None:
+        self.api = api
+        self.clock = clock
+        self.seats = [Seat(part, api, self.wake) for part in parts]
+        self._alarm: asyncio.Event | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._watch()
+        api.registry.listeners.append(self._watch)
+
+    def wake(self) -> None:
+        """Something happened: whoever sleeps in ``run`` looks again."""
+        if self._alarm is not None:
+            self._alarm.set()
+
+    def _watch(self) -> None:
+        """Parts that look at every kind learn of new ones."""
+        kinds = [r.kind for r in self.api.registry.storage_kinds() if "list" in r.verbs]
+        for seat in self.seats:
+            learn: Callable[[Sequence[Kind]], None] | None = getattr(seat.part, "watch_kinds", None)
+            if learn is not None:
+                learn(kinds)
+            seat.watch(seat.part.kinds)
+
+    def moment(self) -> Moment:
+        """Now."""
+        return Moment(self.clock.now(), self.clock.elapsed())
+
+    async def turn(self) -> bool:
+        """Let each part look at one key. Returns whether anybody did something."""
+        self.api.store.flush()
+        worked = False
+        for seat in self.seats:
+            seat.deliver()
+            key = seat.take(self.clock.elapsed())
+            if key is not None:
+                worked = True
+                await self._look(seat, key)
+        return worked
+
+    async def _look(self, seat: Seat, key: str) -> None:
+        moment = self.moment()
+        step = seat.part.step(key, seat.view, moment)
+        if any(suspends(self.api, action) for action in step.actions):
+            seat.busy.add(key)
+            task = asyncio.create_task(self._act(seat, key, step, moment))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+        else:
+            await self._act(seat, key, step, moment)
+
+    async def _act(self, seat: Seat, key: str, step: Step, moment: Moment) -> None:
+        refused = False
+        for action in step.actions:
+            try:
+                await execute(self.api, action, seat.part.manager, moment)
+            except ClusterError as error:
+                refused = True
+                seat.part.refused(key, action, error)
+                break
+        seat.busy.discard(key)
+        seat.finished(key, step, refused=refused, elapsed=self.clock.elapsed())
+        self.wake()
+
+    async def run(self) -> None:
+        """Work as events come and timers ring, until cancelled."""
+        self._alarm = asyncio.Event()
+        loop = asyncio.get_running_loop()
+        while True:
+            end = loop.time() + SLICE_SECONDS
+            worked = True
+            while worked and loop.time() < end:
+                worked = await self.turn()
+            if worked:
+                await asyncio.sleep(0)
+            else:
+                await self._sleep()
+
+    async def _sleep(self) -> None:
+        assert self._alarm is not None
+        if any(seat.has_work for seat in self.seats):
+            await asyncio.sleep(0)
+            return
+        self._alarm.clear()
+        due = self._next_due()
+        wait = None if due is None else self.clock.wall_seconds(due - self.clock.elapsed())
+        try:
+            await asyncio.wait_for(self._alarm.wait(), wait)
+        except TimeoutError:
+            return
+
+    def _next_due(self) -> float | None:
+        times = [due for seat in self.seats if (due := seat.next_due()) is not None]
+        return min(times, default=None)
+
+    async def settle(self) -> None:
+        """Work until nothing is left to do at this moment."""
+        for _ in range(TURNS_MAX):
+            worked = await self.turn()
+            if self._tasks:
+                await asyncio.wait(self._tasks)
+                worked = True
+            if not worked:
+                return
+        raise AssertionError("the parts never come to rest")
+
+    async def advance(self, seconds: float) -> None:
+        """Let virtual time pass, from timer to timer."""
+        clock = self.clock
+        assert isinstance(clock, VirtualClock)
+        end = clock.elapsed() + seconds
+        await self.settle()
+        while (due := self._next_due()) is not None and due <= end:
+            clock.advance(max(0.0, due - clock.elapsed()))
+            await self.settle()
+        clock.advance(max(0.0, end - clock.elapsed()))
