@@ -16,9 +16,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import yaml
+from golden_corpus import GOLDEN, NAMESPACE, copy_of, load_accepted, load_refused
 
-GOLDEN = Path(__file__).parent / "golden"
-NAMESPACE = "kohort-golden"
 MADE_BY_SERVER = ("uid", "resourceVersion", "creationTimestamp", "managedFields")
 Reply = tuple[int, Any, list[str]]
 
@@ -69,13 +68,12 @@ def create(server: Server, obj: dict[str, Any]) -> tuple[str, Reply]:
 def record_accepted(server: Server) -> dict[str, Any]:
     """What is stored for each manifest, by kind and name."""
     found = {}
-    for obj in yaml.safe_load_all((GOLDEN / "accepted.yaml").read_text()):
+    for key, obj in load_accepted().items():
         path, (code, answer, warnings) = create(server, obj)
         if code != 201:
             print(f"refused: {path}: {answer['message']}")
             continue
         server.call("DELETE", f"{path}?gracePeriodSeconds=0")
-        key = f"{obj['apiVersion']} {obj['kind']} {obj['metadata']['name']}"
         found[key] = {"stored": tidy(answer), "warnings": warnings}
     return found
 
@@ -83,11 +81,11 @@ def record_accepted(server: Server) -> dict[str, Any]:
 def record_refused(server: Server) -> dict[str, Any]:
     """How each bad object, or bad change of a good one, is refused."""
     found = {}
-    for name, case in yaml.safe_load((GOLDEN / "refused.yaml").read_text()).items():
+    for name, case in load_refused().items():
         path, (code, answer, _) = create(server, case["object"])
         stored = None
         if code == 201:
-            stored = tidy(json.loads(json.dumps(answer)))
+            stored = tidy(copy_of(answer))
             target = path + (f"/{case['subresource']}" if "subresource" in case else "")
             if "change" in case:
                 code, answer, _ = server.call("PATCH", target, case["change"], "merge-patch+json")
@@ -107,9 +105,8 @@ def main() -> None:
     account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "default"}}
     server.call("POST", f"/api/v1/namespaces/{NAMESPACE}/serviceaccounts", account)
     for name, record in (("accepted", record_accepted), ("refused", record_refused)):
-        if (GOLDEN / f"{name}.yaml").exists():
-            text = json.dumps(record(server), indent=1, sort_keys=True, ensure_ascii=False)
-            (GOLDEN / f"{name}.json").write_text(text + "\n")
+        text = json.dumps(record(server), indent=1, sort_keys=True, ensure_ascii=False)
+        (GOLDEN / f"{name}.json").write_text(text + "\n")
     server.call("DELETE", f"/api/v1/namespaces/{NAMESPACE}")
 
 

@@ -1,22 +1,16 @@
 """Objects of built-in kinds become what a real API server made of them."""
 
-import json
-from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
+from golden_corpus import NAMESPACE, copy_of, key_of, load_accepted, load_answers
 
 from kohort.simulator.resources.builtin.behaviours import builtin_behaviours
 from kohort.simulator.resources.builtin.rows import ROWS, Row
 from kohort.simulator.resources.defaults.network import assign_address, needs_address
 
-GOLDEN = Path(__file__).parent / "golden"
-STORED = json.loads((GOLDEN / "accepted.json").read_text())
-SENT = {
-    f"{obj['apiVersion']} {obj['kind']} {obj['metadata']['name']}": obj
-    for obj in yaml.safe_load_all((GOLDEN / "accepted.yaml").read_text())
-}
+STORED = load_answers("accepted")
+SENT = load_accepted()
 BEHAVIOURS = builtin_behaviours()
 # Controllers that are not simulated would have to lift these again.
 LEFT_OUT_FINALIZERS = {"kubernetes.io/pvc-protection", "kubernetes.io/pv-protection"}
@@ -29,9 +23,9 @@ def row_of(obj: dict[str, Any]) -> Row:
 
 def write(obj: dict[str, Any], row: Row) -> dict[str, Any]:
     """What the server does with a new object, save for its own part of the metadata."""
-    made: dict[str, Any] = json.loads(json.dumps(obj))
+    made = copy_of(obj)
     if row.kind.namespaced:
-        made["metadata"]["namespace"] = "kohort-golden"
+        made["metadata"]["namespace"] = NAMESPACE
     behaviour = BEHAVIOURS[row.kind.group_resource]
     behaviour.default(made)
     behaviour.prepare_create(made)
@@ -43,13 +37,9 @@ def write(obj: dict[str, Any], row: Row) -> dict[str, Any]:
     return made
 
 
-def key_of(obj: dict[str, Any]) -> str:
-    return f"{obj['apiVersion']} {obj['kind']} {obj['metadata']['name']}"
-
-
 def expected(key: str) -> dict[str, Any]:
     """The recorded object without what is left out on purpose."""
-    stored = json.loads(json.dumps(STORED[key]["stored"]))
+    stored = copy_of(STORED[key]["stored"])
     metadata, spec = stored["metadata"], stored.get("spec") or {}
     if LEFT_OUT_FINALIZERS & set(metadata.get("finalizers", ())):
         del metadata["finalizers"]
@@ -84,9 +74,9 @@ def test_a_new_object_is_stored_as_a_real_server_stores_it(key: str):
 @pytest.mark.parametrize("key", SENT)
 def test_defaults_change_nothing_the_second_time(key: str):
     behaviour = BEHAVIOURS[row_of(SENT[key]).kind.group_resource]
-    once = json.loads(json.dumps(SENT[key]))
+    once = copy_of(SENT[key])
     behaviour.default(once)
-    twice = json.loads(json.dumps(once))
+    twice = copy_of(once)
     behaviour.default(twice)
     assert twice == once
 

@@ -142,3 +142,8 @@ def prepare_persistent_volume(volume: Object) -> None:
     if volume["metadata"].get("creationTimestamp"):
         status["lastPhaseTransitionTime"] = volume["metadata"]["creationTimestamp"]
     volume["status"] = status
+
+
+def prepare_definition(definition: Object) -> None:
+    """A new definition is not served yet; the server says so when it has looked at it."""
+    definition.pop("status", None)

@@ -5,11 +5,29 @@ A feature gate changes a behaviour, never a row: what a gate would drop is
 dropped here, so the rest of the server does not know of gates.
 """
 
+from kohort.cluster.fields import FieldError
 from kohort.cluster.objects import Object
+from kohort.simulator import kinds
 from kohort.simulator.resources import prepare, selectable
 from kohort.simulator.resources.builtin.events import default_event, default_new_event
+from kohort.simulator.resources.builtin.rows import MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS
 from kohort.simulator.resources.defaults import network, pods, settings, volumes, workloads
 from kohort.simulator.resources.resource import Behaviour
+from kohort.simulator.resources.validation import access, cluster, storage, webhooks
+from kohort.simulator.resources.validation import network as services
+from kohort.simulator.resources.validation import settings as data
+from kohort.simulator.resources.validation import workloads as owners
+from kohort.simulator.resources.validation.metadata import (
+    validate_metadata,
+    validate_metadata_update,
+)
+from kohort.simulator.resources.validation.pods import updates as pod_updates
+from kohort.simulator.resources.validation.workloads import validate_plain_status as plain
+from kohort.simulator.schemas.definition import (
+    default_definition,
+    validate_definition,
+    warnings_of,
+)
 
 # Lets a StatefulSet have several pods down in an update; kube-apiserver 1.36 has it off.
 MAX_UNAVAILABLE_STATEFUL_SET = "MaxUnavailableStatefulSet"
@@ -24,9 +42,19 @@ def _warn_of_endpoints(endpoints: Object, old: Object | None) -> list[str]:
     return ["v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"]
 
 
+def _validate_definition(definition: Object, old: Object | None) -> list[FieldError]:
+    if old is None:
+        faults = validate_metadata(definition, kinds.DEFINITION)
+    else:
+        faults = validate_metadata_update(definition, old)
+    return faults + validate_definition(definition, old)
+
+
 def _core() -> dict[str, Behaviour]:
     return {
         "pods": Behaviour(
+            validate=pod_updates.validate_pod,
+            validate_status=pod_updates.validate_pod_status,
             default=pods.default_pod,
             prepare_create=prepare.prepare_pod,
             prepare_update=prepare.prepare_pod_update,
@@ -34,6 +62,8 @@ def _core() -> dict[str, Behaviour]:
             fields=selectable.pod_fields,
         ),
         "namespaces": Behaviour(
+            validate=cluster.validate_namespace,
+            validate_status=plain,
             default=settings.default_namespace,
             prepare_create=prepare.prepare_namespace,
             prepare_update=prepare.prepare_namespace_update,
@@ -42,35 +72,57 @@ def _core() -> dict[str, Behaviour]:
         ),
         # A kubelet registers its node with a status, so a create keeps it.
         "nodes": Behaviour(
+            validate=cluster.validate_node,
+            validate_status=plain,
             default=settings.default_node,
             prepare_update=prepare.keep_status,
             prepare_status=prepare.keep_spec,
             fields=selectable.node_fields,
         ),
         "services": Behaviour(
+            validate=services.validate_service,
+            validate_status=plain,
             default=network.default_service,
             prepare_create=prepare.start_status(network.default_service),
             prepare_update=prepare.prepare_service_update,
             prepare_status=prepare.keep_spec,
             fields=selectable.service_fields,
         ),
-        "endpoints": Behaviour(default=network.default_endpoints, warn=_warn_of_endpoints),
-        "configmaps": Behaviour(),
-        "secrets": Behaviour(default=settings.default_secret, fields=selectable.secret_fields),
-        "serviceaccounts": Behaviour(),
+        "endpoints": Behaviour(
+            validate=services.validate_endpoints,
+            default=network.default_endpoints,
+            warn=_warn_of_endpoints,
+        ),
+        "configmaps": Behaviour(
+            validate=data.validate_config_map,
+        ),
+        "secrets": Behaviour(
+            validate=data.validate_secret,
+            default=settings.default_secret,
+            fields=selectable.secret_fields,
+        ),
+        "serviceaccounts": Behaviour(
+            validate=cluster.validate_account,
+        ),
         "persistentvolumeclaims": Behaviour(
+            validate=storage.validate_claim,
+            validate_status=plain,
             default=volumes.default_claim,
             prepare_create=prepare.start_status(volumes.default_claim),
             prepare_update=prepare.keep_status,
             prepare_status=prepare.keep_spec,
         ),
         "persistentvolumes": Behaviour(
+            validate=storage.validate_persistent_volume,
+            validate_status=plain,
             default=volumes.default_persistent_volume,
             prepare_create=prepare.prepare_persistent_volume,
             prepare_update=prepare.keep_status,
             prepare_status=prepare.keep_spec,
         ),
-        "events": Behaviour(default=default_event, fields=selectable.event_fields),
+        "events": Behaviour(
+            validate=cluster.validate_event, default=default_event, fields=selectable.event_fields
+        ),
     }
 
 
@@ -82,25 +134,39 @@ def _apps(gates: frozenset[str]) -> dict[str, Behaviour]:
     )
     return {
         "statefulsets.apps": Behaviour(
+            validate=owners.validate_stateful_set,
+            validate_status=owners.counts(
+                "readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas"
+            ),
             default=default_stateful_set,
             prepare_create=prepare.start_status(default_stateful_set),
             prepare_update=prepare.keep_status,
             prepare_status=prepare.keep_spec,
         ),
         "deployments.apps": Behaviour(
+            validate=owners.validate_deployment,
+            validate_status=owners.counts("updatedReplicas", "readyReplicas", "availableReplicas"),
             default=workloads.default_deployment,
             prepare_create=prepare.start_status(workloads.default_deployment),
             prepare_update=prepare.keep_status,
             prepare_status=prepare.keep_spec_and_labels,
         ),
         "replicasets.apps": Behaviour(
+            validate=owners.validate_replica_set,
+            validate_status=owners.counts(
+                "fullyLabeledReplicas", "readyReplicas", "availableReplicas"
+            ),
             default=workloads.default_replica_set,
             prepare_create=prepare.start_status(workloads.default_replica_set),
             prepare_update=prepare.keep_status,
             prepare_status=prepare.keep_spec,
         ),
-        "controllerrevisions.apps": Behaviour(default=workloads.default_revision),
+        "controllerrevisions.apps": Behaviour(
+            validate=owners.validate_revision, default=workloads.default_revision
+        ),
         "poddisruptionbudgets.policy": Behaviour(
+            validate=owners.validate_budget,
+            validate_status=plain,
             default=workloads.default_budget,
             prepare_create=prepare.start_status(workloads.default_budget),
             prepare_update=prepare.keep_status,
@@ -113,21 +179,51 @@ def _rest() -> dict[str, Behaviour]:
     rbac = "rbac.authorization.k8s.io"
     admission = "admissionregistration.k8s.io"
     return {
-        "events.events.k8s.io": Behaviour(
-            default=default_new_event, fields=selectable.new_event_fields
+        "customresourcedefinitions.apiextensions.k8s.io": Behaviour(
+            default=default_definition,
+            prepare_create=prepare.prepare_definition,
+            prepare_update=prepare.keep_status,
+            prepare_status=prepare.keep_spec,
+            validate=_validate_definition,
+            validate_status=plain,
+            warn=warnings_of,
         ),
-        "endpointslices.discovery.k8s.io": Behaviour(default=network.default_endpoint_slice),
-        "storageclasses.storage.k8s.io": Behaviour(default=volumes.default_storage_class),
-        "leases.coordination.k8s.io": Behaviour(default=settings.default_lease),
-        "priorityclasses.scheduling.k8s.io": Behaviour(default=settings.default_priority_class),
-        f"roles.{rbac}": Behaviour(default=settings.default_role),
-        f"clusterroles.{rbac}": Behaviour(default=settings.default_role),
-        f"rolebindings.{rbac}": Behaviour(default=settings.default_binding),
-        f"clusterrolebindings.{rbac}": Behaviour(default=settings.default_binding),
+        "events.events.k8s.io": Behaviour(
+            validate=cluster.validate_new_event,
+            default=default_new_event,
+            fields=selectable.new_event_fields,
+        ),
+        "endpointslices.discovery.k8s.io": Behaviour(
+            validate=services.validate_endpoint_slice, default=network.default_endpoint_slice
+        ),
+        "storageclasses.storage.k8s.io": Behaviour(
+            validate=storage.validate_storage_class, default=volumes.default_storage_class
+        ),
+        "leases.coordination.k8s.io": Behaviour(
+            validate=data.validate_lease, default=settings.default_lease
+        ),
+        "priorityclasses.scheduling.k8s.io": Behaviour(
+            validate=data.validate_priority_class, default=settings.default_priority_class
+        ),
+        f"roles.{rbac}": Behaviour(
+            validate=access.roles_of(access.ROLE), default=settings.default_role
+        ),
+        f"clusterroles.{rbac}": Behaviour(
+            validate=access.roles_of(access.CLUSTER_ROLE), default=settings.default_role
+        ),
+        f"rolebindings.{rbac}": Behaviour(
+            validate=access.bindings_of(access.ROLE_BINDING), default=settings.default_binding
+        ),
+        f"clusterrolebindings.{rbac}": Behaviour(
+            validate=access.bindings_of(access.CLUSTER_ROLE_BINDING),
+            default=settings.default_binding,
+        ),
         f"mutatingwebhookconfigurations.{admission}": Behaviour(
-            default=settings.default_mutating_webhooks
+            validate=webhooks.webhooks_of(MUTATING_WEBHOOKS),
+            default=settings.default_mutating_webhooks,
         ),
         f"validatingwebhookconfigurations.{admission}": Behaviour(
-            default=settings.default_validating_webhooks
+            validate=webhooks.webhooks_of(VALIDATING_WEBHOOKS),
+            default=settings.default_validating_webhooks,
         ),
     }

@@ -19,6 +19,12 @@ _BY_SELECTOR = Scale(selector=("spec", "selector"))
 _RBAC = "rbac.authorization.k8s.io"
 _ADMISSION = "admissionregistration.k8s.io"
 _AUTHORIZATION = "authorization.k8s.io"
+MUTATING_WEBHOOKS = Kind(
+    _ADMISSION, "v1", "MutatingWebhookConfiguration", "mutatingwebhookconfigurations", False
+)
+VALIDATING_WEBHOOKS = Kind(
+    _ADMISSION, "v1", "ValidatingWebhookConfiguration", "validatingwebhookconfigurations", False
+)
 _EXTENSIONS = ("api-extensions",)
 
 _POD_FIELDS = (
@@ -146,24 +152,8 @@ ROWS: tuple[Row, ...] = (
     Row(Kind(_RBAC, "v1", "RoleBinding", "rolebindings")),
     Row(Kind(_RBAC, "v1", "Role", "roles")),
     Row(kinds.STORAGE_CLASS, ("sc",)),
-    Row(
-        Kind(
-            _ADMISSION, "v1", "MutatingWebhookConfiguration", "mutatingwebhookconfigurations", False
-        ),
-        categories=_EXTENSIONS,
-        has_generation=True,
-    ),
-    Row(
-        Kind(
-            _ADMISSION,
-            "v1",
-            "ValidatingWebhookConfiguration",
-            "validatingwebhookconfigurations",
-            False,
-        ),
-        categories=_EXTENSIONS,
-        has_generation=True,
-    ),
+    Row(MUTATING_WEBHOOKS, categories=_EXTENSIONS, has_generation=True),
+    Row(VALIDATING_WEBHOOKS, categories=_EXTENSIONS, has_generation=True),
     Row(kinds.DEFINITION, ("crd", "crds"), _EXTENSIONS, subresources=_STATUS, has_generation=True),
     Row(kinds.PRIORITY_CLASS, ("pc",), has_generation=True),
     Row(kinds.LEASE),

@@ -1,0 +1,115 @@
+"""Roles and their bindings. They are stored and checked, and nobody is held to them."""
+
+from collections.abc import Callable
+
+from kohort.cluster.fields import FieldError
+from kohort.cluster.objects import Kind, Object
+from kohort.simulator.resources.validation.faults import (
+    check_choice,
+    invalid,
+    ordered,
+    required,
+)
+from kohort.simulator.resources.validation.metadata import (
+    validate_metadata,
+    validate_metadata_update,
+)
+from kohort.simulator.resources.validation.names import check_path_segment, check_subdomain
+
+GROUP = "rbac.authorization.k8s.io"
+ROLE = Kind(GROUP, "v1", "Role", "roles")
+CLUSTER_ROLE = Kind(GROUP, "v1", "ClusterRole", "clusterroles", namespaced=False)
+ROLE_BINDING = Kind(GROUP, "v1", "RoleBinding", "rolebindings")
+CLUSTER_ROLE_BINDING = Kind(
+    GROUP, "v1", "ClusterRoleBinding", "clusterrolebindings", namespaced=False
+)
+_SUBJECTS = ("ServiceAccount", "User", "Group")
+
+Check = Callable[[Object, Object | None], list[FieldError]]
+
+
+def roles_of(kind: Kind) -> Check:
+    """The check of roles of one kind."""
+
+    def validate(role: Object, old: Object | None) -> list[FieldError]:
+        faults = _validate_metadata(role, old, kind)
+        for index, rule in enumerate(role.get("rules") or ()):
+            faults += _validate_rule(rule, f"rules[{index}]", kind.namespaced)
+        return faults
+
+    return validate
+
+
+def bindings_of(kind: Kind) -> Check:
+    """The check of bindings of one kind."""
+    roles = ("Role", "ClusterRole") if kind.namespaced else ("ClusterRole",)
+
+    def validate(binding: Object, old: Object | None) -> list[FieldError]:
+        faults = _validate_metadata(binding, old, kind)
+        reference = binding.get("roleRef") or {}
+        faults += check_choice("roleRef.apiGroup", reference.get("apiGroup"), (GROUP,))
+        faults += check_choice("roleRef.kind", reference.get("kind"), roles)
+        name = reference.get("name") or ""
+        if not name:
+            faults.append(required("roleRef.name"))
+        else:
+            faults += [invalid("roleRef.name", name, why) for why in check_path_segment(name)]
+        for index, subject in enumerate(binding.get("subjects") or ()):
+            faults += _validate_subject(subject, f"subjects[{index}]", kind.namespaced)
+        if old is not None and reference != old.get("roleRef"):
+            shown = {
+                "APIGroup": reference.get("apiGroup"),
+                "Kind": reference.get("kind"),
+                "Name": reference.get("name"),
+            }
+            faults.append(invalid("roleRef", ordered(shown), "cannot change roleRef"))
+        return faults
+
+    return validate
+
+
+def _validate_metadata(obj: Object, old: Object | None, kind: Kind) -> list[FieldError]:
+    if old is None:
+        return validate_metadata(obj, kind, check_path_segment)
+    return validate_metadata_update(obj, old)
+
+
+def _validate_rule(rule: Object, path: str, namespaced: bool) -> list[FieldError]:
+    faults: list[FieldError] = []
+    if not rule.get("verbs"):
+        faults.append(required(f"{path}.verbs", "verbs must contain at least one value"))
+    addresses = rule.get("nonResourceURLs")
+    if addresses:
+        if namespaced:
+            why = "namespaced rules cannot apply to non-resource URLs"
+            faults.append(invalid(f"{path}.nonResourceURLs", addresses, why))
+        if rule.get("apiGroups") or rule.get("resources") or rule.get("resourceNames"):
+            why = "rules cannot apply to both regular resources and non-resource URLs"
+            faults.append(invalid(f"{path}.nonResourceURLs", addresses, why))
+        return faults
+    if not rule.get("apiGroups"):
+        why = "resource rules must supply at least one api group"
+        faults.append(required(f"{path}.apiGroups", why))
+    if not rule.get("resources"):
+        why = "resource rules must supply at least one resource"
+        faults.append(required(f"{path}.resources", why))
+    return faults
+
+
+def _validate_subject(subject: Object, path: str, namespaced: bool) -> list[FieldError]:
+    name, kind = subject.get("name") or "", subject.get("kind")
+    faults: list[FieldError] = []
+    if not name:
+        faults.append(required(f"{path}.name"))
+    if kind == "ServiceAccount":
+        if name:
+            faults += [invalid(f"{path}.name", name, why) for why in check_subdomain(name)]
+        if subject.get("apiGroup"):
+            faults += check_choice(f"{path}.apiGroup", subject["apiGroup"], ("",))
+        if not namespaced and not subject.get("namespace"):
+            faults.append(required(f"{path}.namespace"))
+    elif kind in _SUBJECTS:
+        faults += check_choice(f"{path}.apiGroup", subject.get("apiGroup"), (GROUP,))
+    else:
+        faults += check_choice(f"{path}.kind", kind, _SUBJECTS)
+    return faults

@@ -1,0 +1,151 @@
+"""Config maps, secrets, leases and priority classes."""
+
+from base64 import b64decode
+from binascii import Error as BadBase64
+
+from kohort.cluster.fields import FieldError
+from kohort.cluster.objects import Kind, Object, annotations_of, name_of
+from kohort.simulator import kinds
+from kohort.simulator.resources.validation.faults import (
+    check_choice,
+    check_not_negative,
+    check_unchanged,
+    forbidden,
+    invalid,
+    required,
+    too_long,
+)
+from kohort.simulator.resources.validation.metadata import (
+    validate_metadata,
+    validate_metadata_update,
+)
+from kohort.simulator.resources.validation.names import check_config_key
+
+DATA_BYTES_MAX = 1024 * 1024
+USER_PRIORITY_MAX = 10**9
+_ACCOUNT = "kubernetes.io/service-account.name"
+_FROZEN = "field is immutable when `immutable` is set"
+_PARTS = {
+    "kubernetes.io/tls": ("tls.crt", "tls.key"),
+    "kubernetes.io/dockerconfigjson": (".dockerconfigjson",),
+    "kubernetes.io/dockercfg": (".dockercfg",),
+    "kubernetes.io/ssh-auth": ("ssh-privatekey",),
+}
+_SYSTEM_PRIORITIES = {
+    "system-cluster-critical": 2 * 10**9,
+    "system-node-critical": 2 * 10**9 + 1000,
+}
+
+
+def validate_config_map(config_map: Object, old: Object | None) -> list[FieldError]:
+    """What is wrong with a config map."""
+    faults = _validate_metadata(config_map, old, kinds.CONFIG_MAP)
+    if old is not None and old.get("immutable"):
+        faults += _check_frozen(config_map, old, ("data", "binaryData"))
+    text, binary = config_map.get("data") or {}, config_map.get("binaryData") or {}
+    size = 0
+    for key, value in text.items():
+        faults += [invalid(f"data[{key}]", key, why) for why in check_config_key(key)]
+        if key in binary:
+            faults.append(invalid(f"data[{key}]", key, "duplicate of key present in binaryData"))
+        size += len(value) if value.isascii() else len(value.encode())
+    for key, value in binary.items():
+        faults += [invalid(f"binaryData[{key}]", key, why) for why in check_config_key(key)]
+        size += _decoded_size(value)
+    if size > DATA_BYTES_MAX:
+        # The map as a whole has no path, and this is how that is written.
+        faults.append(too_long("[]", DATA_BYTES_MAX))
+    return faults
+
+
+def validate_secret(secret: Object, old: Object | None) -> list[FieldError]:
+    """What is wrong with a secret."""
+    faults = _validate_metadata(secret, old, kinds.SECRET)
+    if old is not None:
+        faults += check_unchanged("type", secret.get("type"), old.get("type"))
+        if old.get("immutable"):
+            faults += _check_frozen(secret, old, ("data",))
+    data = secret.get("data") or {}
+    size = 0
+    for key, value in data.items():
+        faults += [invalid(f"data[{key}]", key, why) for why in check_config_key(key)]
+        size += _decoded_size(value)
+    if size > DATA_BYTES_MAX:
+        faults.append(too_long("data", DATA_BYTES_MAX))
+    return faults + _validate_parts(secret, data)
+
+
+def _validate_parts(secret: Object, data: Object) -> list[FieldError]:
+    kind = secret.get("type")
+    if kind == "kubernetes.io/service-account-token":
+        if annotations_of(secret).get(_ACCOUNT):
+            return []
+        return [required(f"metadata.annotations[{_ACCOUNT}]")]
+    if kind == "kubernetes.io/basic-auth":
+        if "username" in data or "password" in data:
+            return []
+        return [required("data[username]"), required("data[password]")]
+    return [required(f"data[{part}]") for part in _PARTS.get(str(kind), ()) if part not in data]
+
+
+def _check_frozen(obj: Object, old: Object, fields: tuple[str, ...]) -> list[FieldError]:
+    faults: list[FieldError] = []
+    if not obj.get("immutable"):
+        faults.append(forbidden("immutable", _FROZEN))
+    for field in fields:
+        if (obj.get(field) or {}) != (old.get(field) or {}):
+            faults.append(forbidden(field, _FROZEN))
+    return faults
+
+
+def _decoded_size(text: str | None) -> int:
+    try:
+        return len(b64decode(text or ""))
+    except BadBase64:
+        return len(text or "")
+
+
+def validate_lease(lease: Object, old: Object | None) -> list[FieldError]:
+    """What is wrong with a lease."""
+    spec = lease.get("spec") or {}
+    faults = _validate_metadata(lease, old, kinds.LEASE)
+    seconds = spec.get("leaseDurationSeconds")
+    if seconds is not None and seconds <= 0:
+        faults.append(invalid("spec.leaseDurationSeconds", seconds, "must be greater than 0"))
+    return faults + check_not_negative("spec.leaseTransitions", spec.get("leaseTransitions"))
+
+
+def validate_priority_class(priority_class: Object, old: Object | None) -> list[FieldError]:
+    """What is wrong with a priority class; its value is what pods were given, so it stays."""
+    faults = _validate_metadata(priority_class, old, kinds.PRIORITY_CLASS)
+    value, policy = priority_class.get("value") or 0, priority_class.get("preemptionPolicy")
+    if old is not None:
+        if value != (old.get("value") or 0):
+            faults.append(forbidden("value", "may not be changed in an update."))
+        return faults + check_unchanged("preemptionPolicy", policy, old.get("preemptionPolicy"))
+    name = name_of(priority_class)
+    if name.startswith("system-"):
+        faults += _validate_system_priority(name, value)
+    elif value > USER_PRIORITY_MAX:
+        why = f"maximum allowed value of a user defined priority is {USER_PRIORITY_MAX}"
+        faults.append(forbidden("value", why))
+    return faults + check_choice("preemptionPolicy", policy, ("PreemptLowerPriority", "Never"))
+
+
+def _validate_system_priority(name: str, value: int) -> list[FieldError]:
+    known = _SYSTEM_PRIORITIES.get(name)
+    if known == value:
+        return []
+    why = (
+        f"{name} is not a known system priority class"
+        if known is None
+        else f"value of {name} PriorityClass must be {known}"
+    )
+    reserved = "priority class names with 'system-' prefix are reserved for system use only"
+    return [forbidden("metadata.name", f"{reserved}. error: {why}")]
+
+
+def _validate_metadata(obj: Object, old: Object | None, kind: Kind) -> list[FieldError]:
+    if old is None:
+        return validate_metadata(obj, kind)
+    return validate_metadata_update(obj, old)

@@ -1,0 +1,55 @@
+"""
+The corpus: manifests in YAML, and beside them what a real API server said of them.
+
+A text such as ``x*300`` stands for that many letters, in keys too.
+"""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+GOLDEN = Path(__file__).parent / "golden"
+NAMESPACE = "kohort-golden"
+
+_REPEATED = re.compile(r"([a-z])\*(\d+)\Z")
+
+
+def load_accepted() -> dict[str, Any]:
+    """The manifests that a server takes, by apiVersion, kind and name."""
+    objects = yaml.safe_load_all((GOLDEN / "accepted.yaml").read_text())
+    return {key_of(obj): obj for obj in objects}
+
+
+def load_refused() -> dict[str, Any]:
+    """The cases that a server refuses: an object, and perhaps a change of it."""
+    found: dict[str, Any] = _expand(yaml.safe_load((GOLDEN / "refused.yaml").read_text()))
+    return found
+
+
+def load_answers(name: str) -> dict[str, Any]:
+    """What was recorded of a corpus."""
+    answers: dict[str, Any] = json.loads((GOLDEN / f"{name}.json").read_text())
+    return answers
+
+
+def key_of(obj: dict[str, Any]) -> str:
+    """How an object is named in the corpus."""
+    return f"{obj['apiVersion']} {obj['kind']} {obj['metadata']['name']}"
+
+
+def copy_of(obj: dict[str, Any]) -> dict[str, Any]:
+    """A copy that shares nothing with the object."""
+    made: dict[str, Any] = json.loads(json.dumps(obj))
+    return made
+
+
+def _expand(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {_expand(key): _expand(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_expand(inner) for inner in value]
+    match = _REPEATED.match(value) if isinstance(value, str) else None
+    return match[1] * int(match[2]) if match else value
