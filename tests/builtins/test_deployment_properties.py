@@ -29,6 +29,7 @@ def act(world: World, name: str, argument: object) -> None:
     pods = world.names(POD)
     match name, argument:
         case "step", int(index):
+            see_own_writes(world, index)
             if world.seats[index].keys:
                 world.step(world.seats[index])
         case "deliver", (int(index), int(kind)):
@@ -43,6 +44,12 @@ def act(world: World, name: str, argument: object) -> None:
             world.patch(DEPLOYMENT, "app", {"spec": {"replicas": replicas}})
         case _, int(index) if index < len(pods):
             disturb(world, name, pods[index])
+
+
+def see_own_writes(world: World, index: int) -> None:
+    """A part looks again only when it sees what it wrote; all else may be late."""
+    for kind in ((DEPLOYMENT, REPLICA_SET), (POD,))[index]:
+        world.seats[index].deliver(kind)
 
 
 def disturb(world: World, name: str, pod: str) -> None:

@@ -46,12 +46,17 @@ def roll(rollout: Rollout, new: Generation, old: list[Generation]) -> None:
 def _shrink_old(rollout: Rollout, new: Generation, old: list[Generation]) -> None:
     total = new.size + sum(g.size for g in old)
     # Pods of the new generation that are not available yet must not cost old ones.
-    spare = total - rollout.minimum - (new.size - new.available)
+    spare = total - rollout.minimum - (new.size - _sure(new))
     oldest_first = sorted(old, key=_age)
-    _take(oldest_first, spare, lambda g: g.size - g.available)
+    _take(oldest_first, spare, lambda g: g.size - _sure(g))
     if spare > 0:
-        available = new.available + sum(g.available for g in old)
+        available = _sure(new) + sum(_sure(g) for g in old)
         _take(oldest_first, available - rollout.minimum, lambda g: g.size)
+
+
+def _sure(generation: Generation) -> int:
+    # A count that is older than the last change of size promises pods that are about to go.
+    return min(generation.size, generation.available)
 
 
 def _take(generations: list[Generation], count: int, most: Callable[[Generation], int]) -> None:
