@@ -1,0 +1,54 @@
+# Two commands do everything: `make up` and `make test`. `make help` lists the rest.
+
+PYTHON ?= python3
+WORKERS ?= 2
+UV_VERSION := 0.13.7
+BIN := .venv/bin
+UV := VIRTUAL_ENV=.venv $(BIN)/uv -q
+COMPILE := pip compile --universal --generate-hashes --no-emit-index-url --no-annotate --no-header
+
+# uv takes seconds where pip takes a minute; pip knows mirrors that only its own settings name.
+install_locked = $(UV) pip install --require-hashes -r $(1) || $(BIN)/pip install -q --require-hashes -r $(1)
+install_kohort = $(UV) pip install --no-deps -e . || $(BIN)/pip install -q --no-deps -e .
+
+.PHONY: up test install check bench lock help
+
+up: .venv/installed ## install, start the embedded cluster, and stay until Ctrl-C
+	@$(BIN)/kohort up $(ARGS)
+
+test: .venv/installed-dev ## install what tests need and run them (ARGS="-k name" chooses some)
+	@$(BIN)/pytest -n $(WORKERS) $(ARGS)
+
+install: .venv/installed ## only make .venv, with .venv/bin/kohort
+	@echo '$(BIN)/kohort is installed'
+
+check: .venv/installed-dev ## format, lint, types, contracts, then the tests
+	@$(BIN)/ruff format --check -q . && $(BIN)/ruff check -q .
+	@$(BIN)/mypy
+	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/lint-imports
+	@$(MAKE) --no-print-directory test
+
+bench: .venv/installed-dev ## measure, and print the figures as JSON and a table
+	@$(BIN)/python -m bench $(ARGS)
+
+lock: .venv/uv ## choose the versions of all dependencies anew
+	@$(UV) $(COMPILE) --upgrade pyproject.toml -o requirements.lock
+	@$(UV) $(COMPILE) --upgrade -c requirements.lock --group dev pyproject.toml -o requirements-dev.lock
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.venv/uv:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Kohort needs Python 3.11 or newer; name one with PYTHON=...")'
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@$(BIN)/pip install -q --disable-pip-version-check uv==$(UV_VERSION)
+	@touch $@
+
+.venv/installed: requirements.lock pyproject.toml | .venv/uv
+	@$(call install_locked,requirements.lock)
+	@$(install_kohort)
+	@touch $@
+
+.venv/installed-dev: requirements-dev.lock .venv/installed
+	@$(call install_locked,requirements-dev.lock)
+	@touch $@
