@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from kohort.cluster.objects import Object
-from kohort.simulator.schemas.structural.formats import find_format
+from kohort.simulator.schemas.structural.checks.formats import find_format
 
 _NUMBER_FORMATS = {"integer": ("int32", "int64"), "number": ("float", "double")}
 

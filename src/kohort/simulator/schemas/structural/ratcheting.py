@@ -11,8 +11,8 @@ from typing import Any
 
 from kohort.cluster.fields import Fault
 from kohort.simulator.schemas.cel.rules import find_entry
+from kohort.simulator.schemas.structural.checks.problems import Problem, Segment
 from kohort.simulator.schemas.structural.node import Node
-from kohort.simulator.schemas.structural.problems import Problem, Segment
 
 _TYPE_FIELDS = ("apiVersion", "kind")
 

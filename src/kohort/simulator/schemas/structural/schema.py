@@ -13,9 +13,9 @@ from kohort.cluster.objects import Object
 from kohort.simulator.schemas.cel import Rules, find_rules
 from kohort.simulator.schemas.shapes import Shape
 from kohort.simulator.schemas.structural.checks import compile_check
+from kohort.simulator.schemas.structural.checks.problems import NOWHERE, Check, Problem
 from kohort.simulator.schemas.structural.filling import fill
 from kohort.simulator.schemas.structural.node import Node, Schema
-from kohort.simulator.schemas.structural.problems import NOWHERE, Check, Problem
 from kohort.simulator.schemas.structural.pruning import prune
 from kohort.simulator.schemas.structural.ratcheting import (
     drop_duplicates,

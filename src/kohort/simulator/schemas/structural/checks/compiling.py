@@ -11,15 +11,15 @@ from types import NoneType
 from typing import Any
 
 from kohort.cluster.fields import Fault
-from kohort.simulator.schemas.structural import combining, lists, objects, scalars
-from kohort.simulator.schemas.structural.formats import find_format
-from kohort.simulator.schemas.structural.node import Schema
-from kohort.simulator.schemas.structural.problems import (
+from kohort.simulator.schemas.structural.checks import combining, lists, objects, scalars
+from kohort.simulator.schemas.structural.checks.formats import find_format
+from kohort.simulator.schemas.structural.checks.problems import (
     Check,
     Found,
     Problem,
     type_problem,
 )
+from kohort.simulator.schemas.structural.node import Schema
 
 Table = dict[type, tuple[Check, ...]]
 

@@ -10,8 +10,8 @@ from typing import Any
 import orjson
 
 from kohort.cluster.fields import Fault
+from kohort.simulator.schemas.structural.checks.problems import Check, Found, Problem, invalid
 from kohort.simulator.schemas.structural.node import Schema
-from kohort.simulator.schemas.structural.problems import Check, Found, Problem, invalid
 
 
 def entries_check(inner: Check) -> Check:

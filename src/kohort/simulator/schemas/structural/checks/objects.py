@@ -8,9 +8,8 @@ from collections.abc import Callable
 from typing import Any
 
 from kohort.cluster.fields import Fault
-from kohort.simulator.schemas.structural import lists
-from kohort.simulator.schemas.structural.node import Schema
-from kohort.simulator.schemas.structural.problems import (
+from kohort.simulator.schemas.structural.checks import lists
+from kohort.simulator.schemas.structural.checks.problems import (
     PATH,
     Check,
     Found,
@@ -18,6 +17,7 @@ from kohort.simulator.schemas.structural.problems import (
     Problem,
     invalid,
 )
+from kohort.simulator.schemas.structural.node import Schema
 
 Compile = Callable[[Schema], Check]
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import orjson
 
+from kohort.simulator.schemas.structural.checks.problems import PATH, Check, Found, loose
 from kohort.simulator.schemas.structural.node import Schema
-from kohort.simulator.schemas.structural.problems import PATH, Check, Found, loose
 
 Compile = Callable[[Schema], Check]
 

@@ -13,9 +13,8 @@ import orjson
 
 from kohort.cluster.fields import Fault
 from kohort.simulator.schemas.cel.patterns import compile_pattern
-from kohort.simulator.schemas.structural.formats import find_format
-from kohort.simulator.schemas.structural.node import Schema
-from kohort.simulator.schemas.structural.problems import (
+from kohort.simulator.schemas.structural.checks.formats import find_format
+from kohort.simulator.schemas.structural.checks.problems import (
     PATH,
     Check,
     Found,
@@ -24,6 +23,7 @@ from kohort.simulator.schemas.structural.problems import (
     loose,
     type_problem,
 )
+from kohort.simulator.schemas.structural.node import Schema
 
 _INTEGER_BITS = {"int32": 31, "int64": 63}
 _LONG = 1 << 63
