@@ -34,6 +34,9 @@ class Journal(Protocol):
     def commit(self, batch: list[tuple[str, Event]]) -> None:
         """Keep these writes; when this returns, a killed process does not lose them."""
 
+    def close(self) -> None:
+        """Let go of the file."""
+
 
 class Bucket:
     """All objects of one kind, in the order of their keys, with their recent history."""
@@ -129,8 +132,8 @@ class Store:
         """Commit what was written, then tell the subscribers."""
         if self._journal is None or not self._pending:
             return
+        self._journal.commit(self._pending)
         batch, self._pending = self._pending, []
-        self._journal.commit(batch)
         for name, event in batch:
             _publish(self.buckets[name], event)
 
@@ -142,12 +145,18 @@ class Store:
         for bucket in self.buckets.values():
             bucket.keys = sorted(bucket.entries)
 
-    def replay(self, floor: int, events: Iterable[tuple[str, Event]]) -> None:
+    def replay(self, floors: Mapping[str, int], events: Iterable[tuple[str, Event]]) -> None:
         """Give back the recent history that a journal kept, so that watches resume."""
+        for name, floor in floors.items():
+            self.bucket(name).floor = floor
         for name, event in events:
-            self.bucket(name).history.append(event)
-        for bucket in self.buckets.values():
-            bucket.floor = floor
+            self.bucket(name).record(event)
+
+    def close(self) -> None:
+        """Commit what was written and let go of the journal."""
+        self.flush()
+        if self._journal is not None:
+            self._journal.close()
 
     def subscribe(self, bucket: str, subscriber: Subscriber) -> Callable[[], None]:
         """Be told of every change from now on; call the result to stop."""
