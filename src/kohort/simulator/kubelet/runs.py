@@ -1,0 +1,276 @@
+"""
+Runs: one look at one pod, which moves each of its containers as far as time allows.
+
+What a container does next follows from its state in the pod's status, and from
+when it entered that state. Only the second is kept outside the status (``Plan``),
+and only for delays: after a restart of the process the clock of the state starts
+again, and nothing else is lost.
+"""
+
+from dataclasses import dataclass, field
+from hashlib import sha256
+
+from kohort.cluster.objects import Object
+from kohort.simulator.kubelet.conditions import is_init_done
+from kohort.simulator.stages import (
+    BACKOFF_FORGOTTEN_SECONDS,
+    Manner,
+    backoff_seconds,
+)
+from kohort.simulator.steps import Moment
+
+NEVER_LOCATED = "The container could not be located when the pod was terminated"
+# Sums of delays are compared with a clock, both in floating point.
+SLACK = 1e-6
+POD_CLOCK, START_CLOCK = "/created", "/initialised"
+
+
+@dataclass(slots=True)
+class Plan:
+    """What the kubelet remembers of a pod between looks."""
+
+    node: str
+    ip: str = ""
+    is_ready: bool = False
+    has_gates: bool = False
+    clocks: dict[str, tuple[str, float]] = field(default_factory=dict)
+
+
+class PodRun:
+    """The containers of one pod, at one moment."""
+
+    def __init__(self, pod: Object, plan: Plan, manner: Manner, moment: Moment) -> None:
+        self.pod = pod
+        self.spec: Object = pod["spec"]
+        self.manner = manner
+        self.events: list[tuple[str, str, str]] = []
+        self._plan = plan
+        self._moment = moment
+        self._due: list[float] = []
+        status: Object = pod.get("status") or {}
+        waiting = "PodInitializing" if self.spec.get("initContainers") else "ContainerCreating"
+        self.mains = self._statuses(status, "containerStatuses", "containers", waiting)
+        self.inits = self._statuses(status, "initContainerStatuses", "initContainers", waiting)
+        self.is_new = not status.get("startTime")
+
+    @property
+    def is_initialised(self) -> bool:
+        """Whether all init containers are done."""
+        specs = self.spec.get("initContainers") or ()
+        return all(is_init_done(s, c) for s, c in zip(self.inits, specs, strict=True))
+
+    def advance(self) -> float | None:
+        """Do everything that is due; the answer is how long nothing will be."""
+        if self.is_new:
+            for container in (self.spec.get("initContainers") or self.spec["containers"])[:1]:
+                self._tell("Pulling", f'Pulling image "{container["image"]}"')
+        self._advance_inits()
+        if self.is_initialised:
+            for number, status in enumerate(self.mains):
+                self._advance_main(status, self.spec["containers"][number], number == 0)
+        if not self._due:
+            return None
+        return max(min(self._due) - self._moment.elapsed, 0.0)
+
+    def stop(self, exit_code: int) -> None:
+        """End all containers that run, and let those that wait never start."""
+        for status in (*self.mains, *self.inits):
+            if "running" in status["state"]:
+                self._end(status, exit_code)
+            elif "waiting" in status["state"]:
+                unknown = {"exitCode": 137, "reason": "ContainerStatusUnknown"}
+                status["state"] = {"terminated": {**unknown, "message": NEVER_LOCATED}}
+            status["ready"] = status["started"] = False
+
+    def elapsed_since(self, name: str, tag: str) -> float:
+        """When that state was first seen."""
+        known = self._plan.clocks.get(name)
+        if known is None or known[0] != tag:
+            known = self._plan.clocks[name] = (tag, self._moment.elapsed)
+        return known[1]
+
+    def _advance_inits(self) -> None:
+        """Start init containers one after the other; sidecars stay, the others end."""
+        specs = self.spec.get("initContainers") or ()
+        begun = self.elapsed_since(POD_CLOCK, "")
+        for number, (status, spec) in enumerate(zip(self.inits, specs, strict=True)):
+            if is_init_done(status, spec):
+                continue
+            if "waiting" in status["state"]:
+                wait = self.manner.seconds(self.manner.stages.pull) if number == 0 else 0.0
+                if not self._is_due(begun + wait):
+                    return
+                self._start(status, spec)
+                if spec.get("restartPolicy") == "Always":
+                    status["ready"] = True
+                    continue
+            since = self.elapsed_since(status["name"], _tag(status))
+            if not self._is_due(since + self.manner.seconds(self.manner.stages.init)):
+                return
+            self._end(status, 0)
+            status["ready"], status["started"] = True, False
+
+    def _advance_main(self, status: Object, spec: Object, is_first: bool) -> None:
+        if "waiting" in status["state"]:
+            self._advance_waiting(status, spec)
+        elif "terminated" in status["state"]:
+            self._advance_ended(status, spec)
+        if "running" in status["state"]:
+            self._advance_running(status, spec, is_first)
+
+    def _advance_waiting(self, status: Object, spec: Object) -> None:
+        reason = status["state"]["waiting"].get("reason")
+        stages = self.manner.stages
+        if reason == "CrashLoopBackOff":
+            since = self.elapsed_since(status["name"], _tag(status))
+            if self._is_due(since + backoff_seconds(status["restartCount"])):
+                status["restartCount"] += 1
+                self._start(status, spec)
+            return
+        wait = self.manner.seconds(stages.start)
+        clock = START_CLOCK
+        if not self.spec.get("initContainers"):
+            clock, wait = POD_CLOCK, wait + self.manner.seconds(stages.pull)
+        if not self._is_due(self.elapsed_since(clock, "") + wait):
+            return
+        if self.manner.pull_error:
+            self._fail_pull(status, spec)
+        else:
+            self._start(status, spec)
+
+    def _advance_running(self, status: Object, spec: Object, is_first: bool) -> None:
+        since = self.elapsed_since(status["name"], _tag(status))
+        if status["image"] != spec["image"]:
+            message = f"Container {spec['name']} definition changed, will be restarted"
+            self._tell("Killing", message)
+            self._end(status, 0)
+            self._advance_ended(status, spec)
+            return
+        end = self.manner.find_end(spec["name"], is_first=is_first, restarts=status["restartCount"])
+        if end is not None and self._is_due(since + end[0]):
+            self._end(status, end[1])
+            self._advance_ended(status, spec)
+        elif self.manner.is_never_ready:
+            status["ready"] = False
+        elif not status["ready"]:
+            status["ready"] = self._is_due(since + self.manner.starting)
+
+    def _advance_ended(self, status: Object, spec: Object) -> None:
+        ended = status["state"]["terminated"]
+        policy = self.spec.get("restartPolicy", "Always")
+        changed = status["image"] != spec["image"]
+        if not changed and (
+            policy == "Never" or (policy == "OnFailure" and ended["exitCode"] == 0)
+        ):
+            return
+        restarts = status["restartCount"]
+        ran = self._plan.clocks.get(f"{status['name']}/ran", ("", 0.0))[1]
+        if restarts and not changed and ran < BACKOFF_FORGOTTEN_SECONDS:
+            self._back_off(status, spec, backoff_seconds(restarts))
+            return
+        since = self.elapsed_since(status["name"], _tag(status))
+        if self._is_due(since + self.manner.seconds(self.manner.stages.start)):
+            status["restartCount"] += 1
+            status["lastState"] = status["state"]
+            self._start(status, spec)
+
+    def _back_off(self, status: Object, spec: Object, seconds: float) -> None:
+        where = f"{self.pod['metadata']['name']}_{self.pod['metadata']['namespace']}"
+        pod = f"{where}({self.pod['metadata']['uid']})"
+        status["lastState"] = status["state"]
+        wait = f"{int(seconds)}s" if seconds < 60 else f"{int(seconds // 60)}m{int(seconds % 60)}s"
+        message = f"back-off {wait} restarting failed container={spec['name']} pod={pod}"
+        status["state"] = {"waiting": {"reason": "CrashLoopBackOff", "message": message}}
+        self._tell(
+            "BackOff",
+            f"Back-off restarting failed container {spec['name']} in pod {pod}",
+            "Warning",
+        )
+        self._is_due(self.elapsed_since(status["name"], _tag(status)) + seconds)
+
+    def _fail_pull(self, status: Object, spec: Object) -> None:
+        """Say why once, and then only that we back off: a pod at rest writes nothing."""
+        if status["state"]["waiting"].get("reason") == "ImagePullBackOff":
+            return
+        image = spec["image"]
+        problem = f'Failed to pull image "{image}": {self.manner.pull_error}'
+        self._tell("Failed", problem, "Warning")
+        self._tell("Failed", "Error: ErrImagePull", "Warning")
+        self._tell("BackOff", f'Back-off pulling image "{image}"')
+        self._tell("Failed", "Error: ImagePullBackOff", "Warning")
+        message = f'Back-off pulling image "{image}": ErrImagePull: {self.manner.pull_error}'
+        status["state"] = {"waiting": {"reason": "ImagePullBackOff", "message": message}}
+
+    def _start(self, status: Object, spec: Object) -> None:
+        pull = self.manner.seconds(self.manner.stages.pull)
+        identity = f"{self.manner.uid}/{spec['name']}/{status['restartCount']}"
+        digest = sha256(spec["image"].encode()).hexdigest()
+        size = 50_000_000 + int(digest[:7], 16)
+        if status["restartCount"] == 0:
+            self._tell(
+                "Pulled",
+                f'Successfully pulled image "{spec["image"]}" in {pull:g}s '
+                f"({pull:g}s including waiting). Image size: {size} bytes.",
+            )
+        else:
+            self._tell("Pulled", f'Container image "{spec["image"]}" already present on machine')
+        self._tell("Created", "Container created")
+        self._tell("Started", "Container started")
+        status["image"] = spec["image"]
+        status["imageID"] = f"{spec['image'].split('@')[0]}@sha256:{digest}"
+        status["containerID"] = f"containerd://{sha256(identity.encode()).hexdigest()}"
+        status["state"] = {"running": {"startedAt": self._moment.stamp}}
+        status["ready"], status["started"] = False, True
+        self.elapsed_since(status["name"], _tag(status))
+
+    def _end(self, status: Object, exit_code: int) -> None:
+        since = self.elapsed_since(status["name"], _tag(status))
+        self._plan.clocks[f"{status['name']}/ran"] = ("", self._moment.elapsed - since)
+        status["state"] = {
+            "terminated": {
+                "exitCode": exit_code,
+                "reason": "Completed" if exit_code == 0 else "Error",
+                "startedAt": status["state"]["running"].get("startedAt"),
+                "finishedAt": self._moment.stamp,
+                "containerID": status.get("containerID", ""),
+            }
+        }
+        status["ready"] = status["started"] = False
+
+    def _is_due(self, at: float) -> bool:
+        if at <= self._moment.elapsed + SLACK:
+            return True
+        self._due.append(at)
+        return False
+
+    def _tell(self, reason: str, message: str, kind: str = "Normal") -> None:
+        self.events.append((kind, reason, message))
+
+    def _statuses(self, status: Object, field_name: str, specs: str, waiting: str) -> list[Object]:
+        known = {item["name"]: item for item in status.get(field_name) or ()}
+        return [
+            _copy(known[spec["name"]]) if spec["name"] in known else _fresh(spec, waiting)
+            for spec in self.spec.get(specs) or ()
+        ]
+
+
+def _copy(status: Object) -> Object:
+    return {"started": False, "lastState": {}, **status}
+
+
+def _fresh(spec: Object, waiting: str) -> Object:
+    return {
+        "name": spec["name"],
+        "image": spec["image"],
+        "imageID": "",
+        "ready": False,
+        "started": False,
+        "restartCount": 0,
+        "state": {"waiting": {"reason": waiting}},
+        "lastState": {},
+    }
+
+
+def _tag(status: Object) -> str:
+    kind, state = next(iter(status["state"].items()))
+    return f"{kind}/{state.get('reason', '')}/{status['restartCount']}"

@@ -1,0 +1,155 @@
+"""
+Stages: how long a simulated container takes for each part of its life.
+
+The table is data, so that a scenario can pass its own. A pod can override each
+stage, and can be told to misbehave, by annotations under ``sim.kohort.dev/``.
+Jitter comes from a hash of the pod's uid: pods of one set do not move in
+lockstep, and the same run gives the same times.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from zlib import crc32
+
+PREFIX = "sim.kohort.dev/"
+
+CRASH_AFTER = f"{PREFIX}crash-after"  # the container ends that long after it started
+CRASH_EXIT_CODE = f"{PREFIX}crash-exit-code"
+CRASH_CONTAINER = f"{PREFIX}crash-container"  # by default the first one
+CRASH_TIMES = f"{PREFIX}crash-times"  # by default every time
+RUN_FOR = f"{PREFIX}run-for"  # containers end well after that long
+NEVER_READY = f"{PREFIX}never-ready"
+PULL_ERROR = f"{PREFIX}pull-error"  # the text of the error
+IGNORE_STOP = f"{PREFIX}ignore-stop"  # the container takes its whole grace period
+ACCELERATORS = ("/gpu", "/tpu")
+
+BACKOFF_SECONDS = 10.0
+BACKOFF_SECONDS_MAX = 300.0
+# A container that ran this long starts again without waiting.
+BACKOFF_FORGOTTEN_SECONDS = 600.0
+
+_DURATION = re.compile(r"(\d+(?:\.\d*)?)(ms|s|m|h)")
+_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """One part of a container's life."""
+
+    name: str
+    seconds: float
+    jitter: float = 0.0  # as a share of the delay
+    annotation: str = ""  # overrides the delay, and makes an optional stage happen
+    is_for_accelerators: bool = False
+
+
+PULL = Stage("pull", 1.0, 0.2, f"{PREFIX}pull-for")
+INIT = Stage("init", 0.5, 0.2, f"{PREFIX}init-for")
+START = Stage("start", 0.5, 0.2, f"{PREFIX}start-for")
+LOAD = Stage("load", 3.0, 0.2, f"{PREFIX}load-for", is_for_accelerators=True)
+READY = Stage("ready", 0.5, 0.0, f"{PREFIX}ready-after")
+STOP = Stage("stop", 0.5, 0.0, f"{PREFIX}stop-for")
+
+
+@dataclass(frozen=True, slots=True)
+class KubeletStages:
+    """The delays of all stages."""
+
+    pull: Stage = PULL
+    init: Stage = INIT
+    start: Stage = START
+    load: Stage = LOAD
+    ready: Stage = READY
+    stop: Stage = STOP
+
+    def with_seconds(self, **seconds: float) -> "KubeletStages":
+        """The same table with other delays and no jitter for some stages."""
+        changed = {
+            name: replace(getattr(self, name), seconds=value, jitter=0.0)
+            for name, value in seconds.items()
+        }
+        return replace(self, **changed)
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How one pod behaves: the table, its annotations, and what it asks for."""
+
+    stages: KubeletStages
+    uid: str
+    annotations: Mapping[str, str]
+    has_accelerator: bool
+
+    def seconds(self, stage: Stage) -> float:
+        """How long a stage takes for this pod."""
+        own = self.find_duration(stage.annotation)
+        if own is not None:
+            return own
+        if stage.is_for_accelerators and not self.has_accelerator:
+            return 0.0
+        share = crc32(f"{self.uid}/{stage.name}".encode()) / 0xFFFFFFFF
+        return round(stage.seconds * (1 + stage.jitter * (2 * share - 1)), 3)
+
+    @property
+    def starting(self) -> float:
+        """From its container's start until it is ready."""
+        if self.find_duration(self.stages.ready.annotation) is not None:
+            return self.seconds(self.stages.ready)
+        return self.seconds(self.stages.load) + self.seconds(self.stages.ready)
+
+    @property
+    def exit_code(self) -> int:
+        """What a crash ends with."""
+        text = self.annotations.get(CRASH_EXIT_CODE, "1")
+        return int(text) if text.isdigit() else 1
+
+    @property
+    def is_never_ready(self) -> bool:
+        """Whether the pod was told not to become ready."""
+        return self.annotations.get(NEVER_READY) == "true"
+
+    @property
+    def pull_error(self) -> str:
+        """Why the image cannot be pulled, if so."""
+        return self.annotations.get(PULL_ERROR, "")
+
+    def find_duration(self, annotation: str) -> float | None:
+        """The duration in an annotation, if there is one that makes sense."""
+        text = self.annotations.get(annotation)
+        return None if text is None else find_seconds(text)
+
+    def find_end(
+        self, container: str, *, is_first: bool, restarts: int
+    ) -> tuple[float, int] | None:
+        """After how long a container ends by itself, and with what exit code."""
+        crash = self.find_duration(CRASH_AFTER)
+        named = self.annotations.get(CRASH_CONTAINER)
+        is_meant = container == named if named else is_first
+        times = self.annotations.get(CRASH_TIMES, "")
+        if crash is not None and is_meant and not (times.isdigit() and restarts >= int(times)):
+            return crash, self.exit_code
+        run = self.find_duration(RUN_FOR)
+        return None if run is None else (run, 0)
+
+
+def find_seconds(text: str) -> float | None:
+    """A duration such as ``1m30s`` or plain seconds; None if it is neither."""
+    text = text.strip()
+    if re.fullmatch(r"\d+(\.\d*)?", text):
+        return float(text)
+    if not re.fullmatch(rf"({_DURATION.pattern})+", text):
+        return None
+    return sum(float(number) * _UNITS[unit] for number, unit in _DURATION.findall(text))
+
+
+def asks_for_accelerator(resources: Iterable[str]) -> bool:
+    """Whether one of the resources is a GPU or TPU."""
+    return any(name.endswith(ACCELERATORS) for name in resources)
+
+
+def backoff_seconds(restarts: int) -> float:
+    """How long a container that ended waits; the first restart is at once."""
+    if restarts == 0:
+        return 0.0
+    return min(BACKOFF_SECONDS * 2.0 ** min(restarts - 1, 10), BACKOFF_SECONDS_MAX)
