@@ -7,7 +7,7 @@ once, here and nowhere else.
 """
 
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+Page = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
+
 
 def _now() -> datetime:
     return datetime.now(UTC)
@@ -41,10 +43,13 @@ def _always() -> bool:
 class App:
     """The HTTP face of one API."""
 
-    def __init__(self, auth: TokenAuth, verbs: Verbs, documents: Documents) -> None:
+    def __init__(
+        self, auth: TokenAuth, verbs: Verbs, documents: Documents, extra: Mapping[str, Page]
+    ) -> None:
         self._auth = auth
         self._verbs = verbs
         self._documents = documents
+        self._extra = extra
 
     def stop_streams(self) -> None:
         """End all watches and followed logs, so that connections can close."""
@@ -72,6 +77,8 @@ class App:
         headers = request.headers
         user = self._auth.identify(headers.get("Authorization", ""))
         path, _, query = request.raw_path.partition("?")
+        if page := self._extra.get(path):
+            return await page(request)
         caller = Caller(user, headers.get("User-Agent", ""))
         call = Call(request, read_query(query), caller)
         found = parse_path(path)
@@ -95,7 +102,11 @@ def create_app(
     logs: Logs | None = None,
     is_ready: Callable[[], bool] = _always,
     clock: Callable[[], datetime] = _now,
+    extra: Mapping[str, Page] | None = None,
 ) -> App:
-    """The HTTP face of an API, with what it needs from outside."""
+    """The HTTP face of an API, with what it needs from outside.
+
+    ``extra`` are pages that no Kubernetes API has, by path, behind the same token.
+    """
     verbs = Verbs(api, logs or NoLogs(), clock)
-    return App(auth, verbs, Documents(api.registry, is_ready))
+    return App(auth, verbs, Documents(api.registry, is_ready), extra or {})

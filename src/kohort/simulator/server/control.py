@@ -1,0 +1,65 @@
+"""
+Where the clock of the simulation is shown, paused and stepped.
+
+No Kubernetes API has this, so it lies on a path of its own, behind the same token.
+"""
+
+from collections.abc import Callable
+
+import orjson
+from aiohttp import web
+
+from kohort.cluster.errors import BadRequest, MethodNotAllowed
+from kohort.cluster.objects import Object
+from kohort.simulator.clock import WallClock
+
+CLOCK_PATH = "/kohort/clock"
+STEP_SECONDS_MAX = 1e9
+
+
+class ClockPage:
+    """The page of one clock: GET shows it, POST changes it, both answer with its state."""
+
+    def __init__(self, clock: WallClock) -> None:
+        self._clock = clock
+
+    async def answer(self, request: web.BaseRequest) -> web.StreamResponse:
+        """Answer one request."""
+        if request.method == "POST":
+            self._change(await request.read())
+        elif request.method != "GET":
+            raise MethodNotAllowed("the clock can be read with GET and changed with POST")
+        return web.Response(body=orjson.dumps(self._state()), content_type="application/json")
+
+    def _state(self) -> Object:
+        clock = self._clock
+        return {
+            "now": clock.now().isoformat(timespec="seconds"),
+            "elapsedSeconds": round(clock.elapsed(), 3),
+            "speed": clock.speed,
+            "isPaused": clock.is_paused,
+        }
+
+    def _change(self, raw: bytes) -> None:
+        try:
+            body = orjson.loads(raw)
+        except orjson.JSONDecodeError as error:
+            raise BadRequest(f"the body is not JSON: {error}") from error
+        action = str(body.get("action")) if isinstance(body, dict) else ""
+        if action == "step":
+            self._clock.step(_seconds(body.get("seconds")))
+            return
+        simple: dict[str, Callable[[], None]] = {
+            "pause": self._clock.pause,
+            "resume": self._clock.resume,
+        }
+        if action not in simple:
+            raise BadRequest('action must be "pause", "resume" or "step"')
+        simple[action]()
+
+
+def _seconds(value: object) -> float:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not is_number or not 0 < float(str(value)) <= STEP_SECONDS_MAX:
+        raise BadRequest(f"seconds must be a number above 0 and up to {STEP_SECONDS_MAX:.0f}")
+    return float(str(value))
