@@ -7,6 +7,7 @@ for them. So they are made in one place, from a value.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from enum import StrEnum
 from typing import Any
 
@@ -75,9 +76,36 @@ class FieldError:
 
 def show(value: Any) -> str:
     """A value as error messages print it: strings quoted, the rest as JSON."""
-    if value is None:
-        return "null"
-    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
+    if isinstance(value, float):
+        return show_float(value)
+    if not isinstance(value, dict | list):
+        return orjson.dumps(value).decode()
+    text = orjson.dumps(_simplify(value), option=orjson.OPT_SORT_KEYS).decode()
+    for char in "<>&":
+        text = text.replace(char, f"\\u00{ord(char):02x}")
+    return text
+
+
+def show_float(value: float) -> str:
+    """A float in the fewest digits, with an exponent from a million on and below 0.0001."""
+    if value == 0:
+        return "0"
+    number = Decimal(repr(value)).normalize()
+    size = number.adjusted()
+    if -4 <= size < 6:
+        return format(number, "f")
+    sign = "-" if size < 0 else "+"
+    return f"{number.scaleb(-size):f}e{sign}{abs(size):02d}"
+
+
+def _simplify(value: Any) -> Any:
+    """A value whose whole floats are integers, as JSON writes them."""
+    if isinstance(value, dict):
+        return {key: _simplify(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_simplify(inner) for inner in value]
+    whole = isinstance(value, float) and value.is_integer() and abs(value) < 1e21
+    return int(value) if whole else value
 
 
 def aggregate(errors: Sequence[FieldError]) -> str:

@@ -71,4 +71,5 @@ def _read_values(schema: Schema) -> Node | None:
     values = schema.get("additionalProperties")
     if values is None:
         return None
-    return Node(values if isinstance(values, dict) else {})
+    # A map of anything has no schema for its values, so their nulls stay.
+    return Node(values if isinstance(values, dict) else {"nullable": True})

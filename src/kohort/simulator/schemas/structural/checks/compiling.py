@@ -7,6 +7,7 @@ first leads to them, because most of a pod template is never used. The order of
 checks is the order in which the API reports them.
 """
 
+import math
 from types import NoneType
 from typing import Any
 
@@ -161,9 +162,12 @@ def _enum_check(enum: list[Any]) -> Check:
         if type(value) is str:
             allowed = value in plain
         else:
+            # The API cuts a float to an integer before it compares the two.
+            cut = int(value) if type(value) is float and math.isfinite(value) else value
             is_flag = isinstance(value, bool)
             allowed = any(
-                value == entry and is_flag == isinstance(entry, bool)
+                (value == entry or (type(entry) is int and cut == entry))
+                and is_flag == isinstance(entry, bool)
                 for entry in enum
                 if entry is not None
             )

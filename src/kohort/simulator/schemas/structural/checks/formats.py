@@ -11,6 +11,7 @@ import base64
 import binascii
 import ipaddress
 import re
+import unicodedata
 from collections.abc import Callable
 from datetime import date
 from urllib.parse import urlsplit
@@ -20,11 +21,6 @@ _ANY_GROUP = "[0-9a-f]{4}"
 _VARIANT = "[89ab][0-9a-f]{3}"
 _NAME = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 _CLOCK = r"([0-9]{2}):([0-9]{2}):([0-9]{2})(.[0-9]+)?(z|([+-][0-9]{2}:[0-9]{2}))"
-_HOST = (
-    r"([a-zA-Z0-9\u00a1-\uffff]((-?[a-zA-Z0-9\u00a1-\uffff]{0,62})[a-zA-Z0-9\u00a1-\uffff])?)"
-    r"(\.([a-zA-Z0-9\u00a1-\uffff]){1}(-?[a-zA-Z0-9\u00a1-\uffff]{0,62})"
-    r"[a-zA-Z0-9\u00a1-\uffff])*\.?"
-)
 _GO_DURATION = r"[-+]?(0|((\d+(\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h))+)"
 _WORD_DURATION = (
     r"\s*-?\d+\s*(ns|us|µs|ms|s|m|h|d|w|nano\w*|micro\w*|milli\w*|sec\w*|min\w*|hour\w*|hr\w*"
@@ -103,12 +99,23 @@ def _is_cidr(text: str) -> bool:
 
 
 def _is_hostname(text: str) -> bool:
-    labels = text.split(".")
-    return (
-        len(text) <= 255
-        and re.fullmatch(_HOST, text) is not None
-        and all(len(label) <= 63 for label in labels)
-    )
+    *labels, last = text.split(".")
+    if not labels:
+        rest = last[1:].removeprefix("-")
+        return bool(last) and len(last) <= 63 and all(map(_is_host_char, last[0] + rest))
+    ends = 2 <= len(last) <= 63 and all(unicodedata.category(char)[0] == "L" for char in last)
+    return len(text) <= 255 and ends and all(map(_is_host_label, labels))
+
+
+def _is_host_label(label: str) -> bool:
+    if not label or len(label) > 63 or label.startswith("-") or label.endswith("-"):
+        return False
+    return all(char == "-" or _is_host_char(char) for char in label)
+
+
+def _is_host_char(char: str) -> bool:
+    """A digit, a letter of any script, or a symbol."""
+    return char in "0123456789" or unicodedata.category(char)[0] in "LS"
 
 
 def _is_base64(text: str) -> bool:

@@ -7,11 +7,13 @@ may break several bounds, because the API reports them so.
 """
 
 import math
+import operator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import orjson
 
-from kohort.cluster.fields import Fault
+from kohort.cluster.fields import Fault, show
 from kohort.simulator.schemas.cel.patterns import compile_pattern
 from kohort.simulator.schemas.structural.checks.formats import find_format
 from kohort.simulator.schemas.structural.checks.problems import (
@@ -70,39 +72,75 @@ def format_check(name: str) -> Check | None:
 
 def number_check(schema: Schema) -> Check | None:
     """Range of the format, multiples, and both bounds."""
-    type_, format_ = schema.get("type"), schema.get("format") or ""
-    factor = schema.get("multipleOf")
-    low, high = schema.get("minimum"), schema.get("maximum")
-    above, below = bool(schema.get("exclusiveMinimum")), bool(schema.get("exclusiveMaximum"))
-    bits = _INTEGER_BITS.get(format_, 63) if type_ == "integer" else 0
-    single = type_ == "number" and format_ == "float"
-    range_text = _range_text(str(type_), format_ if format_ in ("int32", "int64", "float") else "")
+    parts = [
+        part
+        for part in (_range_check(schema), _multiple_check(schema), *_bound_checks(schema))
+        if part is not None
+    ]
+    if not parts:
+        return None
 
     def check(value: float) -> Found:
-        found: list[Problem] = []
+        return [problem for part in parts for problem in part(value) or ()] or None
+
+    return check
+
+
+def _range_check(schema: Schema) -> Check | None:
+    type_, format_ = schema.get("type"), schema.get("format") or ""
+    bits = _INTEGER_BITS.get(format_, 63) if type_ == "integer" else 0
+    single = type_ == "number" and format_ == "float"
+    text = _range_text(str(type_), format_ if format_ in ("int32", "int64", "float") else "")
+    if not bits and not single:
+        return None
+
+    def check(value: float) -> Found:
         if bits and isinstance(value, int) and not -_LONG <= value < _LONG:
             # The API has read such a number as a float before it gets here.
-            found.append(type_problem(format_ or "integer", "float64" if format_ else "number"))
+            wrong = type_problem(format_ or "integer", "float64" if format_ else "number")
+            return [wrong, loose(text)]
         if (bits and not _is_in_range(value, bits)) or (single and abs(value) > _FLOAT32_MAX):
-            found.append(loose(range_text))
-        if factor is not None and not _is_multiple(value, factor):
-            found.append(invalid(f"should be a multiple of {_bound(factor, value)}", show(value)))
-        if low is not None and (value < low or (above and value == low)):
-            words = "greater than" if above else "greater than or equal to"
-            found.append(invalid(f"should be {words} {_bound(low, value)}", show(value)))
-        if high is not None and (value > high or (below and value == high)):
-            words = "less than" if below else "less than or equal to"
-            found.append(invalid(f"should be {words} {_bound(high, value)}", show(value)))
-        return found or None
+            return [loose(text)]
+        return None
 
-    asks = bits or single or factor is not None or low is not None or high is not None
-    return check if asks else None
+    return check
 
 
-def show(value: float) -> Any:
-    """A number as texts print it: a whole float has no fraction."""
-    whole = isinstance(value, float) and value.is_integer() and abs(value) < 1e21
-    return int(value) if whole else value
+def _bound_checks(schema: Schema) -> Iterator[Check]:
+    if schema.get("minimum") is not None:
+        exclusive = bool(schema.get("exclusiveMinimum"))
+        words = "greater than" if exclusive else "greater than or equal to"
+        yield _bound_check(schema["minimum"], operator.gt if exclusive else operator.ge, words)
+    if schema.get("maximum") is not None:
+        exclusive = bool(schema.get("exclusiveMaximum"))
+        words = "less than" if exclusive else "less than or equal to"
+        yield _bound_check(schema["maximum"], operator.lt if exclusive else operator.le, words)
+
+
+def _bound_check(limit: float, holds: Callable[[Any, Any], bool], words: str) -> Check:
+    def check(value: float) -> Found:
+        # Beside an integer the API cuts the bound to one.
+        bound = int(limit) if isinstance(value, int) else float(limit)
+        return None if holds(value, bound) else [invalid(f"should be {words} {show(bound)}", value)]
+
+    return check
+
+
+def _multiple_check(schema: Schema) -> Check | None:
+    factor = schema.get("multipleOf")
+    if factor is None:
+        return None
+
+    def check(value: float) -> Found:
+        bound = int(factor) if isinstance(value, int) else float(factor)
+        if bound <= 0:
+            words = f"factor MultipleOf declared for {PATH} must be positive: {show(bound)}"
+            return [Problem(Fault.INVALID, words, bound)]
+        if _is_multiple(value, bound):
+            return None
+        return [invalid(f"should be a multiple of {show(bound)}", value)]
+
+    return check
 
 
 def is_whole(value: float) -> bool:
@@ -120,15 +158,9 @@ def _range_text(type_: str, format_: str) -> str:
     return f"Checked value must be of type {kind} in {PATH}"
 
 
-def _bound(bound: float, value: float) -> str:
-    """A bound as the API prints it, which cuts it to an integer beside an integer."""
-    if isinstance(value, int):
-        return str(int(bound))
-    return str(show(bound))
-
-
 def _is_multiple(value: float, factor: float) -> bool:
-    if isinstance(value, int) and float(factor).is_integer():
-        return value % int(factor) == 0
+    if isinstance(value, int):
+        return value % factor == 0
     quotient = value / factor if factor >= 1 else 1 / factor * value
-    return math.isclose(quotient, round(quotient), rel_tol=1e-9, abs_tol=1e-9)
+    near = math.isclose(quotient, round(quotient), rel_tol=1e-9, abs_tol=1e-9)
+    return abs(quotient) < _EXACT and near
