@@ -11,6 +11,10 @@ from typing import Any
 
 import yaml
 
+from kohort.simulator.resources.builtin.rows import ROWS, Row
+from kohort.simulator.schemas.builtin import load_shape
+from kohort.simulator.schemas.strict import read_object
+
 GOLDEN = Path(__file__).parent / "golden"
 NAMESPACE = "kohort-golden"
 
@@ -38,6 +42,22 @@ def load_answers(name: str) -> dict[str, Any]:
 def key_of(obj: dict[str, Any]) -> str:
     """How an object is named in the corpus."""
     return f"{obj['apiVersion']} {obj['kind']} {obj['metadata']['name']}"
+
+
+def read(obj: dict[str, Any]) -> dict[str, Any]:
+    """The object as the server reads it from a request into a namespace of its own."""
+    row = row_of(obj)
+    made, unknown = read_object(copy_of(obj), load_shape(row.kind.api_version, row.kind.name))
+    assert not unknown
+    if row.kind.namespaced:
+        made["metadata"]["namespace"] = NAMESPACE
+    return made
+
+
+def row_of(obj: dict[str, Any]) -> Row:
+    """The row of the object's kind."""
+    key = (obj["apiVersion"], obj["kind"])
+    return next(row for row in ROWS if (row.kind.api_version, row.kind.name) == key)
 
 
 def copy_of(obj: dict[str, Any]) -> dict[str, Any]:

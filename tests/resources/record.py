@@ -38,7 +38,7 @@ class Server:
         headers = {"Content-Type": f"application/{content}"}
         connection.request(method, path, json.dumps(body) if body else None, headers)
         answer = connection.getresponse()
-        warnings = [text.split('"')[1] for text in answer.headers.get_all("Warning") or []]
+        warnings = [read_warning(text) for text in answer.headers.get_all("Warning") or []]
         return answer.status, json.loads(answer.read()), warnings
 
     def collection(self, api_version: str, kind: str) -> str:
@@ -50,6 +50,12 @@ class Server:
                 self.plurals.setdefault(key, (entry["name"], entry["namespaced"]))
         plural, namespaced = self.plurals[api_version, kind]
         return f"{root}/namespaces/{NAMESPACE}/{plural}" if namespaced else f"{root}/{plural}"
+
+
+def read_warning(header: str) -> str:
+    """The text of a warning header: between its outer quotes, with inner ones unescaped."""
+    quoted = header[header.index('"') + 1 : header.rindex('"')]
+    return quoted.replace('\\"', '"')
 
 
 def tidy(obj: dict[str, Any]) -> dict[str, Any]:

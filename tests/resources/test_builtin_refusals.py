@@ -3,32 +3,21 @@
 from typing import Any
 
 import pytest
-from golden_corpus import NAMESPACE, copy_of, load_answers, load_refused
+from golden_corpus import copy_of, load_answers, load_refused, read, row_of
 
 from kohort.cluster.errors import invalid
 from kohort.cluster.fields import FieldError
 from kohort.simulator.patching.merge_patch import apply_merge_patch
 from kohort.simulator.resources.builtin.behaviours import builtin_behaviours
-from kohort.simulator.resources.builtin.rows import ROWS, Row
 
 CASES = load_refused()
 ANSWERS = load_answers("refused")
 BEHAVIOURS = builtin_behaviours()
 
 
-def row_of(obj: dict[str, Any]) -> Row:
-    key = (obj["apiVersion"], obj["kind"])
-    return next(row for row in ROWS if (row.kind.api_version, row.kind.name) == key)
-
-
 def refuse_create(obj: dict[str, Any]) -> list[FieldError]:
-    row = row_of(obj)
-    behaviour = BEHAVIOURS[row.kind.group_resource]
-    made = copy_of(obj)
-    if row.kind.namespaced:
-        made["metadata"]["namespace"] = NAMESPACE
-    if "generateName" in made["metadata"]:
-        made["metadata"]["name"] = made["metadata"]["generateName"] + "abcde"
+    behaviour = BEHAVIOURS[row_of(obj).kind.group_resource]
+    made = read(obj)
     behaviour.default(made)
     behaviour.prepare_create(made)
     return behaviour.validate(made, None)
@@ -36,7 +25,7 @@ def refuse_create(obj: dict[str, Any]) -> list[FieldError]:
 
 def refuse_change(stored: dict[str, Any], case: dict[str, Any]) -> list[FieldError]:
     behaviour = BEHAVIOURS[row_of(stored).kind.group_resource]
-    made = apply_merge_patch(copy_of(stored), case["change"])
+    made = read(apply_merge_patch(copy_of(stored), case["change"]))
     behaviour.default(made)
     if case.get("subresource") == "status":
         behaviour.prepare_status(made, stored)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from kohort.cluster.objects import Object
 from kohort.simulator.resources.defaults.network import keep_allocated
-from kohort.simulator.resources.quantities import read_quantity
+from kohort.simulator.schemas.scalars import parse_quantity
 
 _QUALITY_RESOURCES = ("cpu", "memory")
 _GATED = "Scheduling is blocked due to non-empty scheduling gates"
@@ -61,6 +61,8 @@ def prepare_pod(pod: Object) -> None:
     if not spec.get("priorityClassName"):
         spec.setdefault("priority", 0)
         spec.setdefault("preemptionPolicy", "PreemptLowerPriority")
+    if spec.get("terminationGracePeriodSeconds", 0) < 0:
+        spec["terminationGracePeriodSeconds"] = 1
     status: Object = {"phase": "Pending", "qosClass": quality_of(spec)}
     if spec.get("schedulingGates"):
         status["conditions"] = [
@@ -113,7 +115,7 @@ def _amount(amounts: Object, name: str) -> int:
     if value is None:
         return 0
     try:
-        return read_quantity(value)
+        return parse_quantity(value)
     except ValueError:
         return 0
 
@@ -147,3 +149,25 @@ def prepare_persistent_volume(volume: Object) -> None:
 def prepare_definition(definition: Object) -> None:
     """A new definition is not served yet; the server says so when it has looked at it."""
     definition.pop("status", None)
+
+
+def prepare_deployment_update(deployment: Object, old: Object) -> None:
+    """Notes about a rollout are part of what is asked for, so they count as a new generation."""
+    keep_status(deployment, old)
+    _count_change(deployment, old, "annotations")
+
+
+def prepare_slice_update(endpoint_slice: Object, old: Object) -> None:
+    """Labels say whose endpoints these are, so they count as a new generation."""
+    _count_change(endpoint_slice, old, "labels")
+
+
+def _count_change(obj: Object, old: Object, field: str) -> None:
+    metadata, before = obj["metadata"], old["metadata"]
+    if (metadata.get(field) or {}) != (before.get(field) or {}):
+        metadata["generation"] = before.get("generation", 0) + 1
+
+
+def prepare_priority_class(priority_class: Object) -> None:
+    """What matters in a class never changes, so its first generation is its last."""
+    priority_class["metadata"]["generation"] = 1

@@ -8,7 +8,7 @@ dropped here, so the rest of the server does not know of gates.
 from kohort.cluster.fields import FieldError
 from kohort.cluster.objects import Object
 from kohort.simulator import kinds
-from kohort.simulator.resources import prepare, selectable
+from kohort.simulator.resources import prepare, selectable, warnings
 from kohort.simulator.resources.builtin.events import default_event, default_new_event
 from kohort.simulator.resources.builtin.rows import MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS
 from kohort.simulator.resources.defaults import network, pods, settings, volumes, workloads
@@ -38,10 +38,6 @@ def builtin_behaviours(gates: frozenset[str] = frozenset()) -> dict[str, Behavio
     return {**_core(), **_apps(gates), **_rest()}
 
 
-def _warn_of_endpoints(endpoints: Object, old: Object | None) -> list[str]:
-    return ["v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"]
-
-
 def _validate_definition(definition: Object, old: Object | None) -> list[FieldError]:
     if old is None:
         faults = validate_metadata(definition, kinds.DEFINITION)
@@ -53,6 +49,7 @@ def _validate_definition(definition: Object, old: Object | None) -> list[FieldEr
 def _core() -> dict[str, Behaviour]:
     return {
         "pods": Behaviour(
+            warn=warnings.warn_of_pod,
             validate=pod_updates.validate_pod,
             validate_status=pod_updates.validate_pod_status,
             default=pods.default_pod,
@@ -80,6 +77,7 @@ def _core() -> dict[str, Behaviour]:
             fields=selectable.node_fields,
         ),
         "services": Behaviour(
+            warn=warnings.warn_of_service,
             validate=services.validate_service,
             validate_status=plain,
             default=network.default_service,
@@ -91,7 +89,7 @@ def _core() -> dict[str, Behaviour]:
         "endpoints": Behaviour(
             validate=services.validate_endpoints,
             default=network.default_endpoints,
-            warn=_warn_of_endpoints,
+            warn=warnings.warn_of_endpoints,
         ),
         "configmaps": Behaviour(
             validate=data.validate_config_map,
@@ -105,6 +103,7 @@ def _core() -> dict[str, Behaviour]:
             validate=cluster.validate_account,
         ),
         "persistentvolumeclaims": Behaviour(
+            warn=warnings.warn_of_claim,
             validate=storage.validate_claim,
             validate_status=plain,
             default=volumes.default_claim,
@@ -113,6 +112,7 @@ def _core() -> dict[str, Behaviour]:
             prepare_status=prepare.keep_spec,
         ),
         "persistentvolumes": Behaviour(
+            warn=warnings.warn_of_volume,
             validate=storage.validate_persistent_volume,
             validate_status=plain,
             default=volumes.default_persistent_volume,
@@ -134,6 +134,7 @@ def _apps(gates: frozenset[str]) -> dict[str, Behaviour]:
     )
     return {
         "statefulsets.apps": Behaviour(
+            warn=warnings.warn_of_workload,
             validate=owners.validate_stateful_set,
             validate_status=owners.counts(
                 "readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas"
@@ -144,14 +145,16 @@ def _apps(gates: frozenset[str]) -> dict[str, Behaviour]:
             prepare_status=prepare.keep_spec,
         ),
         "deployments.apps": Behaviour(
+            warn=warnings.warn_of_workload,
             validate=owners.validate_deployment,
             validate_status=owners.counts("updatedReplicas", "readyReplicas", "availableReplicas"),
             default=workloads.default_deployment,
             prepare_create=prepare.start_status(workloads.default_deployment),
-            prepare_update=prepare.keep_status,
+            prepare_update=prepare.prepare_deployment_update,
             prepare_status=prepare.keep_spec_and_labels,
         ),
         "replicasets.apps": Behaviour(
+            warn=warnings.warn_of_workload,
             validate=owners.validate_replica_set,
             validate_status=owners.counts(
                 "fullyLabeledReplicas", "readyReplicas", "availableReplicas"
@@ -194,7 +197,9 @@ def _rest() -> dict[str, Behaviour]:
             fields=selectable.new_event_fields,
         ),
         "endpointslices.discovery.k8s.io": Behaviour(
-            validate=services.validate_endpoint_slice, default=network.default_endpoint_slice
+            validate=services.validate_endpoint_slice,
+            default=network.default_endpoint_slice,
+            prepare_update=prepare.prepare_slice_update,
         ),
         "storageclasses.storage.k8s.io": Behaviour(
             validate=storage.validate_storage_class, default=volumes.default_storage_class
@@ -203,7 +208,9 @@ def _rest() -> dict[str, Behaviour]:
             validate=data.validate_lease, default=settings.default_lease
         ),
         "priorityclasses.scheduling.k8s.io": Behaviour(
-            validate=data.validate_priority_class, default=settings.default_priority_class
+            validate=data.validate_priority_class,
+            default=settings.default_priority_class,
+            prepare_create=prepare.prepare_priority_class,
         ),
         f"roles.{rbac}": Behaviour(
             validate=access.roles_of(access.ROLE), default=settings.default_role

@@ -155,7 +155,7 @@ ROWS: tuple[Row, ...] = (
     Row(MUTATING_WEBHOOKS, categories=_EXTENSIONS, has_generation=True),
     Row(VALIDATING_WEBHOOKS, categories=_EXTENSIONS, has_generation=True),
     Row(kinds.DEFINITION, ("crd", "crds"), _EXTENSIONS, subresources=_STATUS, has_generation=True),
-    Row(kinds.PRIORITY_CLASS, ("pc",), has_generation=True),
+    Row(kinds.PRIORITY_CLASS, ("pc",)),
     Row(kinds.LEASE),
     Row(kinds.ENDPOINT_SLICE, has_generation=True),
 )

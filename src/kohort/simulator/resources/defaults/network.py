@@ -2,7 +2,7 @@
 Defaults of services and endpoints.
 
 Addresses and node ports are not defaults: who gets which one is known to the
-server alone. It asks what a service still needs, and hands it over.
+server alone. What it gave out once stays when a service changes.
 """
 
 from kohort.cluster.objects import Object
@@ -34,28 +34,6 @@ def default_service(service: Object) -> None:
     service.setdefault("status", {}).setdefault("loadBalancer", {})
 
 
-def needs_address(service: Object) -> bool:
-    """Whether the server must still give the service a cluster address."""
-    spec = service["spec"]
-    return spec.get("type") in _WITH_ADDRESS and not spec.get("clusterIP")
-
-
-def assign_address(service: Object, address: str) -> None:
-    """Give the service its cluster address."""
-    service["spec"]["clusterIP"] = address
-    service["spec"]["clusterIPs"] = [address]
-
-
-def ports_without_node_port(service: Object) -> list[Object]:
-    """The ports of the service that the server must still give a node port."""
-    spec = service["spec"]
-    if spec.get("type") not in _WITH_NODE_PORT:
-        return []
-    if spec["type"] == "LoadBalancer" and not spec.get("allocateLoadBalancerNodePorts", True):
-        return []
-    return [port for port in spec.get("ports") or () if not port.get("nodePort")]
-
-
 def keep_allocated(service: Object, old: Object) -> None:
     """What was allocated stays, unless the update names another or needs none."""
     spec, before = service["spec"], old["spec"]
@@ -69,12 +47,21 @@ def keep_allocated(service: Object, old: Object) -> None:
         known = {
             (p.get("port"), p.get("protocol")): p.get("nodePort") for p in before.get("ports") or ()
         }
-        for port in ports_without_node_port(service):
+        for port in _unassigned_ports(service):
             found = known.get((port.get("port"), port.get("protocol")))
             if found:
                 port["nodePort"] = found
     elif spec.get("type") == "ClusterIP":
         _drop_node_ports(spec, before)
+
+
+def _unassigned_ports(service: Object) -> list[Object]:
+    spec = service["spec"]
+    if spec.get("type") not in _WITH_NODE_PORT:
+        return []
+    if spec["type"] == "LoadBalancer" and not spec.get("allocateLoadBalancerNodePorts", True):
+        return []
+    return [port for port in spec.get("ports") or () if not port.get("nodePort")]
 
 
 def _drop_unchanged(spec: Object, before: Object) -> None:

@@ -11,7 +11,6 @@ from typing import Any
 
 from kohort.cluster.objects import Object
 from kohort.simulator.resources.defaults.volumes import default_volume
-from kohort.simulator.resources.quantities import canonical, canonicalise
 
 _PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
 _NO_EXECUTE = ("NoExecute", "", None)
@@ -61,8 +60,6 @@ def default_pod_spec(spec: Object) -> None:
             default_container(container)
     for volume in spec.get("volumes") or ():
         default_volume(volume)
-    if spec.get("overhead"):
-        canonicalise(spec["overhead"])
 
 
 def default_container(container: Object) -> None:
@@ -73,7 +70,8 @@ def default_container(container: Object) -> None:
         container["terminationMessagePolicy"] = "File"
     if container.get("imagePullPolicy") is None:
         container["imagePullPolicy"] = pull_policy(container.get("image") or "")
-    _default_resources(container)
+    if container.get("resources") is None:
+        container["resources"] = {}
     for port in container.get("ports") or ():
         if port.get("protocol") is None:
             port["protocol"] = "TCP"
@@ -83,23 +81,13 @@ def default_container(container: Object) -> None:
     _default_handlers(container)
 
 
-def _default_resources(container: Object) -> None:
-    resources = container.get("resources")
-    if resources is None:
-        container["resources"] = {}
-    elif resources:
-        for field in ("limits", "requests"):
-            if resources.get(field):
-                canonicalise(resources[field])
-
-
 def default_source(source: Object) -> None:
     """Fill in a reference to a field or a resource of the pod."""
     if source.get("fieldRef") is not None:
         source["fieldRef"].setdefault("apiVersion", "v1")
     reference = source.get("resourceFieldRef")
     if reference is not None:
-        reference["divisor"] = canonical(str(reference.get("divisor") or "0"))
+        reference.setdefault("divisor", "0")
 
 
 def pull_policy(image: str) -> str:

@@ -3,7 +3,6 @@
 from base64 import b64encode
 
 from kohort.cluster.objects import Object
-from kohort.simulator.resources.quantities import canonicalise
 
 _RBAC = "rbac.authorization.k8s.io"
 _NODE_INFO = (
@@ -31,9 +30,6 @@ def default_node(node: Object) -> None:
     elif spec.get("podCIDRs") and not spec.get("podCIDR"):
         spec["podCIDR"] = spec["podCIDRs"][0]
     status = node.setdefault("status", {})
-    for field in ("capacity", "allocatable"):
-        if status.get(field):
-            canonicalise(status[field])
     if status.get("capacity") and not status.get("allocatable"):
         status["allocatable"] = dict(status["capacity"])
     daemons = status.setdefault("daemonEndpoints", {})

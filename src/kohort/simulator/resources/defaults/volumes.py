@@ -3,7 +3,6 @@
 from collections.abc import Callable
 
 from kohort.cluster.objects import Object
-from kohort.simulator.resources.quantities import canonical, canonicalise
 
 _MODE = 0o644
 
@@ -23,8 +22,6 @@ def default_claim(claim: Object) -> None:
     spec = claim.setdefault("spec", {})
     default_claim_spec(spec)
     claim.setdefault("status", {}).setdefault("phase", "Pending")
-    if claim["status"].get("capacity"):
-        canonicalise(claim["status"]["capacity"])
 
 
 def default_claim_template(claim: Object) -> None:
@@ -37,10 +34,7 @@ def default_claim_template(claim: Object) -> None:
 def default_claim_spec(spec: Object) -> None:
     """Fill in what is asked of storage."""
     spec.setdefault("volumeMode", "Filesystem")
-    resources = spec.setdefault("resources", {})
-    for field in ("limits", "requests"):
-        if resources.get(field):
-            canonicalise(resources[field])
+    spec.setdefault("resources", {})
     source, reference = spec.get("dataSource"), spec.get("dataSourceRef")
     if source is not None:
         source.setdefault("apiGroup", None)
@@ -59,8 +53,6 @@ def default_persistent_volume(volume: Object) -> None:
     spec.setdefault("volumeMode", "Filesystem")
     if spec.get("hostPath") is not None:
         spec["hostPath"].setdefault("type", "")
-    if spec.get("capacity"):
-        canonicalise(spec["capacity"])
     volume.setdefault("status", {}).setdefault("phase", "Pending")
 
 
@@ -89,7 +81,7 @@ def _default_items(settings: Object) -> None:
             item["fieldRef"].setdefault("apiVersion", "v1")
         reference = item.get("resourceFieldRef")
         if reference is not None:
-            reference["divisor"] = canonical(str(reference.get("divisor") or "0"))
+            reference.setdefault("divisor", "0")
 
 
 def _default_projected(settings: Object) -> None:
@@ -108,11 +100,6 @@ def _default_ephemeral(settings: Object) -> None:
         default_claim_spec(template.setdefault("spec", {}))
 
 
-def _default_empty_dir(settings: Object) -> None:
-    if settings.get("sizeLimit") is not None:
-        settings["sizeLimit"] = canonical(str(settings["sizeLimit"]))
-
-
 def _default_iscsi(settings: Object) -> None:
     settings.setdefault("iscsiInterface", "default")
 
@@ -124,6 +111,5 @@ _SOURCES: dict[str, Callable[[Object], None]] = {
     "projected": _default_projected,
     "hostPath": _default_host_path,
     "ephemeral": _default_ephemeral,
-    "emptyDir": _default_empty_dir,
     "iscsi": _default_iscsi,
 }

@@ -5,7 +5,6 @@ from typing import Any
 from kohort.cluster.fields import FieldError
 from kohort.cluster.objects import Object
 from kohort.simulator import kinds
-from kohort.simulator.resources.quantities import BadQuantity, read_quantity
 from kohort.simulator.resources.validation.faults import (
     check_choice,
     check_unchanged,
@@ -21,6 +20,7 @@ from kohort.simulator.resources.validation.metadata import (
 from kohort.simulator.resources.validation.names import check_qualified, check_subdomain
 from kohort.simulator.resources.validation.pods.amounts import BAD_QUANTITY
 from kohort.simulator.resources.validation.pods.volumes import SOURCES, validate_host_path
+from kohort.simulator.schemas.scalars import parse_quantity
 
 _ACCESS_MODES = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
 _VOLUME_MODES = ("Block", "Filesystem")
@@ -67,8 +67,8 @@ def _validate_modes(modes: list[str]) -> list[FieldError]:
 
 def _validate_size(size: Any, path: str) -> list[FieldError]:
     try:
-        amount = read_quantity(size)
-    except BadQuantity:
+        amount = parse_quantity(size)
+    except ValueError:
         return [invalid(path, size, BAD_QUANTITY)]
     return [] if amount > 0 else [invalid(path, size, "must be greater than zero")]
 
@@ -78,7 +78,7 @@ def _validate_claim_update(claim: Object, old: Object) -> list[FieldError]:
     if _frozen_part(claim, old, spec) != _frozen_part(claim, old, before):
         return [forbidden("spec", _CLAIM_FROZEN)]
     new, was = _size_of(spec), _size_of(before)
-    if new is not None and was is not None and read_quantity(new) < read_quantity(was):
+    if new is not None and was is not None and parse_quantity(new) < parse_quantity(was):
         path = "spec.resources.requests.storage"
         return [forbidden(path, "field can not be less than status.capacity")]
     return _validate_claim_spec(spec)

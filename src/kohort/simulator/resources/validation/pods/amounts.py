@@ -4,9 +4,9 @@ from typing import Any
 
 from kohort.cluster.fields import FieldError
 from kohort.cluster.objects import Object
-from kohort.simulator.resources.quantities import NANO, BadQuantity, read_quantity
 from kohort.simulator.resources.validation.faults import NOT_NEGATIVE, invalid, required
 from kohort.simulator.resources.validation.names import check_qualified
+from kohort.simulator.schemas.scalars import NANOS, parse_quantity
 
 _STANDARD = ("cpu", "memory", "ephemeral-storage", "storage")
 _OVERCOMMITTED = ("cpu", "memory", "ephemeral-storage")
@@ -32,12 +32,12 @@ def _validate_amount(name: str, value: Any, path: str) -> list[FieldError]:
     if name not in _OVERCOMMITTED:
         faults += _validate_name(name, path)
     try:
-        amount = read_quantity(value)
-    except BadQuantity:
+        amount = parse_quantity(value)
+    except ValueError:
         return [*faults, invalid(path, value, BAD_QUANTITY)]
     if amount < 0:
         faults.append(invalid(path, value, NOT_NEGATIVE))
-    if "/" in name and not _is_native(name) and amount % NANO:
+    if "/" in name and not _is_native(name) and amount % NANOS:
         faults.append(invalid(path, value, "must be an integer"))
     return faults
 
@@ -70,8 +70,8 @@ def _validate_request(name: str, value: Any, limit: Any, path: str) -> list[Fiel
 
 def _exceeds(one: Any, other: Any) -> bool:
     try:
-        return read_quantity(one) > read_quantity(other)
-    except BadQuantity:
+        return parse_quantity(one) > parse_quantity(other)
+    except ValueError:
         return False
 
 

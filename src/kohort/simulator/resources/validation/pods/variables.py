@@ -2,7 +2,6 @@
 
 from kohort.cluster.fields import FieldError
 from kohort.cluster.objects import Object
-from kohort.simulator.resources.quantities import BadQuantity, read_quantity
 from kohort.simulator.resources.validation.faults import invalid, required, unsupported
 from kohort.simulator.resources.validation.names import (
     check_config_key,
@@ -10,6 +9,7 @@ from kohort.simulator.resources.validation.names import (
     check_subdomain,
     check_variable,
 )
+from kohort.simulator.schemas.scalars import parse_quantity
 
 _SOURCES = ("fieldRef", "resourceFieldRef", "configMapKeyRef", "secretKeyRef", "fileKeyRef")
 _ONE_OF = (
@@ -103,8 +103,8 @@ def validate_resource(reference: Object, path: str, *, in_file: bool = False) ->
     known = resource in _RESOURCES or ".hugepages-" in resource
     faults = [] if known else [unsupported(f"{path}.resource", resource, _RESOURCES)]
     try:
-        read_quantity(str(reference.get("divisor") or "0"))
-    except BadQuantity:
+        parse_quantity(str(reference.get("divisor") or "0"))
+    except ValueError:
         faults.append(invalid(f"{path}.divisor", reference["divisor"], "must be a quantity"))
     return faults
 
