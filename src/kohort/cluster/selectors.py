@@ -15,6 +15,7 @@ from kohort.cluster.names import explain_label_value, explain_qualified_name
 from kohort.cluster.objects import Object
 
 _TOKEN = re.compile(r"\s*(!=|==|=|!|,|\(|\)|>|<|[^\s=!,()<>]+)")
+_SYMBOLS = {",", "(", ")", "=", "==", "!="}
 _OPERATORS = {"=", "==", "!=", "in", "notin", ">", "<"}
 
 
@@ -102,13 +103,19 @@ class _Parser:
 
     def requirements(self) -> list[Requirement]:
         """All clauses of the text."""
-        clauses = [self._clause()]
-        while self._peek():
-            if self._next() != ",":
-                found = self.tokens[self.position - 1]
-                raise BadRequest(f"found '{found}', expected: ',' or 'end of string'")
+        clauses: list[Requirement] = []
+        while True:
+            token = self._peek()
+            if token in _SYMBOLS or (not token and clauses):
+                where = "identifier after ','"
+                expected = where if clauses else "!, identifier, or 'end of string'"
+                raise BadRequest(f"found '{token}', expected: {expected}")
             clauses.append(self._clause())
-        return clauses
+            token = self._next()
+            if not token:
+                return clauses
+            if token != ",":
+                raise BadRequest(f"found '{token}', expected: ',' or 'end of string'")
 
     def _peek(self) -> str:
         return self.tokens[self.position] if self.position < len(self.tokens) else ""
@@ -117,9 +124,6 @@ class _Parser:
         token = self._peek()
         self.position += 1
         return token
-
-    def _unexpected(self, found: str, expected: str) -> BadRequest:
-        return _unparsable(f"found '{found}', expected: {expected}")
 
     def _clause(self) -> Requirement:
         if self._peek() == "!":
@@ -130,7 +134,7 @@ class _Parser:
         if token in ("", ","):
             return Requirement(key, "Exists")
         if token not in _OPERATORS:
-            raise self._unexpected(token, "in, notin, =, ==, !=, gt, lt")
+            raise _unparsable(f"found '{token}', expected: in, notin, =, ==, !=, gt, lt")
         self._next()
         return self._comparison(key, token)
 
@@ -151,21 +155,21 @@ class _Parser:
     def _key(self) -> str:
         token = self._next()
         if not token or token in {",", "(", ")", "=", "==", "!=", "!", "<", ">"}:
-            raise self._unexpected(token, "identifier")
+            raise _unparsable(f"found '{token}', expected: identifier")
         problems = explain_qualified_name(token)
         if problems:
-            raise _unparsable(f"key: Invalid value: {show(token)}: {'; '.join(problems)}")
+            raise _unparsable(f"<nil>: Invalid value: {show(token)}: {'; '.join(problems)}")
         return token
 
     def _values(self, key: str) -> tuple[str, ...]:
         if self._peek() != "(":
-            raise self._unexpected(self._peek(), "'('")
+            raise _unparsable(f"found '{self._peek()}' expected: '('")
         self._next()
         values: list[str] = []
         expects_value = True
         while (token := self._next()) != ")":
             if not token:
-                raise self._unexpected("", "',', or identifier")
+                raise _unparsable("found '', expected: ',' or ')'")
             if token == ",":
                 if expects_value:
                     values.append("")

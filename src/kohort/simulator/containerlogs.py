@@ -1,0 +1,57 @@
+"""
+What containers have written, for those who ask the server for logs.
+
+Lines are told from the pod's status, so following a log is following the pod: when
+it changes there may be more to tell, and when it has gone or ended there is not.
+"""
+
+from collections.abc import AsyncIterator, Sequence
+
+import orjson
+
+from kohort.cluster.objects import Object, name_of, namespace_of, uid_of
+from kohort.cluster.selectors import FieldSelector
+from kohort.simulator.api.api import Api
+from kohort.simulator.api.requests import ListOptions
+from kohort.simulator.kinds import POD
+from kohort.simulator.kubelet.logs import render_log
+from kohort.simulator.server.logs import LogLine
+from kohort.simulator.stages import KubeletStages
+
+_ENDED = ("Succeeded", "Failed")
+
+
+class ContainerLogs:
+    """The logs of all containers of a cluster."""
+
+    def __init__(self, api: Api, stages: KubeletStages | None = None) -> None:
+        self._api = api
+        self._stages = stages or KubeletStages()
+
+    def lines(self, pod: Object, container: str, *, previous: bool) -> Sequence[LogLine]:
+        """Everything up to now, oldest first."""
+        now = self._api.context.clock()
+        found = render_log(pod, container, previous=previous, now=now, stages=self._stages)
+        return [LogLine(time, text) for time, text in found or ()]
+
+    async def follow(self, pod: Object, container: str, after: int) -> AsyncIterator[LogLine]:
+        """What is written from now on; ends with the pod."""
+        only = FieldSelector((("metadata.name", True, name_of(pod)),))
+        target = self._api.target(POD, namespace_of(pod))
+        watch = self._api.watch(target, ListOptions(fields=only), initial=True, bookmarks=False)
+        told = after
+        try:
+            while events := await watch.batch():
+                latest = orjson.loads(events[-1].raw)
+                lines = self.lines(latest, container, previous=False)
+                for line in lines[told:]:
+                    yield line
+                told = max(told, len(lines))
+                if events[-1].type == "DELETED" or not _goes_on(latest, pod):
+                    return
+        finally:
+            watch.close()
+
+
+def _goes_on(latest: Object, pod: Object) -> bool:
+    return uid_of(latest) == uid_of(pod) and latest.get("status", {}).get("phase") not in _ENDED

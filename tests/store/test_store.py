@@ -1,0 +1,129 @@
+"""The store keeps versions, history and order, and tells everybody in the order of commits."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kohort.cluster.errors import WatchExpired
+from kohort.simulator.store.entries import Change, Event
+from kohort.simulator.store.store import Store
+
+NAMES = st.sampled_from(["a", "b", "c", "d"])
+WRITES = st.lists(st.tuples(st.sampled_from(["put", "remove"]), NAMES, NAMES), max_size=40)
+
+
+def write(store: Store, verb: str, namespace: str, name: str) -> None:
+    body = {"kind": "Thing", "apiVersion": "v1", "metadata": {"namespace": namespace, "name": name}}
+    if verb == "put":
+        store.put("things", (namespace, name), body, {})
+    elif store.find("things", (namespace, name)):
+        store.remove("things", (namespace, name), body, {})
+
+
+def names(store: Store) -> list[tuple[str, str]]:
+    return [entry.key for entry in store.at("things", store.revision, None)]
+
+
+class TestVersions:
+    def test_every_write_takes_the_next_version(self):
+        store = Store()
+        first = store.put("things", ("", "a"), {"metadata": {"name": "a"}}, {})
+        second = store.put("things", ("", "a"), {"metadata": {"name": "a"}}, {})
+        assert second.rv == first.rv + 1
+        assert second.decode()["metadata"]["resourceVersion"] == str(second.rv)
+
+    def test_a_deletion_takes_a_version_too(self):
+        store = Store()
+        made = store.put("things", ("", "a"), {"metadata": {"name": "a"}}, {})
+        gone = store.remove("things", ("", "a"), {"metadata": {"name": "a"}}, {})
+        assert gone.rv == made.rv + 1
+
+    @given(WRITES)
+    def test_versions_rise_whatever_is_written(self, writes):
+        store, seen = Store(), []
+        store.subscribe("things", lambda event: seen.append(event.rv))
+        for each in writes:
+            write(store, *each)
+        assert seen == sorted(set(seen))
+
+
+class TestHistory:
+    def test_what_is_older_than_the_history_is_expired(self):
+        store = Store(history_max=2)
+        for name in "abcd":
+            write(store, "put", "x", name)
+        with pytest.raises(WatchExpired):
+            store.since("things", 1)
+
+    def test_what_the_history_reaches_is_complete(self):
+        store = Store(history_max=2)
+        for name in "abcd":
+            write(store, "put", "x", name)
+        assert [e.entry.name for e in store.since("things", store.revision - 2)] == ["c", "d"]
+
+    @given(WRITES, st.integers(0, 40))
+    def test_a_replayed_watch_gives_the_state_of_a_list(self, writes, start):
+        store = Store()
+        for each in writes[:start]:
+            write(store, *each)
+        version, state = store.revision, set(names(store))
+        for each in writes[start:]:
+            write(store, *each)
+        for event in store.since("things", version):
+            (state.discard if event.change is Change.DELETED else state.add)(event.entry.key)
+        assert sorted(state) == names(store)
+
+    @given(WRITES, st.integers(0, 40))
+    def test_the_past_can_be_read_as_it_was(self, writes, start):
+        store = Store()
+        for each in writes[:start]:
+            write(store, *each)
+        version, then = store.revision, [e.raw for e in store.at("things", store.revision, None)]
+        for each in writes[start:]:
+            write(store, *each)
+        assert [e.raw for e in store.at("things", version, None)] == then
+
+
+class TestOrder:
+    @given(WRITES)
+    def test_lists_are_in_the_order_of_keys(self, writes):
+        store = Store()
+        for each in writes:
+            write(store, *each)
+        assert names(store) == sorted(names(store))
+
+    @given(WRITES, NAMES)
+    def test_a_namespace_holds_its_own_objects_only(self, writes, namespace):
+        store = Store()
+        for each in writes:
+            write(store, *each)
+        found = [e.key for e in store.at("things", store.revision, namespace)]
+        assert found == [key for key in names(store) if key[0] == namespace]
+
+
+class _Memory:
+    """A journal that remembers what it was asked to keep."""
+
+    def __init__(self) -> None:
+        self.kept: list[tuple[str, Event]] = []
+
+    def commit(self, batch: list[tuple[str, Event]]) -> None:
+        self.kept.extend(batch)
+
+    def close(self) -> None:
+        pass
+
+
+class TestJournal:
+    @settings(max_examples=30)
+    @given(WRITES)
+    def test_nobody_is_told_of_a_write_before_it_is_kept(self, writes):
+        journal, told = _Memory(), []
+        store = Store(journal)
+        store.on_dirty = lambda: None
+        store.subscribe("things", told.append)
+        for each in writes:
+            write(store, *each)
+            assert not told
+        store.flush()
+        assert told == [event for _, event in journal.kept]
