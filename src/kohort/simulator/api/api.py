@@ -7,15 +7,18 @@ them can do what another cannot.
 """
 
 from collections.abc import Awaitable, Callable
+from copy import copy
 from datetime import datetime
 from random import Random
 
 from kohort.cluster.objects import Kind, Object
-from kohort.simulator.api import deleting, patching, reading, subresources, watching, writing
+from kohort.simulator.api import subresources
 from kohort.simulator.api.admission import Admission, NoAdmission
 from kohort.simulator.api.context import Context, encode
 from kohort.simulator.api.definitions import BUCKET as DEFINITIONS
 from kohort.simulator.api.definitions import serve_all, settle, settle_leaving
+from kohort.simulator.api.reads import reading, watching
+from kohort.simulator.api.reads.watching import Watch
 from kohort.simulator.api.registry import Registry
 from kohort.simulator.api.requests import (
     Answer,
@@ -26,7 +29,7 @@ from kohort.simulator.api.requests import (
     Target,
     WriteOptions,
 )
-from kohort.simulator.api.watching import Watch
+from kohort.simulator.api.writes import deleting, patching, writing
 from kohort.simulator.store.store import Store
 
 __all__ = ["Api", "Watch"]
@@ -54,6 +57,12 @@ class Api:
         self.registry = registry
         self.settled: Callable[[], Awaitable[None]] = _at_once  # answers wait for this
         serve_all(self.context)
+
+    def without_waiting(self) -> "Api":
+        """The same API for those who live in its process and never wait for a commit."""
+        other = copy(self)
+        other.settled = _at_once
+        return other
 
     def target(self, kind: Kind, namespace: str = "", name: str = "", part: str = "") -> Target:
         """What a request is about, for callers that know the kind."""

@@ -12,9 +12,9 @@ from typing import Any
 from kohort.cluster.fields import FieldError
 from kohort.cluster.objects import Kind, Object, is_leaving, is_true, name_of
 from kohort.simulator.api.context import Context
-from kohort.simulator.api.deleting import delete
 from kohort.simulator.api.requests import DeleteOptions, Target, WriteOptions
-from kohort.simulator.api.writing import change
+from kohort.simulator.api.writes.deleting import delete
+from kohort.simulator.api.writes.writing import change
 from kohort.simulator.kinds import DEFINITION
 from kohort.simulator.resources.printers.custom import custom_printer
 from kohort.simulator.resources.resource import Behaviour, Resource, Scale

@@ -12,8 +12,7 @@ from kohort.cluster.fields import Fault, FieldError
 from kohort.cluster.objects import Kind, Object
 from kohort.cluster.selectors import read_label_selector
 from kohort.simulator.api.context import Context, load
-from kohort.simulator.api.deleting import delete
-from kohort.simulator.api.patching import apply_to
+from kohort.simulator.api.reads.selecting import format_selector
 from kohort.simulator.api.requests import (
     Answer,
     DeleteOptions,
@@ -22,8 +21,9 @@ from kohort.simulator.api.requests import (
     Target,
     WriteOptions,
 )
-from kohort.simulator.api.selecting import format_selector
-from kohort.simulator.api.writing import change, commit, manager_of
+from kohort.simulator.api.writes.deleting import delete
+from kohort.simulator.api.writes.patching import apply_to
+from kohort.simulator.api.writes.writing import change, commit, manager_of
 from kohort.simulator.kinds import BUDGET
 from kohort.simulator.patching.ownership import track_update
 from kohort.simulator.resources.printers import Printer

@@ -8,9 +8,9 @@ version itself. Server-side apply is the one patch that may create.
 from kohort.cluster.errors import BadRequest, UnsupportedMediaType
 from kohort.cluster.objects import Object
 from kohort.simulator.api.context import Context
-from kohort.simulator.api.decoding import clean_patched
 from kohort.simulator.api.requests import Answer, Patch, PatchType, Target, WriteOptions
-from kohort.simulator.api.writing import change, create, manager_of
+from kohort.simulator.api.writes.decoding import clean_patched
+from kohort.simulator.api.writes.writing import change, create, manager_of
 from kohort.simulator.patching.apply import apply_patch
 from kohort.simulator.patching.json_patch import apply_json_patch
 from kohort.simulator.patching.merge_patch import apply_merge_patch

@@ -19,15 +19,15 @@ from kohort.cluster.fields import Fault, FieldError
 from kohort.cluster.objects import Object
 from kohort.simulator.api.admission import Review
 from kohort.simulator.api.context import Context, encode, load
-from kohort.simulator.api.decoding import clean
-from kohort.simulator.api.filling import fill_create, fill_update
-from kohort.simulator.api.metadata import (
+from kohort.simulator.api.requests import Answer, Target, Validation, WriteOptions
+from kohort.simulator.api.writes.decoding import clean
+from kohort.simulator.api.writes.filling import fill_create, fill_update
+from kohort.simulator.api.writes.metadata import (
     carry_metadata,
     check_namespace,
     order,
     start_metadata,
 )
-from kohort.simulator.api.requests import Answer, Target, Validation, WriteOptions
 from kohort.simulator.patching.fieldsets import make_fields
 from kohort.simulator.patching.ownership import STATUS_FIELDS, Manager, track_update
 from kohort.simulator.resources.resource import Resource

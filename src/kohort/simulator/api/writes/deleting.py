@@ -13,9 +13,9 @@ from kohort.cluster.errors import conflict
 from kohort.cluster.objects import Object
 from kohort.simulator.api.admission import Review
 from kohort.simulator.api.context import Context, encode, load
-from kohort.simulator.api.reading import list_entries
+from kohort.simulator.api.reads.reading import list_entries
 from kohort.simulator.api.requests import Answer, DeleteOptions, ListOptions, Target
-from kohort.simulator.api.writing import commit, selectable_fields
+from kohort.simulator.api.writes.writing import commit, selectable_fields
 from kohort.simulator.store.entries import Entry
 
 _ORPHAN, _FOREGROUND = "orphan", "foregroundDeletion"

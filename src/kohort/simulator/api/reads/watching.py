@@ -16,7 +16,7 @@ import orjson
 
 from kohort.cluster.errors import WatchExpired
 from kohort.simulator.api.context import Context, encode
-from kohort.simulator.api.reading import check_fields, list_entries, read_version
+from kohort.simulator.api.reads.reading import check_fields, list_entries, read_version
 from kohort.simulator.api.requests import ListOptions, Target
 from kohort.simulator.store.entries import Change, Entry, Event
 

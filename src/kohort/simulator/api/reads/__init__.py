@@ -1,0 +1,1 @@
+"""Reads: lists, pages and watches."""

@@ -1,0 +1,1 @@
+"""Writes: everything between a request that changes something and the store."""
