@@ -61,15 +61,18 @@ def _starting_lines(
         (start, f"container {name} started from image {image}"),
         (start, f"restart {max(status.get('restartCount', 0) - int(previous), 0)}"),
     ]
+    ready = find_condition(pod, "Ready")
+    ready_at = None
+    if ready and ready.get("status") == "True" and status.get("ready") and not previous:
+        ready_at = max(_time(ready["lastTransitionTime"]), start)
     load = manner.seconds(manner.stages.load)
     if load:
+        # With a fast clock a pod is ready before its simulated seconds have passed.
         loaded = start + timedelta(seconds=load)
         lines.append((start, "loading weights"))
-        lines.append((loaded, f"weights loaded in {load:g}s"))
-    ready = find_condition(pod, "Ready")
-    if ready and ready.get("status") == "True" and status.get("ready") and not previous:
-        at = _time(ready["lastTransitionTime"])
-        lines.append((max(at, start), "ready, serving requests"))
+        lines.append((min(loaded, ready_at or loaded), f"weights loaded in {load:g}s"))
+    if ready_at is not None:
+        lines.append((ready_at, "ready, serving requests"))
     return sorted(lines, key=lambda line: line[0])
 
 

@@ -24,6 +24,7 @@ from kohort.simulator.steps import Action, Delete, Emit, Merge, Moment, Step, Vi
 from kohort.simulator.store.entries import Entry
 
 FAILED = f"{PREFIX}failed"
+NOT_READY = f"{PREFIX}not-ready"
 TERMINAL = ("Succeeded", "Failed")
 _MARK = PREFIX.encode()
 
@@ -62,6 +63,7 @@ class Kubelet:
         self._plans: dict[str, Plan] = {}
         self._addresses = AddressBook()
         self._hosts: dict[str, str] = {}  # addresses of the nodes that work
+        self._unready: set[str] = set()  # nodes whose pods others keep from being ready
         self._on_node: dict[str, set[str]] = {}
 
     def observe(
@@ -109,10 +111,16 @@ class Kubelet:
                 self._hosts.pop(old.name, None)
             return ()
         raw = _decoder.decode(new.raw)
-        if (raw.metadata.annotations or {}).get(FAILED) == "true":
+        annotations = raw.metadata.annotations or {}
+        if annotations.get(FAILED) == "true":
             self._hosts.pop(new.name, None)
             return ()
-        came_back = new.name not in self._hosts
+        was_unready = new.name in self._unready
+        if annotations.get(NOT_READY) == "true":
+            self._unready.add(new.name)
+        else:
+            self._unready.discard(new.name)
+        came_back = new.name not in self._hosts or was_unready != (new.name in self._unready)
         addresses = (raw.status.addresses if raw.status else None) or ()
         internal = (a.address for a in addresses if a.type == "InternalIP")
         self._hosts[new.name] = next(internal, "")
@@ -137,7 +145,9 @@ class Kubelet:
 
     def _matters(self, old: Entry, new: Entry, plan: Plan) -> bool:
         before, after = old.facts, new.facts
-        if before.is_leaving != after.is_leaving or after.is_ready != plan.is_ready:
+        if before.is_leaving != after.is_leaving:
+            return True
+        if after.is_ready != plan.is_ready and plan.node not in self._unready:
             return True
         if before.metadata.generation != after.metadata.generation:
             return True
@@ -203,6 +213,8 @@ class Kubelet:
             status["initContainerStatuses"] = run.inits
         status["containerStatuses"] = run.mains
         status["conditions"] = make_conditions(pod, status, moment.stamp)
+        if plan.node in self._unready:
+            _keep_unready(status["conditions"], before)
         return status
 
     def _phase(self, run: PodRun, entry: Entry) -> str:
@@ -239,6 +251,13 @@ class Kubelet:
 
 def _key(entry: Entry) -> str:
     return f"{entry.namespace}/{entry.name}"
+
+
+def _keep_unready(conditions: list[Object], before: Object) -> None:
+    """Leave Ready as it is where the node controller took it away."""
+    for old in before.get("conditions") or ():
+        if old["type"] == "Ready" and old["status"] != "True":
+            conditions[:] = [old if c["type"] == "Ready" else c for c in conditions]
 
 
 def _gates(entry: Entry) -> list[tuple[str, str]]:
