@@ -17,7 +17,7 @@ import orjson
 from aiohttp import web
 
 from kohort.cluster.errors import WatchExpired
-from kohort.simulator.api.watching import Watch, WatchEvent
+from kohort.simulator.api.reads.watching import Watch, WatchEvent
 from kohort.simulator.server.answers import make_headers
 from kohort.simulator.server.tables import Converter
 
