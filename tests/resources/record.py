@@ -18,6 +18,8 @@ from urllib.parse import urlsplit
 import yaml
 from golden_corpus import GOLDEN, NAMESPACE, copy_of, load_accepted, load_refused
 
+from kohort.simulator.resources.builtin.rows import ROWS
+
 MADE_BY_SERVER = ("uid", "resourceVersion", "creationTimestamp", "managedFields")
 Reply = tuple[int, Any, list[str]]
 
@@ -43,13 +45,18 @@ class Server:
 
     def collection(self, api_version: str, kind: str) -> str:
         """The path under which objects of a kind are made."""
-        root = f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}"
+        root = root_of(api_version)
         if (api_version, kind) not in self.plurals:
             for entry in self.call("GET", root)[1]["resources"]:
                 key = (api_version, entry["kind"])
                 self.plurals.setdefault(key, (entry["name"], entry["namespaced"]))
         plural, namespaced = self.plurals[api_version, kind]
         return f"{root}/namespaces/{NAMESPACE}/{plural}" if namespaced else f"{root}/{plural}"
+
+
+def root_of(api_version: str) -> str:
+    """The path of a group and version."""
+    return f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}"
 
 
 def read_warning(header: str) -> str:
@@ -104,13 +111,30 @@ def record_refused(server: Server) -> dict[str, Any]:
     return found
 
 
+def record_discovery(server: Server) -> dict[str, Any]:
+    """What discovery says of each kind that we know, subresources included."""
+    found: dict[str, Any] = {}
+    known = {(row.kind.api_version, row.kind.plural) for row in ROWS}
+    for api_version in sorted({row.kind.api_version for row in ROWS}):
+        for entry in server.call("GET", root_of(api_version))[1]["resources"]:
+            if (api_version, entry["name"].partition("/")[0]) in known:
+                entry.pop("storageVersionHash", None)
+                found[f"{api_version} {entry['name']}"] = entry
+    return found
+
+
 def main() -> None:
     server = Server(Path(os.environ["KUBECONFIG"]))
     space = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}
     server.call("POST", "/api/v1/namespaces", space)
     account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "default"}}
     server.call("POST", f"/api/v1/namespaces/{NAMESPACE}/serviceaccounts", account)
-    for name, record in (("accepted", record_accepted), ("refused", record_refused)):
+    recordings = {
+        "accepted": record_accepted,
+        "refused": record_refused,
+        "discovery": record_discovery,
+    }
+    for name, record in recordings.items():
         text = json.dumps(record(server), indent=1, sort_keys=True, ensure_ascii=False)
         (GOLDEN / f"{name}.json").write_text(text + "\n")
     server.call("DELETE", f"/api/v1/namespaces/{NAMESPACE}")

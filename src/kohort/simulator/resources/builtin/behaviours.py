@@ -35,7 +35,7 @@ MAX_UNAVAILABLE_STATEFUL_SET = "MaxUnavailableStatefulSet"
 
 def builtin_behaviours(gates: frozenset[str] = frozenset()) -> dict[str, Behaviour]:
     """How objects of each built-in kind are written, with these feature gates on."""
-    return {**_core(), **_apps(gates), **_rest()}
+    return {**_core(), **_data(), **_apps(gates), **_rest()}
 
 
 def _validate_definition(definition: Object, old: Object | None) -> list[FieldError]:
@@ -86,6 +86,11 @@ def _core() -> dict[str, Behaviour]:
             prepare_status=prepare.keep_spec,
             fields=selectable.service_fields,
         ),
+    }
+
+
+def _data() -> dict[str, Behaviour]:
+    return {
         "endpoints": Behaviour(
             validate=services.validate_endpoints,
             default=network.default_endpoints,
