@@ -36,14 +36,13 @@ def default_claim_spec(spec: Object) -> None:
     spec.setdefault("volumeMode", "Filesystem")
     spec.setdefault("resources", {})
     source, reference = spec.get("dataSource"), spec.get("dataSourceRef")
-    if source is not None:
-        source.setdefault("apiGroup", None)
-        if reference is None:
-            spec["dataSourceRef"] = dict(source)
-    elif reference is not None:
-        reference.setdefault("apiGroup", None)
-        if not reference.get("namespace"):
-            spec["dataSource"] = dict(reference)
+    for given in (source, reference):
+        if given is not None:
+            given.setdefault("apiGroup", None)
+    if source is not None and reference is None:
+        spec["dataSourceRef"] = dict(source)
+    elif reference is not None and source is None and not reference.get("namespace"):
+        spec["dataSource"] = dict(reference)
 
 
 def default_persistent_volume(volume: Object) -> None:
