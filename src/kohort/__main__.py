@@ -1,6 +1,8 @@
-"""Lets ``python -m kohort`` be the same as ``kohort``."""
+"""This is where ``python -m kohort`` begins."""
+
+import sys
 
 from kohort.cli.main import main
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    sys.exit(main())

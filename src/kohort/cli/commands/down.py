@@ -1,0 +1,38 @@
+"""This is where ``kohort down`` ends a cluster, and never anything else."""
+
+import argparse
+import os
+import signal
+from contextlib import suppress
+
+from kohort.cli.exits import Exit, TimedOut
+from kohort.cli.parsing import Parser
+from kohort.cli.state import NAME_DEFAULT, State
+from kohort.cli.table import Command
+
+_SECONDS_MAX = 15.0
+
+
+def _make_parser(prog: str) -> Parser:
+    parser = Parser(prog, "stop a cluster, and wait until it has ended", ("", "--name ci"))
+    parser.add_argument("--name", default=NAME_DEFAULT, help="of the cluster (default: sim)")
+    return parser
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    state = State(arguments.name)
+    pid = state.find_pid()
+    if pid is None:
+        print(f"{state.name} is not running")
+        return Exit.DONE
+    with suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGTERM)
+    if not state.wait_for_end(_SECONDS_MAX):
+        raise TimedOut(
+            f"{state.name} (process {pid}) has not ended after {_SECONDS_MAX:.0f} seconds"
+        )
+    print(f"{state.name} has ended")
+    return Exit.DONE
+
+
+DOWN = Command(_make_parser, _run)

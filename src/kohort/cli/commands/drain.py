@@ -1,0 +1,97 @@
+"""
+This is where a simulated node is emptied, without breaking a disruption budget.
+
+Pods are evicted, not deleted: an eviction that a budget forbids is tried again
+until it is allowed or the time is over.
+"""
+
+import argparse
+import time
+from typing import Any
+
+from kohort.cli.client import Client, Refusal
+from kohort.cli.commands.nodes import NODES, add_cluster
+from kohort.cli.exits import Exit, TimedOut
+from kohort.cli.parsing import Parser, positive
+from kohort.cli.table import Command
+
+_PAUSE_SECONDS = 0.2
+_NOT_FOUND, _TOO_MANY = 404, 429
+
+
+def _make_parser(prog: str) -> Parser:
+    summary = "take no more pods on a node, evict those it has, and wait until they are gone"
+    parser = Parser(prog, summary, ("gpu-03", "gpu-03 --timeout 600"))
+    parser.add_argument("node", help="its name")
+    parser.add_argument(
+        "--timeout", type=positive, default=120.0, metavar="SECONDS", help="(default: 120)"
+    )
+    add_cluster(parser)
+    return parser
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    client = Client(arguments.name)
+    node = arguments.node
+    client.patch(f"{NODES}/{node}", {"spec": {"unschedulable": True}})
+    print(f"{node} takes no more pods", flush=True)
+    drain = _Drain(client, node)
+    end = time.monotonic() + arguments.timeout
+    while drain.go_on():
+        if time.monotonic() > end:
+            raise TimedOut(f"{node} still has pods after {arguments.timeout:g} s: {drain.why()}")
+        time.sleep(_PAUSE_SECONDS)
+    print(f"{node} is empty")
+    return Exit.DONE
+
+
+class _Drain:
+    """What is known of the pods of one node."""
+
+    def __init__(self, client: Client, node: str) -> None:
+        self._client = client
+        self._path = f"/api/v1/pods?fieldSelector=spec.nodeName%3D{node}"
+        self._evicted: set[str] = set()
+        self._refusals: dict[str, str] = {}
+
+    def go_on(self) -> bool:
+        """Evict what may be evicted now; returns whether pods are left."""
+        pods = [pod for pod in self._client.read(self._path)["items"] if _is_running(pod)]
+        for pod in pods:
+            if pod["metadata"]["uid"] not in self._evicted:
+                self._evict(pod)
+        return bool(pods)
+
+    def why(self) -> str:
+        """The words of a budget that forbids an eviction, or that pods take their time."""
+        return next(iter(self._refusals.values()), "they have been evicted and are ending")
+
+    def _evict(self, pod: dict[str, Any]) -> None:
+        meta = pod["metadata"]
+        label = f"{meta['namespace']}/{meta['name']}"
+        path = f"/api/v1/namespaces/{meta['namespace']}/pods/{meta['name']}/eviction"
+        names = {"name": meta["name"], "namespace": meta["namespace"]}
+        body = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": names}
+        try:
+            self._client.create(path, body)
+        except Refusal as refusal:
+            if refusal.status not in (_NOT_FOUND, _TOO_MANY):
+                raise
+            if refusal.status == _TOO_MANY:
+                self._note(label, str(refusal))
+            return
+        self._evicted.add(meta["uid"])
+        self._refusals.pop(label, None)
+        print(f"evicted {label}", flush=True)
+
+    def _note(self, label: str, reason: str) -> None:
+        if label not in self._refusals:
+            print(f"waiting for {label}: {reason}", flush=True)
+        self._refusals[label] = f"{label}: {reason}"
+
+
+def _is_running(pod: dict[str, Any]) -> bool:
+    return pod.get("status", {}).get("phase") not in ("Succeeded", "Failed")
+
+
+DRAIN = Command(_make_parser, _run)

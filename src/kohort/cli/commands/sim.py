@@ -1,0 +1,25 @@
+"""This is where the words after ``kohort sim`` are listed."""
+
+from kohort.cli.table import Entry, Group
+
+_NODES = "kohort.cli.commands.nodes"
+
+NODE = Group(
+    summary="add, empty, lose and recover simulated nodes of a running cluster",
+    examples=("add", "drain gpu-03", "fail gpu-03", "recover gpu-03"),
+    entries={
+        "add": Entry(_NODES, "ADD", "add nodes"),
+        "drain": Entry("kohort.cli.commands.drain", "DRAIN", "evict the pods of a node"),
+        "fail": Entry(_NODES, "FAIL", "let a node fall silent, as if it had lost power"),
+        "recover": Entry(_NODES, "RECOVER", "bring a node back: it answers, and takes pods"),
+    },
+)
+
+SIM = Group(
+    summary="change the simulation of a running cluster",
+    examples=("node fail gpu-03", "clock", "clock pause", "clock step 300"),
+    entries={
+        "node": Entry("kohort.cli.commands.sim", "NODE", "add, drain, fail and recover nodes"),
+        "clock": Entry("kohort.cli.commands.clock", "CLOCK", "show, pause and step delays"),
+    },
+)

@@ -1,0 +1,129 @@
+"""
+This is where ``kohort up`` is read and its ready lines are written.
+
+With ``--detach`` the same command is started again in the background, with a
+pipe on which it reports that it is ready, or why it is not.
+"""
+
+import argparse
+import json
+import shlex
+import sys
+from dataclasses import asdict
+from pathlib import Path
+
+from kohort.cli.exits import Exit, UsageError
+from kohort.cli.hosting import Ready, Wish, host
+from kohort.cli.parsing import Parser, add_output, positive, whole
+from kohort.cli.state import NAME_DEFAULT, State
+from kohort.cli.styles import BOLD, paint
+from kohort.cli.table import Command
+
+_EXAMPLES = (
+    "",
+    "--nodes 32 --racks 4 --speed 10",
+    "--name ci --port 0 --kubeconfig ci.kubeconfig --detach",
+    "--data-dir ./cluster",
+)
+
+
+def _make_parser(prog: str) -> Parser:
+    summary = "start a Kubernetes control plane with simulated nodes, and stay until Ctrl-C"
+    parser = Parser(prog, summary, _EXAMPLES)
+    add = parser.add_argument
+    add("--name", default=NAME_DEFAULT, help="of the cluster; several can run (default: sim)")
+    add("--nodes", type=whole(0, 20_000), default=8, metavar="N", help="(default: 8)")
+    add("--gpus-per-node", type=whole(0, 1_000), default=8, metavar="G", help="(default: 8)")
+    add("--racks", type=whole(1, 20_000), metavar="R", help="(default: 2)")
+    add(
+        "--port",
+        type=whole(0, 65_535),
+        metavar="P",
+        help="on 127.0.0.1; 0 takes a free one (default: 6443 if free, else a free one)",
+    )
+    add("--kubeconfig", type=Path, metavar="FILE", help="where to write it")
+    add(
+        "--data-dir",
+        type=Path,
+        metavar="DIR",
+        help="keep the cluster there, and open it again next time (default: in memory)",
+    )
+    add(
+        "--speed",
+        type=positive,
+        default=1.0,
+        metavar="X",
+        help="how many times faster simulated delays pass (default: 1)",
+    )
+    add("--detach", action="store_true", help="return when it is ready; end it with 'down'")
+    add("--report-to", type=int, help=argparse.SUPPRESS)
+    add_output(parser)
+    return parser
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    wish = _wish(arguments)
+    if arguments.report_to is not None:
+        from kohort.cli.detaching import report
+
+        return report(wish, arguments.report_to)
+    if arguments.detach:
+        from kohort.cli.detaching import detach
+
+        _print(detach(wish), arguments)
+        return Exit.DONE
+    import logging
+
+    logging.basicConfig(format="%(levelname)s %(name)s: %(message)s")
+    host(wish, lambda ready: _print(ready, arguments))
+    return Exit.DONE
+
+
+def _wish(arguments: argparse.Namespace) -> Wish:
+    nodes, racks = arguments.nodes, arguments.racks
+    if racks is not None and nodes and racks > nodes:
+        raise UsageError(f"{racks} racks cannot be filled with {_count(nodes, 'node')}")
+    return Wish(
+        name=State(arguments.name).name,
+        nodes=nodes,
+        gpus_per_node=arguments.gpus_per_node,
+        racks=racks or max(1, min(2, nodes)),
+        speed=arguments.speed,
+        port=arguments.port,
+        kubeconfig=arguments.kubeconfig and arguments.kubeconfig.absolute(),
+        data_dir=arguments.data_dir and arguments.data_dir.absolute(),
+    )
+
+
+def _print(ready: Ready, arguments: argparse.Namespace) -> None:
+    if arguments.output == "json":
+        print(json.dumps(asdict(ready)), flush=True)
+        return
+    counts = ", ".join(
+        (_count(ready.nodes, "node"), _count(ready.gpus, "GPU"), _count(ready.racks, "rack"))
+    )
+    place = paint(f"control plane ready at {ready.url}", BOLD, sys.stdout)
+    path = _shorten(Path(ready.kubeconfig))
+    end = f"kohort down{State(ready.name).flag}" if arguments.detach else "Ctrl-C"
+    rows = {
+        "kubeconfig": f"{path}   export KUBECONFIG={path}",
+        "try": "kubectl get nodes   or   kubectl create deployment web --image=web --replicas=3",
+        "stop": end,
+    }
+    print(f"{place}   {counts} (simulated)")
+    print("\n".join(f"  {title:<12}{text}" for title, text in rows.items()), flush=True)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def _shorten(path: Path) -> str:
+    """A path as a shell reads it, with the home folder as a tilde."""
+    home = Path.home()
+    if path.is_relative_to(home) and path != home:
+        return f"~/{shlex.quote(str(path.relative_to(home)))}"
+    return shlex.quote(str(path))
+
+
+UP = Command(_make_parser, _run)

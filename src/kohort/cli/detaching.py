@@ -1,0 +1,85 @@
+"""
+This is where a cluster is started in the background.
+
+The child reports on a pipe: what it is when it is ready, or a sentence when it
+failed. A child that dies without a word closes the pipe, which is a report too.
+"""
+
+import json
+import logging
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+
+from kohort.cli.exits import Exit, Failure
+from kohort.cli.hosting import Ready, Wish, host
+from kohort.cli.state import State
+from kohort.cluster.errors import KohortError
+
+
+def detach(wish: Wish) -> Ready:
+    """Start a process of its own for the cluster, and wait until it is ready."""
+    state = State(wish.name)
+    if state.find_pid() is not None:
+        raise Failure(f"{wish.name} is running already; stop it with 'kohort down{state.flag}'")
+    state.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    reading, writing = os.pipe()
+    command = [sys.executable, "-m", "kohort", "up", *_arguments(wish), "--report-to", str(writing)]
+    with state.log.open("wb") as log:
+        subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            pass_fds=(writing,),
+            start_new_session=True,
+        )
+    os.close(writing)
+    with os.fdopen(reading) as pipe:
+        word = pipe.readline()
+    if not word:
+        raise Failure(f"the cluster ended before it was ready; see {state.log}")
+    answer = json.loads(word)
+    if "error" in answer:
+        state.log.unlink(missing_ok=True)
+        raise Failure(answer["error"])
+    return Ready(**answer)
+
+
+def report(wish: Wish, pipe: int) -> int:
+    """Run a cluster, and tell whoever holds the other end of the pipe how it went."""
+    logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+
+    def announce(ready: Ready) -> None:
+        _tell(pipe, asdict(ready))
+
+    try:
+        host(wish, announce)
+    except (KohortError, OSError) as error:
+        _tell(pipe, {"error": str(error)})
+        raise
+    return Exit.DONE
+
+
+def _tell(pipe: int, word: dict[str, object]) -> None:
+    try:
+        os.write(pipe, json.dumps(word).encode() + b"\n")
+        os.close(pipe)
+    except OSError:
+        return  # Nobody listens any more, or everything was said already.
+
+
+def _arguments(wish: Wish) -> Sequence[str]:
+    given: dict[str, object] = {
+        "--name": wish.name,
+        "--nodes": wish.nodes,
+        "--gpus-per-node": wish.gpus_per_node,
+        "--racks": wish.racks if wish.nodes else None,
+        "--speed": wish.speed,
+        "--port": wish.port,
+        "--kubeconfig": wish.kubeconfig,
+        "--data-dir": wish.data_dir,
+    }
+    return [f"{flag}={value}" for flag, value in given.items() if value is not None]

@@ -1,0 +1,210 @@
+"""
+This is where a cluster is put into this process, and taken out of it again.
+
+Everything that must not be lost is claimed before anything is written: the name,
+the kubeconfig's place, the data folder. The heavy imports come last, so that a
+mistake on the command line is answered before they cost anything.
+"""
+
+import asyncio
+import errno
+import json
+import os
+import signal
+import socket
+from collections.abc import Callable, Coroutine
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kohort.cli.exits import Failure
+from kohort.cli.state import State
+
+if TYPE_CHECKING:
+    from kohort.simulator.access.identity import Identity
+    from kohort.simulator.embedded import Embedded
+
+HOST = "127.0.0.1"
+PORT_DEFAULT = 6443
+_PORT_FILE = "port"
+_GPUS = "nvidia.com/gpu"
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """The cluster that somebody asked for."""
+
+    name: str
+    nodes: int
+    gpus_per_node: int
+    racks: int
+    speed: float
+    port: int | None
+    kubeconfig: Path | None
+    data_dir: Path | None
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """The cluster that came of it."""
+
+    name: str
+    url: str
+    kubeconfig: str
+    pid: int
+    nodes: int
+    gpus: int
+    racks: int
+    speed: float
+
+
+def host(wish: Wish, announce: Callable[[Ready], None]) -> None:
+    """Run a cluster until a signal ends it."""
+    state = State(wish.name)
+    if wish.data_dir:
+        wish.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with state.claim():
+        _run(_Hosting(wish, state, announce).run())
+
+
+def _run(work: Coroutine[Any, Any, None]) -> None:
+    try:
+        import uvloop
+    except ImportError:
+        asyncio.run(work)
+    else:
+        uvloop.run(work)
+
+
+class _Hosting:
+    """One cluster in this process, from its claim to its end."""
+
+    def __init__(self, wish: Wish, state: State, announce: Callable[[Ready], None]) -> None:
+        from kohort.simulator.access.kubeconfig import Kubeconfig
+
+        self._wish = wish
+        self._state = state
+        self._announce = announce
+        self._kubeconfig = Kubeconfig(wish.kubeconfig or state.kubeconfig, wish.name)
+
+    async def run(self) -> None:
+        """Start, say so, wait, stop."""
+        stop = _catch_signals()
+        self._kubeconfig.check()
+        identity = self._identify()
+        embedded = await self._start(identity)
+        try:
+            if not stop.is_set():
+                self._publish(embedded, identity)
+            await stop.wait()
+        finally:
+            await embedded.stop()
+            # A kept cluster keeps its secrets and its port, so its kubeconfig stays true.
+            if self._wish.data_dir is None:
+                self._kubeconfig.remove()
+
+    def _identify(self) -> "Identity":
+        from kohort.simulator.access.identity import keep_identity, make_identity
+
+        return keep_identity(self._wish.data_dir) if self._wish.data_dir else make_identity()
+
+    async def _start(self, identity: "Identity") -> "Embedded":
+        from kohort.simulator.embedded import Embedded, EmbeddedOptions
+
+        wish = self._wish
+        port = _choose_port(wish)
+        options = EmbeddedOptions(
+            token=identity.token,
+            tls=identity.server_context(),
+            ca_text=identity.certificates.ca,
+            host=HOST,
+            port=port,
+            nodes=wish.nodes,
+            gpus_per_node=wish.gpus_per_node,
+            racks=wish.racks,
+            speed=wish.speed,
+            data_dir=wish.data_dir,
+        )
+        try:
+            return await Embedded.start(options)
+        except OSError as error:
+            if error.errno != errno.EADDRINUSE:
+                raise
+            raise Failure(
+                f"port {port} is in use; name another with --port, or leave it out for a free one"
+            ) from error
+
+    def _publish(self, embedded: "Embedded", identity: "Identity") -> None:
+        url = f"https://{HOST}:{embedded.port}"
+        self._kubeconfig.write(url, identity)
+        if self._wish.data_dir:
+            (self._wish.data_dir / _PORT_FILE).write_text(str(embedded.port))
+        ready = _describe(self._wish, embedded, url, self._kubeconfig.path)
+        self._write_control(ready, identity)
+        self._announce(ready)
+
+    def _write_control(self, ready: Ready, identity: "Identity") -> None:
+        from kohort.simulator.access.identity import write_secret
+
+        control = {
+            **asdict(ready),
+            "token": identity.token,
+            "ca": identity.certificates.ca,
+            "gpusPerNode": self._wish.gpus_per_node,
+        }
+        write_secret(self._state.control_file, json.dumps(control, indent=2))
+
+
+def _catch_signals() -> asyncio.Event:
+    """An event that is set by the first request to end; a second one ends at once."""
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    wanted = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+    def end() -> None:
+        stop.set()
+        for number in wanted:
+            loop.remove_signal_handler(number)
+
+    for number in wanted:
+        loop.add_signal_handler(number, end)
+    return stop
+
+
+def _choose_port(wish: Wish) -> int:
+    if wish.port is not None:
+        return wish.port
+    candidates = [PORT_DEFAULT]
+    if wish.data_dir and (last := wish.data_dir / _PORT_FILE).exists():
+        candidates.insert(0, int(last.read_text()))
+    return next((port for port in candidates if _is_free(port)), 0)
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((HOST, port))
+        except OSError:
+            return False
+    return True
+
+
+def _describe(wish: Wish, embedded: "Embedded", url: str, kubeconfig: Path) -> Ready:
+    """What is there now, which after a restart may differ from what was asked for."""
+    from kohort.simulator.nodes import RACK
+
+    nodes = [entry.decode() for entry in embedded.api.store.bucket("nodes").entries.values()]
+    racks = {node["metadata"].get("labels", {}).get(RACK) for node in nodes} - {None}
+    capacities = [node.get("status", {}).get("capacity", {}) for node in nodes]
+    gpus = sum(int(capacity.get(_GPUS, 0)) for capacity in capacities)
+    return Ready(
+        name=wish.name,
+        url=url,
+        kubeconfig=str(kubeconfig),
+        pid=os.getpid(),
+        nodes=len(nodes),
+        gpus=gpus,
+        racks=len(racks),
+        speed=wish.speed,
+    )

@@ -1,0 +1,47 @@
+"""
+This is where the command line begins.
+
+It answers as ``kohort`` and as ``kubectl kohort``, and help texts show the form
+that was called.
+"""
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import PurePath
+
+from kohort.cli.exits import end
+from kohort.cli.table import Entry, Group, dispatch
+
+COMMANDS = Group(
+    summary="a Kubernetes control plane in one process, with simulated GPU nodes",
+    examples=("up", "up --nodes 32 --racks 4 --speed 10 --detach", "sim node fail gpu-03", "down"),
+    entries={
+        "up": Entry("kohort.cli.commands.up", "UP", "start a cluster on this machine"),
+        "down": Entry("kohort.cli.commands.down", "DOWN", "stop a cluster"),
+        "sim": Entry("kohort.cli.commands.sim", "SIM", "change the simulation: nodes, clock"),
+        "version": Entry("kohort.cli.commands.version", "VERSION", "print the version"),
+        "completion": Entry(
+            "kohort.cli.commands.completion", "COMPLETION", "print a script for your shell"
+        ),
+    },
+    footer="""
+flags for all commands:
+  --no-color   no colour, as with the environment variable NO_COLOR
+""",
+)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command line, and return its exit code."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    if "--no-color" in words:
+        os.environ["NO_COLOR"] = "1"
+        words = [word for word in words if word != "--no-color"]
+    if words == ["--version"]:
+        words = ["version"]
+    return end(lambda: dispatch(_called_as(), words, COMMANDS))
+
+
+def _called_as() -> str:
+    return "kubectl kohort" if PurePath(sys.argv[0]).name == "kubectl-kohort" else "kohort"

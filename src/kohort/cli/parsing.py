@@ -1,0 +1,98 @@
+"""
+This is where command lines are read, in one manner for all commands.
+
+Help shows examples before flags, because people copy before they read. Nothing
+is abbreviated in silence, and what is misspelled is answered with the nearest
+name that exists.
+"""
+
+import argparse
+import math
+from collections.abc import Callable, Iterable, Sequence
+from difflib import get_close_matches
+from typing import Any, NoReturn
+
+from kohort.cli.exits import UsageError
+
+
+class Parser(argparse.ArgumentParser):
+    """The parser of one command."""
+
+    def __init__(self, prog: str, summary: str, examples: Sequence[str]) -> None:
+        super().__init__(
+            prog=prog,
+            description=describe(prog, summary, examples),
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            allow_abbrev=False,
+            add_help=False,
+        )
+        self.add_argument("-h", "--help", action="help", help="show this help")
+
+    def error(self, message: str) -> NoReturn:
+        """Refuse a command line, with a sentence and the way to the help text."""
+        raise UsageError(f"{message}; see '{self.prog} --help'")
+
+    def read(self, argv: Sequence[str]) -> argparse.Namespace:
+        """Read a command line to its end."""
+        arguments, unknown = self.parse_known_args(argv)
+        if unknown:
+            flag = unknown[0].partition("=")[0]
+            what = "flag" if flag.startswith("-") else "argument"
+            self.error(f"unknown {what} {unknown[0]!r}{suggest(flag, self.flags())}")
+        return arguments
+
+    def flags(self) -> list[str]:
+        """All flags, for completion and suggestions."""
+        shown = [action for action in self._actions if action.help != argparse.SUPPRESS]
+        return [flag for action in shown for flag in action.option_strings]
+
+    def words(self) -> list[str]:
+        """The words that may stand without a flag, where they are known."""
+        plain = [action for action in self._actions if not action.option_strings]
+        return [str(word) for action in plain for word in action.choices or ()]
+
+
+def describe(prog: str, summary: str, examples: Sequence[str]) -> str:
+    """The part of a help text that comes before the flags."""
+    lines = "\n".join(f"  {prog}{' ' if example else ''}{example}" for example in examples)
+    return f"{summary[0].upper()}{summary[1:]}.\n\nexamples:\n{lines}"
+
+
+def suggest(name: str, known: Iterable[str]) -> str:
+    """Words that name the nearest thing that exists, or nothing."""
+    near = get_close_matches(name, list(known), n=1, cutoff=0.6)
+    return f", did you mean {near[0]!r}?" if near else ""
+
+
+def whole(low: int, high: int) -> Callable[[str], int]:
+    """Reads whole numbers within limits."""
+
+    def read(text: str) -> int:
+        try:
+            value = int(text)
+        except ValueError:
+            value = low - 1
+        if not low <= value <= high:
+            raise argparse.ArgumentTypeError(
+                f"must be a whole number from {low} to {high}, not {text!r}"
+            )
+        return value
+
+    return read
+
+
+def positive(text: str) -> float:
+    """Reads numbers above 0."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not (value > 0 and math.isfinite(value)):
+        raise argparse.ArgumentTypeError(f"must be a number above 0, not {text!r}")
+    return value
+
+
+def add_output(parser: Parser) -> None:
+    """Offer ``-o json``, as every view does."""
+    options: dict[str, Any] = {"choices": ["text", "json"], "default": "text"}
+    parser.add_argument("-o", "--output", **options, help="text (the default) or json")

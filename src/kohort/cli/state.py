@@ -1,0 +1,149 @@
+"""
+This is where a running cluster leaves word of itself: a folder for each name.
+
+The file ``pid`` is locked for as long as the process lives. Whether a cluster
+runs is therefore asked of the lock and not of a number: a process that was
+killed leaves no lock behind, and a stranger who got its number never holds one.
+"""
+
+import fcntl
+import json
+import os
+import re
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kohort.cli.exits import Failure, UsageError
+
+NAME_DEFAULT = "sim"
+_NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?")
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """The folder of one cluster."""
+
+    name: str
+
+    def __post_init__(self) -> None:
+        if not _NAME.fullmatch(self.name):
+            raise UsageError(
+                f"{self.name!r} cannot be a cluster's name: use up to 40 lower case letters, "
+                "digits and hyphens, with a letter or digit at both ends"
+            )
+
+    @property
+    def folder(self) -> Path:
+        """Where the files lie."""
+        return _home() / self.name
+
+    @property
+    def pid_file(self) -> Path:
+        """The process, and the lock that it holds."""
+        return self.folder / "pid"
+
+    @property
+    def control_file(self) -> Path:
+        """How to reach the cluster, for the other commands."""
+        return self.folder / "control.json"
+
+    @property
+    def kubeconfig(self) -> Path:
+        """Where the kubeconfig lies unless another place was asked for."""
+        return self.folder / "kubeconfig"
+
+    @property
+    def log(self) -> Path:
+        """What a detached process says."""
+        return self.folder / "log"
+
+    def find_pid(self) -> int | None:
+        """The process that runs the cluster, if one does."""
+        try:
+            with self.pid_file.open() as file:
+                while not _try_lock(file.fileno(), shared=True):
+                    # Between taking the lock and writing its number, a process is nameless.
+                    if text := file.read():
+                        return int(text)
+                    time.sleep(0.001)
+        except FileNotFoundError:
+            return None
+        return None
+
+    def expect_control(self) -> dict[str, Any]:
+        """How to reach the cluster, which must be running."""
+        if self.find_pid() is None:
+            raise Failure(f"{self.name} is not running; start it with 'kohort up{self.flag}'")
+        try:
+            found: dict[str, Any] = json.loads(self.control_file.read_text())
+        except FileNotFoundError:
+            raise Failure(f"{self.name} is still starting; try again in a second") from None
+        return found
+
+    @property
+    def flag(self) -> str:
+        """How this cluster is named on a command line, with a space before it."""
+        return "" if self.name == NAME_DEFAULT else f" --name {self.name}"
+
+    def wait_for_end(self, seconds: float) -> bool:
+        """Wait until no process holds the lock; returns whether that came true in time."""
+        end = time.monotonic() + seconds
+        while self.find_pid() is not None:
+            if time.monotonic() > end:
+                return False
+            time.sleep(0.02)
+        return True
+
+    @contextmanager
+    def claim(self) -> Iterator[None]:
+        """Be the one process that runs this cluster."""
+        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        taken = f"{self.name} is running already; stop it with 'kohort down{self.flag}'"
+        with hold_lock(self.pid_file, f"{taken}, or name another with --name"):
+            try:
+                yield
+            finally:
+                self.control_file.unlink(missing_ok=True)
+        with suppress(OSError):
+            self.folder.rmdir()
+
+
+def _home() -> Path:
+    return Path(os.environ.get("KOHORT_HOME") or Path.home() / ".kohort").absolute()
+
+
+@contextmanager
+def hold_lock(path: Path, taken: str) -> Iterator[None]:
+    """Hold a file that carries our process id; if another process does, fail with a sentence."""
+    handle = _open_locked(path, taken)
+    try:
+        os.ftruncate(handle, 0)
+        os.write(handle, str(os.getpid()).encode())
+        yield
+    finally:
+        path.unlink(missing_ok=True)
+        os.close(handle)
+
+
+def _open_locked(path: Path, taken: str) -> int:
+    while True:
+        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+        if not _try_lock(handle):
+            os.close(handle)
+            raise Failure(taken)
+        # The one who held the file before us may have removed it in the meantime.
+        if path.exists() and os.path.samestat(os.fstat(handle), path.stat()):
+            return handle
+        os.close(handle)
+
+
+def _try_lock(handle: int, *, shared: bool = False) -> bool:
+    try:
+        fcntl.flock(handle, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

@@ -1,0 +1,18 @@
+"""
+This is where colour is decided: only on a terminal, and never when somebody said no.
+
+Colour repeats what the words say already; nothing is told by colour alone.
+"""
+
+import os
+from typing import TextIO
+
+BOLD = "1"
+RED = "31"
+
+
+def paint(text: str, style: str, stream: TextIO) -> str:
+    """The text in a style, if the stream shows styles."""
+    if not stream.isatty() or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        return text
+    return f"\x1b[{style}m{text}\x1b[0m"
