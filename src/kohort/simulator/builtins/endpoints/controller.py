@@ -1,0 +1,205 @@
+"""
+The endpoints controllers: Endpoints and EndpointSlices of services with selectors.
+
+A service with thousands of pods is looked at only every few seconds, since one
+look costs as much as it has pods; a small one is looked at with every change.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable
+
+from kohort.cluster.errors import ClusterError
+from kohort.cluster.objects import Kind, Object, labels_of
+from kohort.simulator.builtins.endpoints.backends import (
+    Backend,
+    Identities,
+    Ports,
+    find_backends,
+    write_ports,
+)
+from kohort.simulator.builtins.endpoints.slices import CHANGED, HEADLESS, plan_slices
+from kohort.simulator.builtins.matching import Matches
+from kohort.simulator.builtins.selectors import Selector
+from kohort.simulator.kinds import ENDPOINT_SLICE, ENDPOINTS, NODE, POD, SERVICE
+from kohort.simulator.steps import Action, Create, Delete, Moment, Replace, Step, View
+from kohort.simulator.store.entries import Entry
+
+ADDRESSES_MAX = 1000
+_CALM_PODS = 200
+_PAUSE_PER_POD = 0.005
+_PAUSE_MAX = 5.0
+_MANAGED_BY = "endpoints.kubernetes.io/managed-by"
+_MANAGER = "endpoint-controller"
+_OVER_CAPACITY = "endpoints.kubernetes.io/over-capacity"
+
+
+class EndpointsKeeper:
+    """The part that keeps Endpoints and EndpointSlices."""
+
+    name = "endpoints"
+    manager = "kube-controller-manager"
+    kinds: tuple[Kind, ...] = (SERVICE, POD, NODE, ENDPOINTS, ENDPOINT_SLICE)
+
+    def __init__(self) -> None:
+        self._matches = Matches()
+        self._identities = Identities()
+        self._seen: dict[str, float] = {}
+
+    def observe(
+        self, kind: Kind, old: Entry | None, new: Entry | None, view: View
+    ) -> Iterable[str]:
+        """The service, the services that select the pod, or the service of a changed result."""
+        entry = new or old
+        assert entry is not None
+        key = f"{entry.namespace}/{entry.name}"
+        if kind == SERVICE:
+            self._note_service(key, new, view)
+            return (key,)
+        if kind == POD:
+            return self._note_pod(old, new)
+        if kind == ENDPOINTS:
+            return (key,)
+        if kind == ENDPOINT_SLICE:
+            owner = entry.labels.get("kubernetes.io/service-name", "")
+            return (f"{entry.namespace}/{owner}",) if owner else ()
+        return ()
+
+    def step(self, key: str, view: View, moment: Moment) -> Step:
+        """Bring the endpoints of one service up to date."""
+        namespace, _, name = key.partition("/")
+        service = view.find(SERVICE, namespace, name)
+        if service is None:
+            return Step(tuple(_clean_up(view.find(ENDPOINTS, namespace, name))))
+        if service.facts.is_leaving:
+            return Step()
+        obj = service.decode()
+        if not obj["spec"].get("selector") or obj["spec"].get("type") == "ExternalName":
+            return Step()
+        pods = self._matches.pods(key, view)
+        pause = self._pause(key, len(pods), moment)
+        if pause > 0:
+            return Step(after=pause)
+        backends = find_backends(obj, pods, self._identities, view)
+        existing = view.owned(ENDPOINT_SLICE, service.uid)
+        actions = plan_slices(service, obj, backends, existing, moment)
+        actions.extend(
+            _plan_endpoints(obj, backends, view.find(ENDPOINTS, namespace, name), moment)
+        )
+        return Step(tuple(actions))
+
+    def refused(self, key: str, action: Action, error: ClusterError) -> None:
+        """Look again without the pause that large services have."""
+        self._seen.pop(key, None)
+
+    def _note_service(self, key: str, new: Entry | None, view: View) -> None:
+        selector = (new.decode().get("spec") or {}).get("selector") if new else None
+        if selector:
+            self._matches.put(key, Selector(selector), view)
+        else:
+            self._matches.drop(key)
+            self._seen.pop(key, None)
+
+    def _note_pod(self, old: Entry | None, new: Entry | None) -> Iterable[str]:
+        if new is None and old is not None:
+            self._identities.forget(old)
+        keys = self._matches.note(old, new)
+        if old is not None and new is not None and _looks_alike(old, new):
+            return ()
+        return keys
+
+    def _pause(self, key: str, pods: int, moment: Moment) -> float:
+        if pods > _CALM_PODS and key in self._seen:
+            pause = min(_PAUSE_MAX, pods * _PAUSE_PER_POD)
+            left = self._seen[key] + pause - moment.elapsed
+            if left > 0:
+                return left
+        self._seen[key] = moment.elapsed
+        return 0.0
+
+
+def _looks_alike(old: Entry, new: Entry) -> bool:
+    one, other = old.facts, new.facts
+    return (
+        old.uid == new.uid
+        and old.labels == new.labels
+        and one.is_leaving == other.is_leaving
+        and one.phase == other.phase
+        and one.is_ready == other.is_ready
+        and (one.status.pod_ip if one.status else "")
+        == (other.status.pod_ip if other.status else "")
+    )
+
+
+def _clean_up(endpoints: Entry | None) -> Iterable[Action]:
+    if endpoints is not None and endpoints.labels.get(_MANAGED_BY) == _MANAGER:
+        yield Delete(ENDPOINTS, endpoints.namespace, endpoints.name, endpoints.uid)
+
+
+def _plan_endpoints(
+    service: Object, backends: list[Backend], existing: Entry | None, moment: Moment
+) -> Iterable[Action]:
+    publishes = bool(service["spec"].get("publishNotReadyAddresses"))
+    shown = [backend for backend in backends if publishes or not backend.is_leaving]
+    is_truncated = len(shown) > ADDRESSES_MAX
+    subsets = _subsets(shown[:ADDRESSES_MAX], publishes)
+    labels = {
+        **{k: v for k, v in labels_of(service).items() if k != HEADLESS},
+        _MANAGED_BY: _MANAGER,
+    }
+    if service["spec"].get("clusterIP") == "None":
+        labels[HEADLESS] = ""
+    annotations = {CHANGED: moment.stamp}
+    if is_truncated:
+        annotations[_OVER_CAPACITY] = "truncated"
+    metadata: Object = {
+        "name": service["metadata"]["name"],
+        "namespace": service["metadata"]["namespace"],
+        "labels": labels,
+        "annotations": annotations,
+    }
+    obj: Object = {"apiVersion": "v1", "kind": "Endpoints", "metadata": metadata}
+    if subsets:
+        obj["subsets"] = subsets
+    if existing is None:
+        yield Create(ENDPOINTS, obj)
+        return
+    old = existing.decode()
+    if (old.get("subsets") or []) != subsets or labels_of(old) != labels:
+        obj["metadata"] = {**old["metadata"], "labels": labels, "annotations": annotations}
+        yield Replace(ENDPOINTS, obj)
+
+
+def _subsets(backends: list[Backend], publishes: bool) -> list[Object]:
+    groups: dict[Ports, list[Backend]] = defaultdict(list)
+    for backend in backends:
+        groups[backend.ports].append(backend)
+    subsets = []
+    for ports in sorted(groups):
+        subset: Object = {}
+        for field, wanted in (("addresses", True), ("notReadyAddresses", False)):
+            listed = [b for b in groups[ports] if (publishes or b.is_ready) is wanted]
+            if listed:
+                subset[field] = [_address(b) for b in sorted(listed, key=_by_ip)]
+        if ports:
+            subset["ports"] = [_drop_empty_name(port) for port in write_ports(ports)]
+        subsets.append(subset)
+    return subsets
+
+
+def _by_ip(backend: Backend) -> tuple[list[int] | str, str]:
+    parts = backend.ip.split(".")
+    is_v4 = len(parts) == 4 and all(part.isdecimal() for part in parts)
+    return ([int(part) for part in parts] if is_v4 else backend.ip), backend.pod.uid
+
+
+def _address(backend: Backend) -> Object:
+    address: Object = {"ip": backend.ip, "targetRef": backend.target}
+    if backend.hostname:
+        address["hostname"] = backend.hostname
+    if backend.node:
+        address["nodeName"] = backend.node
+    return address
+
+
+def _drop_empty_name(port: Object) -> Object:
+    return {key: value for key, value in port.items() if key != "name" or value}

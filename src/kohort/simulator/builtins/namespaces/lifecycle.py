@@ -1,0 +1,150 @@
+"""
+Namespaces that go: all they hold is deleted, and then they may.
+
+How many objects a namespace holds is counted as they come and go, so that the
+deletion of ten thousand pods wakes the namespace twice and not ten thousand
+times: once to delete them, and once when the last one has gone.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+
+from kohort.cluster.errors import ClusterError
+from kohort.cluster.objects import Kind, Object
+from kohort.simulator.kinds import NAMESPACE
+from kohort.simulator.steps import Action, Delete, Moment, Replace, Step, View
+from kohort.simulator.store.entries import Entry
+
+FINALIZER = "kubernetes"
+# Caches may be late: what was made just before the end must be seen before the end.
+SETTLE_SECONDS = 1.0
+
+
+class NamespaceLifecycle:
+    """The part that empties namespaces."""
+
+    name = "namespace-lifecycle"
+    manager = "kube-controller-manager"
+
+    def __init__(self, kinds: Iterable[Kind] = ()) -> None:
+        self.kinds: tuple[Kind, ...] = (NAMESPACE,)
+        self._count: Counter[str] = Counter()
+        self._going_since: dict[str, float] = {}
+        self.watch_kinds(kinds)
+
+    def watch_kinds(self, kinds: Iterable[Kind]) -> None:
+        """Empty namespaces of these kinds from now on: all that lie in namespaces."""
+        self.kinds = (NAMESPACE, *(kind for kind in kinds if kind.namespaced))
+
+    def observe(
+        self, kind: Kind, old: Entry | None, new: Entry | None, view: View
+    ) -> Iterable[str]:
+        """A namespace that changed, or one that is going and changes what it holds."""
+        entry = new or old
+        assert entry is not None
+        if kind == NAMESPACE:
+            if new is None:
+                self._going_since.pop(entry.uid, None)
+            return (entry.name,) if new is not None else ()
+        if old is not None and new is not None:
+            return ()
+        self._count[entry.namespace] += 1 if new is not None else -1
+        if new is None and self._count[entry.namespace] > 0:
+            return ()
+        namespace = view.find(NAMESPACE, "", entry.namespace)
+        is_going = namespace is not None and namespace.facts.is_leaving
+        return (entry.namespace,) if is_going else ()
+
+    def step(self, key: str, view: View, moment: Moment) -> Step:
+        """Delete what is there; when nothing is, let the namespace go."""
+        entry = view.find(NAMESPACE, "", key)
+        if entry is None or not entry.facts.is_leaving:
+            return Step()
+        obj = entry.decode()
+        finalizers: list[str] = (obj.get("spec") or {}).get("finalizers") or []
+        if FINALIZER not in finalizers:
+            return Step()
+        remaining = [(kind, held) for kind in self.kinds[1:] for held in view.all(kind, key)]
+        if remaining:
+            return Step((*_delete(remaining), *_report(obj, remaining, moment)))
+        since = self._going_since.setdefault(entry.uid, moment.elapsed)
+        left = since + SETTLE_SECONDS - moment.elapsed
+        if left > 0:
+            return Step(after=left)
+        rest = [name for name in finalizers if name != FINALIZER]
+        spec = {**obj["spec"], "finalizers": rest}
+        return Step((Replace(NAMESPACE, {**obj, "spec": spec}, "finalize"),))
+
+    def refused(self, key: str, action: Action, error: ClusterError) -> None:
+        """Nothing to remember: the next look decides anew."""
+
+
+def _delete(remaining: list[tuple[Kind, Entry]]) -> Iterable[Action]:
+    for kind, held in remaining:
+        if not held.facts.is_leaving:
+            yield Delete(kind, held.namespace, held.name, held.uid, propagation="Background")
+
+
+def _report(obj: Object, remaining: list[tuple[Kind, Entry]], moment: Moment) -> Iterable[Action]:
+    """Say in the status what holds the namespace up, once everything is on its way out."""
+    if any(not held.facts.is_leaving for _, held in remaining):
+        return ()
+    status = obj.get("status") or {}
+    known = {condition["type"]: condition for condition in status.get("conditions") or []}
+    conditions = []
+    for new in _conditions(remaining):
+        old = known.get(new["type"], {})
+        is_same = old.get("status") == new["status"]
+        since = old["lastTransitionTime"] if is_same else moment.stamp
+        conditions.append({**new, "lastTransitionTime": since})
+    written = {**status, "phase": "Terminating", "conditions": conditions}
+    if written == status:
+        return ()
+    return (Replace(NAMESPACE, {**obj, "status": written}, "status"),)
+
+
+def _conditions(remaining: list[tuple[Kind, Entry]]) -> list[Object]:
+    kinds = Counter(f"{kind.plural}.{kind.group}" for kind, _ in remaining)
+    finalizers = Counter(name for _, held in remaining for name in held.facts.metadata.finalizers)
+    resources = _list(kinds, "{} has {} resource instances")
+    held_by = _list(finalizers, "{} in {} resource instances")
+    deleted = "All content successfully deleted, may be waiting on finalization"
+    return [
+        _condition(
+            "DeletionDiscoveryFailure",
+            "ResourcesDiscovered",
+            "All resources successfully discovered",
+        ),
+        _condition(
+            "DeletionGroupVersionParsingFailure",
+            "ParsedGroupVersions",
+            "All legacy kube types successfully parsed",
+        ),
+        _condition("DeletionContentFailure", "ContentDeleted", deleted),
+        _condition(
+            "ContentRemaining",
+            "SomeResourcesRemain",
+            f"Some resources are remaining: {resources}",
+            "True",
+        ),
+        _condition(
+            "FinalizersRemaining",
+            "SomeFinalizersRemain",
+            f"Some content in the namespace has finalizers remaining: {held_by}",
+            "True",
+        )
+        if finalizers
+        else _condition(
+            "FinalizersRemaining",
+            "ContentHasNoFinalizers",
+            "All content-preserving finalizers finished",
+        ),
+    ]
+
+
+def _list(counts: Counter[str], template: str) -> str:
+    return ", ".join(template.format(name, counts[name]) for name in sorted(counts))
+
+
+def _condition(name: str, reason: str, message: str, status: str = "False") -> Object:
+    return {"type": f"Namespace{name}", "status": status, "reason": reason, "message": message}

@@ -1,0 +1,36 @@
+"""All built-in controllers, in the order in which they act."""
+
+from collections.abc import Collection
+
+from kohort.simulator.builtins.budgets import Budgets
+from kohort.simulator.builtins.deployments.controller import Deployments
+from kohort.simulator.builtins.deployments.replicasets import ReplicaSets
+from kohort.simulator.builtins.endpoints.controller import EndpointsKeeper
+from kohort.simulator.builtins.garbage.controller import GarbageCollector
+from kohort.simulator.builtins.namespaces.furniture import NamespaceFurniture
+from kohort.simulator.builtins.namespaces.lifecycle import NamespaceLifecycle
+from kohort.simulator.builtins.statefulsets.controller import StatefulSets
+from kohort.simulator.builtins.volumes.controller import Volumes
+from kohort.simulator.steps import Part
+
+MAX_UNAVAILABLE_GATE = "MaxUnavailableStatefulSet"
+
+
+def builtin_parts(certificate: str = "", gates: Collection[str] = ()) -> list[Part]:
+    """The parts of a controller manager.
+
+    The certificate is what namespaces get as ``kube-root-ca.crt``. Gates are feature
+    gates by their names. Parts with ``watch_kinds`` look at every kind and must be
+    told of them, again whenever kinds come or go.
+    """
+    return [
+        NamespaceFurniture(certificate),
+        StatefulSets(honours_max_unavailable=MAX_UNAVAILABLE_GATE in gates),
+        Deployments(),
+        ReplicaSets(),
+        Volumes(),
+        EndpointsKeeper(),
+        Budgets(),
+        GarbageCollector(),
+        NamespaceLifecycle(),
+    ]

@@ -1,0 +1,253 @@
+"""
+Claims that bind: each gets a volume, and both say so; volumes go when they are let go.
+
+Steps look at one claim (``claim/namespace/name``) or one volume (``volume//name``).
+A claim binds to a free volume that fits, or else its storage class makes one,
+at once or when the first pod that uses it has a node. Claims and volumes that
+are in use are held by finalizers until they are not.
+"""
+
+from collections.abc import Iterable, Iterator
+
+from kohort.cluster.errors import ClusterError
+from kohort.cluster.objects import Kind, Object, annotations_of
+from kohort.simulator.builtins.ownership import reference
+from kohort.simulator.builtins.selectors import read_selector
+from kohort.simulator.builtins.volumes.rendering import (
+    BIND_COMPLETED,
+    BOUND_BY_CONTROLLER,
+    PROVISIONERS,
+    SELECTED_NODE,
+    bound_status,
+    claim_reference,
+    render_volume,
+    requested,
+    volume_name,
+)
+from kohort.simulator.builtins.volumes.usage import Usage
+from kohort.simulator.kinds import CLAIM, POD, STORAGE_CLASS, VOLUME
+from kohort.simulator.schemas.scalars import parse_quantity
+from kohort.simulator.steps import Action, Create, Delete, Emit, Merge, Moment, Step, View
+from kohort.simulator.store.entries import Entry
+
+CLAIM_PROTECTION = "kubernetes.io/pvc-protection"
+VOLUME_PROTECTION = "kubernetes.io/pv-protection"
+NO_PROVISIONER = "kubernetes.io/no-provisioner"
+_DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
+
+
+class Volumes:
+    """The part that binds claims to volumes and protects both."""
+
+    name = "volumes"
+    manager = "kube-controller-manager"
+    kinds: tuple[Kind, ...] = (CLAIM, VOLUME, STORAGE_CLASS, POD)
+
+    def __init__(self) -> None:
+        self._usage = Usage()
+        self._pending: set[str] = set()
+
+    def observe(
+        self, kind: Kind, old: Entry | None, new: Entry | None, view: View
+    ) -> Iterable[str]:
+        """The claim or volume and its partner; claims of a pod; all that wait for a class."""
+        entry = new or old
+        assert entry is not None
+        if kind == POD:
+            return [_claim_key(*place) for place in self._usage.note(old, new)]
+        if kind == CLAIM:
+            keys = {_claim_key(entry.namespace, entry.name), f"volume//{volume_name(entry)}"}
+            bound = (entry.decode().get("spec") or {}).get("volumeName")
+            return keys | {f"volume//{bound}"} if bound else keys
+        if kind == VOLUME:
+            claim = (entry.decode().get("spec") or {}).get("claimRef") or {}
+            keys = {f"volume//{entry.name}"}
+            if claim:
+                return keys | {_claim_key(claim.get("namespace", ""), claim.get("name", ""))}
+            return keys | self._pending
+        return set(self._pending)
+
+    def step(self, key: str, view: View, moment: Moment) -> Step:
+        """Bring one claim or volume further."""
+        what, namespace, name = key.split("/", 2)
+        if what == "volume":
+            volume = view.find(VOLUME, "", name)
+            return Step(tuple(_keep_volume(volume, view))) if volume else Step()
+        claim = view.find(CLAIM, namespace, name)
+        self._pending.discard(key)
+        if claim is None:
+            return Step()
+        if claim.facts.is_leaving:
+            return Step(tuple(self._release_claim(claim, view)))
+        obj = claim.decode()
+        bound = obj["spec"].get("volumeName")
+        if bound:
+            return Step(tuple(_finish(claim, obj, view.find(VOLUME, "", bound))))
+        self._pending.add(key)
+        return Step(tuple(self._bind(claim, obj, view)))
+
+    def refused(self, key: str, action: Action, error: ClusterError) -> None:
+        """Nothing to remember: the next look decides anew."""
+
+    def _release_claim(self, claim: Entry, view: View) -> Iterator[Action]:
+        finalizers = claim.facts.metadata.finalizers
+        if CLAIM_PROTECTION in finalizers and not self._usage.find_node(
+            claim.namespace, claim.name, view
+        ):
+            yield _drop_finalizer(CLAIM, claim, CLAIM_PROTECTION)
+
+    def _bind(self, claim: Entry, obj: Object, view: View) -> Iterator[Action]:
+        about = reference(CLAIM, claim)
+        class_name = obj["spec"].get("storageClassName")
+        if class_name is None:
+            default = _find_default_class(view)
+            if default is None:
+                text = "no persistent volumes available for this claim and no storage class is set"
+                yield Emit(about, "Normal", "FailedBinding", text)
+                return
+            patch: Object = {"spec": {"storageClassName": default.name}}
+            yield Merge(CLAIM, claim.namespace, claim.name, patch, uid=claim.uid)
+            return
+        volume = view.find(VOLUME, "", volume_name(claim)) or _find_free(claim, obj, view)
+        if volume is not None:
+            yield from _tie(claim, obj, volume)
+        elif class_name:
+            yield from self._provision(claim, obj, class_name, view)
+
+    def _provision(
+        self, claim: Entry, obj: Object, class_name: str, view: View
+    ) -> Iterator[Action]:
+        about = reference(CLAIM, claim)
+        found = view.find(STORAGE_CLASS, "", class_name)
+        if found is None:
+            text = f'storageclass.storage.k8s.io "{class_name}" not found'
+            yield Emit(about, "Warning", "ProvisioningFailed", text)
+            return
+        storage_class = found.decode()
+        waits = storage_class.get("volumeBindingMode") == "WaitForFirstConsumer"
+        if waits and not self._has_consumer(claim, obj, view):
+            text = "waiting for first consumer to be created before binding"
+            yield Emit(about, "Normal", "WaitForFirstConsumer", text)
+            return
+        if storage_class["provisioner"] == NO_PROVISIONER:
+            return
+        yield Create(VOLUME, render_volume(claim, obj, storage_class))
+        text = f"Successfully provisioned volume {volume_name(claim)}"
+        yield Emit(about, "Normal", "ProvisioningSucceeded", text)
+
+    def _has_consumer(self, claim: Entry, obj: Object, view: View) -> bool:
+        if annotations_of(obj).get(SELECTED_NODE):
+            return True
+        return self._usage.find_node(claim.namespace, claim.name, view) is not None
+
+
+def _claim_key(namespace: str, name: str) -> str:
+    return f"claim/{namespace}/{name}"
+
+
+def _find_default_class(view: View) -> Entry | None:
+    defaults = [
+        entry
+        for entry in view.all(STORAGE_CLASS)
+        if annotations_of(entry.decode()).get(_DEFAULT_CLASS) == "true"
+    ]
+    # Of several defaults the newest holds, and of equally new ones the first by name.
+    defaults.sort(key=lambda entry: entry.name)
+    return max(defaults, key=lambda e: e.facts.metadata.creation_timestamp, default=None)
+
+
+def _find_free(claim: Entry, obj: Object, view: View) -> Entry | None:
+    """The smallest volume that nobody has and that fits, or one that was kept for the claim."""
+    spec = obj["spec"]
+    selector = read_selector(spec.get("selector") or {})
+    fitting: list[tuple[int, str, Entry]] = []
+    for entry in view.all(VOLUME):
+        volume = entry.decode()["spec"]
+        held = volume.get("claimRef")
+        if held:
+            if _is_for(held, claim):
+                return entry
+            continue
+        size = parse_quantity((volume.get("capacity") or {}).get("storage", "0"))
+        if (
+            not entry.facts.is_leaving
+            and volume.get("storageClassName", "") == spec.get("storageClassName", "")
+            and volume.get("volumeMode", "Filesystem") == spec.get("volumeMode", "Filesystem")
+            and set(spec.get("accessModes") or ()) <= set(volume.get("accessModes") or ())
+            and size >= parse_quantity(requested(obj))
+            and selector.matches(entry.labels)
+        ):
+            fitting.append((size, entry.name, entry))
+    return min(fitting)[2] if fitting else None
+
+
+def _is_for(held: Object, claim: Entry) -> bool:
+    is_named = (held.get("namespace"), held.get("name")) == claim.key
+    return is_named and held.get("uid", claim.uid) in {"", claim.uid}
+
+
+def _tie(claim: Entry, obj: Object, volume: Entry) -> Iterator[Action]:
+    """Let the volume name the claim and the claim the volume."""
+    spec = volume.decode()["spec"]
+    held = spec.get("claimRef") or {}
+    if held.get("uid") != claim.uid:
+        patch: Object = {
+            "metadata": {"resourceVersion": str(volume.rv)},
+            "spec": {"claimRef": claim_reference(claim)},
+        }
+        if not held:
+            patch["metadata"]["annotations"] = {BOUND_BY_CONTROLLER: "yes"}
+        yield Merge(VOLUME, "", volume.name, patch, uid=volume.uid)
+    annotations = {BIND_COMPLETED: "yes", BOUND_BY_CONTROLLER: "yes"}
+    provisioner = annotations_of(volume.decode()).get("pv.kubernetes.io/provisioned-by")
+    if provisioner:
+        annotations |= dict.fromkeys(PROVISIONERS, provisioner)
+    patch = {"metadata": {"annotations": annotations}, "spec": {"volumeName": volume.name}}
+    yield Merge(CLAIM, claim.namespace, claim.name, patch, uid=claim.uid)
+
+
+def _finish(claim: Entry, obj: Object, volume: Entry | None) -> Iterator[Action]:
+    """Say in the status of a claim with a volume how it stands."""
+    phase = (obj.get("status") or {}).get("phase")
+    if volume is None:
+        if BIND_COMPLETED in annotations_of(obj) and phase != "Lost":
+            status = {"status": {"phase": "Lost"}}
+            yield Merge(CLAIM, *claim.key, status, subresource="status", uid=claim.uid)
+            text = "Bound claim has lost its PersistentVolume. Data on the volume is lost!"
+            yield Emit(reference(CLAIM, claim), "Warning", "ClaimLost", text)
+        return
+    found = volume.decode()
+    held = found["spec"].get("claimRef")
+    if held and not _is_for(held, claim):
+        return
+    if not held or held.get("uid") != claim.uid or BIND_COMPLETED not in annotations_of(obj):
+        yield from _tie(claim, obj, volume)
+    if phase != "Bound":
+        status = {"status": bound_status(found)}
+        yield Merge(CLAIM, *claim.key, status, subresource="status", uid=claim.uid)
+
+
+def _keep_volume(volume: Entry, view: View) -> Iterator[Action]:
+    """Keep the phase of a volume, and delete it when its claim has gone."""
+    obj = volume.decode()
+    held = obj["spec"].get("claimRef") or {}
+    uid = held.get("uid", "")
+    claim = view.find(CLAIM, held.get("namespace", ""), held.get("name", "")) if held else None
+    is_bound = claim is not None and claim.uid == uid
+    if volume.facts.is_leaving:
+        if VOLUME_PROTECTION in volume.facts.metadata.finalizers and not is_bound:
+            yield _drop_finalizer(VOLUME, volume, VOLUME_PROTECTION)
+        return
+    phase = "Bound" if is_bound else "Released" if uid else "Available"
+    if (obj.get("status") or {}).get("phase") != phase:
+        status = {"status": {"phase": phase}}
+        yield Merge(VOLUME, "", volume.name, status, subresource="status", uid=volume.uid)
+    policy = obj["spec"].get("persistentVolumeReclaimPolicy", "Retain")
+    if phase == "Released" and policy == "Delete":
+        yield Delete(VOLUME, "", volume.name, volume.uid)
+
+
+def _drop_finalizer(kind: Kind, entry: Entry, finalizer: str) -> Merge:
+    rest = [name for name in entry.facts.metadata.finalizers if name != finalizer]
+    metadata = {"finalizers": rest or None, "resourceVersion": str(entry.rv)}
+    return Merge(kind, entry.namespace, entry.name, {"metadata": metadata}, uid=entry.uid)

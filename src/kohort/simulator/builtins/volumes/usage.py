@@ -1,0 +1,63 @@
+"""
+Which pods use which claims, kept up as pods come and go.
+
+A pod's volumes never change, so a pod is read once, and only if it has claims.
+"""
+
+from collections import defaultdict
+
+from kohort.simulator.builtins.readiness import FINISHED
+from kohort.simulator.kinds import POD
+from kohort.simulator.steps import View
+from kohort.simulator.store.entries import Entry
+
+_Place = tuple[str, str]
+
+
+class Usage:
+    """The pods of each claim."""
+
+    def __init__(self) -> None:
+        self._claims: dict[_Place, tuple[str, tuple[str, ...]]] = {}
+        self._pods: dict[_Place, set[str]] = defaultdict(set)
+
+    def note(self, old: Entry | None, new: Entry | None) -> list[_Place]:
+        """Remember a change of a pod; the claims that it uses or used."""
+        entry = new or old
+        assert entry is not None
+        known_uid, claims = self._claims.get(entry.key, ("", ()))
+        places = [(entry.namespace, claim) for claim in claims]
+        if new is None or new.uid != known_uid:
+            for place in places:
+                self._pods[place].discard(entry.name)
+            self._claims.pop(entry.key, None)
+        if new is not None and new.uid != known_uid:
+            read = _read_claims(new)
+            if read:
+                self._claims[new.key] = (new.uid, read)
+            for claim in read:
+                self._pods[new.namespace, claim].add(new.name)
+                places.append((new.namespace, claim))
+        return places
+
+    def find_node(self, namespace: str, claim: str, view: View) -> str | None:
+        """The node of a pod that uses the claim, if one has been scheduled and has not ended."""
+        for name in sorted(self._pods.get((namespace, claim), ())):
+            pod = view.find(POD, namespace, name)
+            if pod is None or pod.facts.phase in FINISHED:
+                continue
+            if pod.facts.spec and pod.facts.spec.node_name:
+                return pod.facts.spec.node_name
+        return None
+
+
+def _read_claims(pod: Entry) -> tuple[str, ...]:
+    if b'"persistentVolumeClaim"' not in pod.raw and b'"ephemeral"' not in pod.raw:
+        return ()
+    claims = []
+    for volume in (pod.decode().get("spec") or {}).get("volumes") or ():
+        if "persistentVolumeClaim" in volume:
+            claims.append(volume["persistentVolumeClaim"]["claimName"])
+        elif "ephemeral" in volume:
+            claims.append(f"{pod.name}-{volume['name']}")
+    return tuple(claims)
