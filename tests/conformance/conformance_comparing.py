@@ -1,0 +1,45 @@
+"""
+This is where two lists of answers are compared, and each difference gets a path.
+"""
+
+import json
+from typing import Any
+
+from conformance_cases import Answer
+
+_MISSING = object()
+
+
+def find_differences(expected: list[Answer], found: list[Answer]) -> list[str]:
+    """A line for each difference: its path, what was expected and what came."""
+    return [
+        f"{path}: expected {_show(wanted)}, got {_show(got)}"
+        for path, wanted, got in compare(expected, found)
+    ]
+
+
+def compare(expected: Any, found: Any, path: str = "") -> list[tuple[str, Any, Any]]:
+    """All places where two values differ; a step is a number, counted from 1."""
+    if isinstance(expected, dict) and isinstance(found, dict):
+        keys = sorted({*expected, *found})
+        pairs = [(k, expected.get(k, _MISSING), found.get(k, _MISSING)) for k in keys]
+        return [line for k, a, b in pairs for line in compare(a, b, f"{path}.{k}".lstrip("."))]
+    if isinstance(expected, list) and isinstance(found, list):
+        longest = max(len(expected), len(found))
+        pads = [_MISSING] * longest
+        both = zip((expected + pads)[:longest], (found + pads)[:longest], strict=True)
+        first = 0 if path else 1
+        return [
+            line
+            for index, (a, b) in enumerate(both, first)
+            for line in compare(a, b, f"{path}.{index}".lstrip("."))
+        ]
+    is_same = type(expected) is type(found) and expected == found
+    return [] if is_same else [(path, expected, found)]
+
+
+def _show(value: Any) -> str:
+    if value is _MISSING:
+        return "nothing"
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) < 600 else f"{text[:600]}…"
