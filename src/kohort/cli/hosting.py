@@ -12,17 +12,18 @@ import json
 import os
 import signal
 import socket
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kohort.cli.exits import Failure
 from kohort.cli.state import State
+from kohort.simulator.hosting.loop import run
 
 if TYPE_CHECKING:
-    from kohort.simulator.access.identity import Identity
     from kohort.simulator.embedded import Embedded
+    from kohort.simulator.hosting.identity import Identity
 
 HOST = "127.0.0.1"
 PORT_DEFAULT = 6443
@@ -64,23 +65,14 @@ def host(wish: Wish, announce: Callable[[Ready], None]) -> None:
     if wish.data_dir:
         wish.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
     with state.claim():
-        _run(_Hosting(wish, state, announce).run())
-
-
-def _run(work: Coroutine[Any, Any, None]) -> None:
-    try:
-        import uvloop
-    except ImportError:
-        asyncio.run(work)
-    else:
-        uvloop.run(work)
+        run(_Hosting(wish, state, announce).run())
 
 
 class _Hosting:
     """One cluster in this process, from its claim to its end."""
 
     def __init__(self, wish: Wish, state: State, announce: Callable[[Ready], None]) -> None:
-        from kohort.simulator.access.kubeconfig import Kubeconfig
+        from kohort.simulator.hosting.kubeconfig import Kubeconfig
 
         self._wish = wish
         self._state = state
@@ -104,7 +96,7 @@ class _Hosting:
                 self._kubeconfig.remove()
 
     def _identify(self) -> "Identity":
-        from kohort.simulator.access.identity import keep_identity, make_identity
+        from kohort.simulator.hosting.identity import keep_identity, make_identity
 
         return keep_identity(self._wish.data_dir) if self._wish.data_dir else make_identity()
 
@@ -144,7 +136,7 @@ class _Hosting:
         self._announce(ready)
 
     def _write_control(self, ready: Ready, identity: "Identity") -> None:
-        from kohort.simulator.access.identity import write_secret
+        from kohort.simulator.hosting.identity import write_secret
 
         control = {
             **asdict(ready),

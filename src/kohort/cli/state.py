@@ -103,13 +103,15 @@ class State:
         """Be the one process that runs this cluster."""
         self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         taken = f"{self.name} is running already; stop it with 'kohort down{self.flag}'"
-        with hold_lock(self.pid_file, f"{taken}, or name another with --name"):
-            try:
-                yield
-            finally:
-                self.control_file.unlink(missing_ok=True)
-        with suppress(OSError):
-            self.folder.rmdir()
+        try:
+            with hold_lock(self.pid_file, f"{taken}, or name another with --name"):
+                try:
+                    yield
+                finally:
+                    self.control_file.unlink(missing_ok=True)
+        finally:
+            with suppress(OSError):
+                self.folder.rmdir()
 
 
 def _home() -> Path:

@@ -1,5 +1,11 @@
-"""This is where other people's tests find a cluster: a context manager and a pytest plugin.
-
-Everything here is public. Importing it must cost almost nothing, because pytest loads the plugin
-in every run of every project in whose environment Kohort lies.
 """
+This is where other people's tests find a cluster: a context manager and a pytest plugin.
+
+Everything that is named here is public. Importing it must cost almost nothing,
+because pytest loads the plugin in every run of every project in whose
+environment Kohort lies; the simulator is imported when a cluster starts.
+"""
+
+from kohort.testing.clusters import Cluster, start_cluster
+
+__all__ = ["Cluster", "start_cluster"]

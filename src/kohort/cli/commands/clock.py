@@ -4,10 +4,9 @@ import argparse
 import json
 from typing import Any
 
-from kohort.cli.client import Client
 from kohort.cli.exits import Exit, UsageError
 from kohort.cli.parsing import Parser, add_output, positive
-from kohort.cli.state import NAME_DEFAULT
+from kohort.cli.reaching import add_cluster, connect
 from kohort.cli.table import Command
 
 PATH = "/kohort/clock"
@@ -22,7 +21,7 @@ def _make_parser(prog: str) -> Parser:
     parser = Parser(prog, summary, ("", "pause", "step 300", "resume"))
     parser.add_argument("verb", nargs="?", choices=_VERBS, default="show")
     parser.add_argument("seconds", nargs="?", type=positive, help="for step: how far")
-    parser.add_argument("--name", default=NAME_DEFAULT, help="of the cluster (default: sim)")
+    add_cluster(parser)
     add_output(parser)
     return parser
 
@@ -31,7 +30,7 @@ def _run(arguments: argparse.Namespace) -> int:
     verb, seconds = arguments.verb, arguments.seconds
     if (verb == "step") != (seconds is not None):
         raise UsageError("step, and only step, takes a number of seconds, as in 'step 300'")
-    client = Client(arguments.name)
+    client = connect(arguments.name)
     if verb == "show":
         state = client.read(PATH)
     else:

@@ -7,7 +7,8 @@ from contextlib import suppress
 
 from kohort.cli.exits import Exit, TimedOut
 from kohort.cli.parsing import Parser
-from kohort.cli.state import NAME_DEFAULT, State
+from kohort.cli.reaching import add_cluster
+from kohort.cli.state import State
 from kohort.cli.table import Command
 
 _SECONDS_MAX = 15.0
@@ -15,7 +16,7 @@ _SECONDS_MAX = 15.0
 
 def _make_parser(prog: str) -> Parser:
     parser = Parser(prog, "stop a cluster, and wait until it has ended", ("", "--name ci"))
-    parser.add_argument("--name", default=NAME_DEFAULT, help="of the cluster (default: sim)")
+    add_cluster(parser)
     return parser
 
 

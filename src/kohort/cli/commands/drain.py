@@ -9,11 +9,12 @@ import argparse
 import time
 from typing import Any
 
-from kohort.cli.client import Client, Refusal
-from kohort.cli.commands.nodes import NODES, add_cluster
+from kohort.cli.commands.nodes import NODES
 from kohort.cli.exits import Exit, TimedOut
 from kohort.cli.parsing import Parser, positive
+from kohort.cli.reaching import add_cluster, connect
 from kohort.cli.table import Command
+from kohort.simulator.hosting.client import Client, Refusal
 
 _PAUSE_SECONDS = 0.2
 _NOT_FOUND, _TOO_MANY = 404, 429
@@ -31,7 +32,7 @@ def _make_parser(prog: str) -> Parser:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    client = Client(arguments.name)
+    client = connect(arguments.name)
     node = arguments.node
     client.patch(f"{NODES}/{node}", {"spec": {"unschedulable": True}})
     print(f"{node} takes no more pods", flush=True)

@@ -6,21 +6,16 @@ added by creating it, and fails because an annotation says so.
 """
 
 import argparse
+import itertools
 from datetime import UTC, datetime
 from typing import Any
 
-from kohort.cli.client import Client
 from kohort.cli.exits import Exit, UsageError
 from kohort.cli.parsing import Parser, whole
-from kohort.cli.state import NAME_DEFAULT
+from kohort.cli.reaching import add_cluster, connect, read_control
 from kohort.cli.table import Command
 
 NODES = "/api/v1/nodes"
-
-
-def add_cluster(parser: Parser) -> None:
-    """Offer the choice of a cluster."""
-    parser.add_argument("--name", default=NAME_DEFAULT, help="of the cluster (default: sim)")
 
 
 def _make_add_parser(prog: str) -> Parser:
@@ -42,24 +37,28 @@ def _add(arguments: argparse.Namespace) -> int:
 
     if arguments.node and arguments.count:
         raise UsageError("give names or --count, not both")
-    client = Client(arguments.name)
+    client = connect(arguments.name)
     known = client.read(NODES)["items"]
-    gpus = client.gpus_per_node if arguments.gpus is None else arguments.gpus
+    gpus: int = arguments.gpus
+    if gpus is None:
+        gpus = read_control(arguments.name)["gpusPerNode"]
     racks = _count_racks(known)
-    taken = {node["metadata"]["name"] for node in known}
-    index = len(known)
-    for name in arguments.node or [""] * (arguments.count or 1):
+    names = arguments.node or _free_names(known, arguments.count or 1)
+    for index, name in enumerate(names, len(known)):
         rack = min(racks, key=racks.__getitem__) if arguments.rack is None else arguments.rack
-        make = NodeMake(nodes=max(100, len(known)), gpus=gpus)
-        while not name and make_node(index, make, "", rack)["metadata"]["name"] in taken:
-            index += 1
-        body = make_node(index, make, _stamp(), rack)
-        node = client.create(NODES, _rename(body, name) if name else body)["metadata"]["name"]
-        taken.add(node)
         racks[rack] = racks.get(rack, 0) + 1
-        index += 1
-        print(f"{node} added to rack-{rack} with {gpus} GPUs", flush=True)
+        node = make_node(index, NodeMake(gpus=gpus), _stamp(), rack)
+        client.create(NODES, _rename(node, name))
+        print(f"{name} added to rack-{rack} with {gpus} GPUs", flush=True)
     return Exit.DONE
+
+
+def _free_names(nodes: list[dict[str, Any]], count: int) -> list[str]:
+    from kohort.simulator.nodes import name_node
+
+    taken = {node["metadata"]["name"] for node in nodes}
+    names = (name_node(index, len(nodes)) for index in itertools.count(len(nodes)))
+    return list(itertools.islice((name for name in names if name not in taken), count))
 
 
 def _count_racks(nodes: list[dict[str, Any]]) -> dict[int, int]:
@@ -118,7 +117,7 @@ def _recover(arguments: argparse.Namespace) -> int:
 def _mark(arguments: argparse.Namespace, value: str | None, news: str, spec: dict[str, Any]) -> int:
     from kohort.simulator.nodes import FAILED
 
-    client = Client(arguments.name)
+    client = connect(arguments.name)
     for node in arguments.node:
         patch = {"metadata": {"annotations": {FAILED: value}}, "spec": spec}
         client.patch(f"{NODES}/{node}", patch)

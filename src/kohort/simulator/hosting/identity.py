@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from kohort.cluster.errors import KohortError
-from kohort.simulator.access.certificates import Certificates, make_certificates
+from kohort.simulator.hosting.certificates import Certificates, make_certificates
 
 IDENTITY_FILE = "identity.json"
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kohort.cluster.errors import KohortError
-from kohort.simulator.access.identity import Identity, write_secret
+from kohort.simulator.hosting.identity import Identity, write_secret
 
 _MARK = "# Written by kohort for the cluster "
 

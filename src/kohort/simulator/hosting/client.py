@@ -1,0 +1,83 @@
+"""
+A small client for a cluster on this machine: for commands, and for the setting-up of tests.
+
+Plain blocking HTTPS from the standard library. Whoever uses it sends a handful of
+requests, and must not wait for a big library to be imported.
+"""
+
+import http.client
+import json
+import ssl
+from typing import Any
+from urllib.parse import urlsplit
+
+from kohort.cluster.errors import KohortError
+
+_MERGE = "application/merge-patch+json"
+_SECONDS_MAX = 30.0
+
+
+class Unreachable(KohortError):
+    """The cluster does not answer."""
+
+
+class Refusal(KohortError):
+    """The cluster said no; carries the HTTP code."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class Client:
+    """A connection to one cluster."""
+
+    def __init__(self, url: str, token: str, ca: str) -> None:
+        address = urlsplit(url)
+        self._headers = {"Authorization": f"Bearer {token}", "User-Agent": "kohort"}
+        self._connection = http.client.HTTPSConnection(
+            address.hostname or "",
+            address.port,
+            timeout=_SECONDS_MAX,
+            context=ssl.create_default_context(cadata=ca),
+        )
+
+    def read(self, path: str) -> dict[str, Any]:
+        """GET a path."""
+        return self._call("GET", path)
+
+    def create(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
+        """POST an object to a path."""
+        return self._call("POST", path, body)
+
+    def patch(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
+        """Send a JSON merge patch."""
+        return self._call("PATCH", path, body, _MERGE)
+
+    def delete(self, path: str) -> dict[str, Any]:
+        """DELETE what is at a path."""
+        return self._call("DELETE", path)
+
+    def close(self) -> None:
+        """Let the connection go."""
+        self._connection.close()
+
+    def _call(
+        self,
+        method: str,
+        path: str,
+        body: dict[str, Any] | None = None,
+        content_type: str = "application/json",
+    ) -> dict[str, Any]:
+        data = None if body is None else json.dumps(body)
+        headers = self._headers if data is None else {**self._headers, "Content-Type": content_type}
+        try:
+            self._connection.request(method, path, data, headers)
+            response = self._connection.getresponse()
+            answer: dict[str, Any] = json.loads(response.read())
+        except (OSError, http.client.HTTPException, ValueError) as error:
+            self._connection.close()
+            raise Unreachable(f"the cluster does not answer: {error}") from error
+        if response.status >= 400:
+            raise Refusal(response.status, answer.get("message", response.reason))
+        return answer
