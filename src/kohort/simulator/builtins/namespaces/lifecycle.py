@@ -18,6 +18,7 @@ from kohort.simulator.store.entries import Entry
 FINALIZER = "kubernetes"
 # Caches may be late: what was made just before the end must be seen before the end.
 SETTLE_SECONDS = 1.0
+REPORT_SECONDS = 5.0
 
 
 class NamespaceLifecycle:
@@ -65,9 +66,10 @@ class NamespaceLifecycle:
         if FINALIZER not in finalizers:
             return Step()
         remaining = [(kind, held) for kind in self.kinds[1:] for held in view.all(kind, key)]
-        if remaining:
-            return Step((*_delete(remaining), *_report(obj, remaining, moment)))
         since = self._going_since.setdefault(entry.uid, moment.elapsed)
+        if remaining:
+            actions = (*_delete(remaining), *_report(obj, remaining, moment))
+            return Step(actions, REPORT_SECONDS)
         left = since + SETTLE_SECONDS - moment.elapsed
         if left > 0:
             return Step(after=left)
