@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kohort.simulator.schemas.scalars import (
+from kohort.cluster.quantities import (
     canonical_quantity,
     milli_units,
     parse_quantity,

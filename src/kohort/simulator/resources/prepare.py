@@ -8,8 +8,8 @@ had, and an update of the status keeps everything but the status and metadata.
 from collections.abc import Callable
 
 from kohort.cluster.objects import Object
+from kohort.cluster.quantities import parse_quantity
 from kohort.simulator.resources.defaults.network import keep_allocated
-from kohort.simulator.schemas.scalars import parse_quantity
 
 _QUALITY_RESOURCES = ("cpu", "memory")
 _GATED = "Scheduling is blocked due to non-empty scheduling gates"

@@ -8,8 +8,8 @@ come again, as they do there, unless the part that they are about is unchanged.
 from collections.abc import Callable
 
 from kohort.cluster.objects import Object, name_of
+from kohort.cluster.quantities import NANOS, parse_quantity
 from kohort.simulator.resources.validation.names import check_undotted
-from kohort.simulator.schemas.scalars import NANOS, parse_quantity
 
 _OLD_LABELS = {
     "beta.kubernetes.io/arch": ("v1.14", "kubernetes.io/arch"),

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 
 from kohort.cluster.errors import ClusterError
 from kohort.cluster.objects import Kind, Object, annotations_of
+from kohort.cluster.quantities import parse_quantity
 from kohort.simulator.builtins.ownership import reference
 from kohort.simulator.builtins.selectors import read_selector
 from kohort.simulator.builtins.volumes.rendering import (
@@ -26,7 +27,6 @@ from kohort.simulator.builtins.volumes.rendering import (
 )
 from kohort.simulator.builtins.volumes.usage import Usage
 from kohort.simulator.kinds import CLAIM, POD, STORAGE_CLASS, VOLUME
-from kohort.simulator.schemas.scalars import parse_quantity
 from kohort.simulator.steps import Action, Create, Delete, Emit, Merge, Moment, Step, View
 from kohort.simulator.store.entries import Entry
 

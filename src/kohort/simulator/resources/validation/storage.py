@@ -4,6 +4,7 @@ from typing import Any
 
 from kohort.cluster.fields import FieldError
 from kohort.cluster.objects import Object
+from kohort.cluster.quantities import parse_quantity
 from kohort.simulator import kinds
 from kohort.simulator.resources.validation.faults import (
     check_choice,
@@ -20,7 +21,6 @@ from kohort.simulator.resources.validation.metadata import (
 from kohort.simulator.resources.validation.names import check_qualified, check_subdomain
 from kohort.simulator.resources.validation.pods.amounts import BAD_QUANTITY
 from kohort.simulator.resources.validation.pods.volumes import SOURCES, validate_host_path
-from kohort.simulator.schemas.scalars import parse_quantity
 
 _ACCESS_MODES = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
 _VOLUME_MODES = ("Block", "Filesystem")

@@ -10,6 +10,7 @@ write, so the commonest fields, plain strings, are checked without a call.
 from collections.abc import Callable
 from typing import Any
 
+from kohort.cluster.quantities import canonical_quantity
 from kohort.simulator.schemas.builtin import MICRO_TIME, QUANTITY, TIME, load_definition
 from kohort.simulator.schemas.decoding.choices import SCHEMA, SCHEMA_CHOICES
 from kohort.simulator.schemas.decoding.presence import describe_fields
@@ -18,7 +19,6 @@ from kohort.simulator.schemas.decoding.times import (
     canonical_micro_time,
     canonical_time,
 )
-from kohort.simulator.schemas.scalars import canonical_quantity
 from kohort.simulator.schemas.shapes import Shape, Type
 
 # A reader answers None if the value stays, else the new value, or ABSENT if there is none.

@@ -14,6 +14,7 @@ was given twice.
 import json
 from typing import Any, NamedTuple
 
+from kohort.cluster.quantities import canonical_quantity
 from kohort.simulator.schemas.builtin import MICRO_TIME, QUANTITY, TIME, load_definition
 from kohort.simulator.schemas.decoding.choices import SCHEMA, SCHEMA_CHOICES
 from kohort.simulator.schemas.decoding.presence import Rule, describe_fields, fill_object, zero
@@ -22,7 +23,6 @@ from kohort.simulator.schemas.decoding.times import (
     canonical_micro_time,
     canonical_time,
 )
-from kohort.simulator.schemas.scalars import canonical_quantity
 from kohort.simulator.schemas.shapes import Shape, Type
 
 # More than these are not told.

@@ -2,6 +2,7 @@
 
 from kohort.cluster.fields import FieldError
 from kohort.cluster.objects import Object
+from kohort.cluster.quantities import parse_quantity
 from kohort.simulator.resources.validation.faults import invalid, required, unsupported
 from kohort.simulator.resources.validation.names import (
     check_config_key,
@@ -9,7 +10,6 @@ from kohort.simulator.resources.validation.names import (
     check_subdomain,
     check_variable,
 )
-from kohort.simulator.schemas.scalars import parse_quantity
 
 _SOURCES = ("fieldRef", "resourceFieldRef", "configMapKeyRef", "secretKeyRef", "fileKeyRef")
 _ONE_OF = (
