@@ -163,6 +163,25 @@ def test_a_media_type_may_be_missing_or_have_parameters():
         assert read_object(b"{}", media, CONFIG_MAPS, is_served).obj
 
 
+def test_half_a_character_is_replaced():
+    raw = b'{"data":{"a":"\\ud800"}}'
+    assert read_object(raw, JSON, CONFIG_MAPS, is_served).obj["data"] == {"a": "\ufffd"}
+
+
+def test_unknown_tags_in_yaml_are_ignored():
+    assert load_yaml(b"a: !!foo b\nc: !x [1]\nd: !y {e: f}") == {
+        "a": "b",
+        "c": [1],
+        "d": {"e": "f"},
+    }
+
+
+def test_an_apply_must_name_its_kind():
+    for raw, shown in ((b"{}", "/, Kind="), (b"apiVersion: v1\nkind: Pod", "/v1, Kind=Pod")):
+        with pytest.raises(BadRequest, match=f"invalid object type: {shown}"):
+            read_patch(raw, PatchType.APPLY.value, CONFIG_MAPS)
+
+
 def test_bytes_that_are_no_protobuf_are_refused():
     why = "expected prefix [107 56 115 0] (6b3873)"
     assert message_of("k8s", "application/vnd.kubernetes.protobuf").endswith(why)

@@ -9,6 +9,7 @@ from kohort.simulator.server.reading.negotiation import (
     PLAIN,
     YAML,
     Form,
+    Offer,
     check_stream,
     choose_form,
     wants_indent,
@@ -56,9 +57,9 @@ def test_conversions_that_nobody_knows_are_not_acceptable(parameters: str):
 
 
 def test_discovery_has_a_form_of_its_own():
-    assert choose_form(DISCOVERY, is_discovery=True).convert == "APIGroupDiscoveryList"
+    assert choose_form(DISCOVERY, Offer.DISCOVERY).convert == "APIGroupDiscoveryList"
     older = DISCOVERY.replace("v2", "v2beta1")
-    assert choose_form(f"{older},application/json", is_discovery=True) == PLAIN
+    assert choose_form(f"{older},application/json", Offer.DISCOVERY) == PLAIN
 
 
 def test_a_watch_is_not_written_in_yaml():

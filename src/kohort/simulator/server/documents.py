@@ -17,7 +17,7 @@ from kohort.simulator.server.answers import (
     write_text,
 )
 from kohort.simulator.server.discovery import Discovery, tag_of
-from kohort.simulator.server.reading.negotiation import JSON, choose_form
+from kohort.simulator.server.reading.negotiation import JSON, Offer, choose_form
 from kohort.simulator.server.reading.paths import Document
 from kohort.simulator.server.reading.queries import first
 from kohort.simulator.server.schemas import Schemas
@@ -105,7 +105,7 @@ class Documents:
 
     async def _discover(self, call: Call, root: str, rest: list[str]) -> web.StreamResponse:
         header = call.request.headers.get("Accept", "")
-        call.form = choose_form(header, is_discovery=True)
+        call.form = choose_form(header, Offer.DISCOVERY)
         rest = [segment for segment in rest if segment]
         if not rest:
             if call.form.convert:

@@ -79,6 +79,8 @@ class Converter:
             )
         if self.form.convert:
             head = _head("PartialObjectMetadataList", self._meta_version)
+            if not page.items:
+                return b"".join((head, metadata, b',"items":null}'))
             items: Iterable[bytes] = map(self._partial, page.items)
         else:
             kind = self.resource.kind

@@ -7,20 +7,22 @@ server does, so that the first complaint is the same.
 """
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 import orjson
 from aiohttp import web
 
-from kohort.cluster.errors import WatchExpired
-from kohort.simulator.api.requests import DeleteOptions, ListOptions, Target
+from kohort.cluster.errors import BadRequest, MethodNotAllowed, NotFound, WatchExpired, not_found
+from kohort.simulator.api.requests import DeleteOptions, ListOptions, PatchType, Target
+from kohort.simulator.resources.resource import Resource
 from kohort.simulator.server.answers import Call, write_answer
 from kohort.simulator.server.discovery import SUBRESOURCES
 from kohort.simulator.server.documents import no_method, no_page, no_resource
 from kohort.simulator.server.logs import Logs, stream_logs
 from kohort.simulator.server.reading import bodies, queries
-from kohort.simulator.server.reading.negotiation import check_stream, choose_form
+from kohort.simulator.server.reading.negotiation import Offer, check_stream, choose_form
 from kohort.simulator.server.reading.paths import Address, check_name
 from kohort.simulator.server.tables import Converter
 from kohort.simulator.server.watches import Streams, WatchStream, stream_expired
@@ -56,20 +58,14 @@ class Verbs:
     async def answer(self, call: Call, address: Address) -> web.StreamResponse:
         """The answer to a request about objects."""
         resource = self._api.registry.find(address.group, address.version, address.plural)
-        if resource is None:
+        if resource is None or not _is_placed(resource, address):
             return self._unknown(address)
-        if resource.kind.namespaced:
-            if address.name and not address.namespace:
-                raise no_resource()
-        elif address.namespace:
-            raise no_resource()
         if address.name:
             check_name(address.name)
         target = Target(resource, address.namespace, address.name, address.subresource)
         verb = _find_verb(call.request.method, target)
-        header = call.request.headers.get("Accept", "")
         if target.subresource != "log":
-            call.form = choose_form(header)
+            call.form = choose_form(call.request.headers.get("Accept", ""), _offer(target))
         return await self._handlers[verb](call, target)
 
     def _unknown(self, address: Address) -> web.Response:
@@ -100,6 +96,8 @@ class Verbs:
             pod = Target(target.resource, target.namespace, target.name)
             found = orjson.loads(self._api.read(pod).raw)
             return await stream_logs(call, found, self._logs, self.streams, self._clock())
+        if call.query:
+            queries.check_version(call.query)
         return await self._write(call, target, self._api.read(target).raw)
 
     async def _list(self, call: Call, target: Target) -> web.StreamResponse:
@@ -115,9 +113,13 @@ class Verbs:
     async def _watch(self, call: Call, target: Target, options: ListOptions) -> web.StreamResponse:
         asked = queries.watch_options(call.query)
         queries.check_watch(options, asked)
+        queries.check_version(call.query)
         check_stream(call.form)
         converter = self._converter(call, target)
         initial = asked.sends_initial is True
+        if asked.sends_initial is False and options.resource_version in ("", "0"):
+            now = str(self._api.store.revision)
+            options = replace(options, resource_version=now)
         try:
             watch = self._api.watch(target, options, initial=initial, bookmarks=asked.bookmarks)
         except WatchExpired as error:
@@ -153,7 +155,13 @@ class Verbs:
         raw, media = await self._read_body(call)
         form = bodies.patch_type(media, target)
         options = queries.write_options(call.query, "PatchOptions", call.caller, form)
-        patch = bodies.read_patch(raw, media, target)
+        try:
+            patch = bodies.read_patch(raw, media, target)
+        except BadRequest:
+            # Whether there is anything to patch is asked before the patch is read.
+            if form is not PatchType.APPLY:
+                self._api.read(target)
+            raise
         answer = await self._api.patch(target, patch, options)
         return await self._write(call, target, answer.raw, answer.code, answer.warnings)
 
@@ -174,12 +182,25 @@ class Verbs:
         return await write_answer(call, answer.raw, answer.code, answer.warnings)
 
 
+def _is_placed(resource: Resource, address: Address) -> bool:
+    """Whether the path names a namespace where the kind has one, and only there."""
+    if resource.kind.namespaced:
+        return bool(address.namespace or not address.name)
+    return not address.namespace
+
+
+def _offer(target: Target) -> Offer:
+    if target.resource.structural is not None:
+        return Offer.CUSTOM
+    return Offer.OBJECT if target.name else Offer.COLLECTION
+
+
 def _find_verb(method: str, target: Target) -> str:
     """The verb that a method means for the target; raises if there is none."""
     resource, part = target.resource, target.subresource
     if part:
         if not resource.serves(part):
-            raise no_resource()
+            raise _no_part(target)
         verb = _PART_VERBS.get(method, "")
         offered: tuple[str, ...] = SUBRESOURCES[part][0]
     else:
@@ -189,8 +210,26 @@ def _find_verb(method: str, target: Target) -> str:
         if not target.name and verb != "list" and _is_everywhere(target):
             raise no_method()
     if verb not in offered:
-        raise no_method()
+        raise _no_verb(verb, target)
     return verb
+
+
+def _no_part(target: Target) -> NotFound:
+    """Custom kinds know their objects, not the parts that they do not have."""
+    kind = target.resource.kind
+    if target.resource.structural is None:
+        return no_resource()
+    return not_found(kind.plural, kind.group, target.name)
+
+
+def _no_verb(verb: str, target: Target) -> MethodNotAllowed:
+    kind = target.resource.kind
+    if target.resource.structural is None or not verb:
+        return no_method()
+    return MethodNotAllowed(
+        f'{verb} is not supported on resources of kind "{kind.group_resource}"',
+        details={"group": kind.group, "kind": kind.plural},
+    )
 
 
 def _is_everywhere(target: Target) -> bool:

@@ -88,7 +88,8 @@ class WatchStream:
         response = await open_stream(request, "application/json")
         try:
             async with asyncio.timeout(seconds):
-                await self._pump(response)
+                if seconds > 0:
+                    await self._pump(response)
         except TimeoutError:
             pass
         except ConnectionError:

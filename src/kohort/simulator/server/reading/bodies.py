@@ -6,6 +6,7 @@ dictionary with the kind that the path promises, or an error in the words of a
 real server. Unknown and doubled fields are judged later, with the raw bytes.
 """
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -54,6 +55,19 @@ _Loader.yaml_implicit_resolvers = {
 }
 
 
+def _construct_unknown(loader: yaml.Loader, node: yaml.Node) -> Any:
+    """Tags that nobody knows are ignored."""
+    if isinstance(node, yaml.MappingNode):
+        return loader.construct_mapping(node, deep=True)
+    if isinstance(node, yaml.SequenceNode):
+        return loader.construct_sequence(node, deep=True)
+    assert isinstance(node, yaml.ScalarNode)
+    return loader.construct_scalar(node)
+
+
+_Loader.add_constructor(None, _construct_unknown)
+
+
 def media_type(header: str) -> str:
     """The media type of a Content-Type header, without its parameters."""
     return header.split(";", 1)[0].strip().lower()
@@ -85,10 +99,31 @@ def _key(key: Any) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """A decoded body, and its bytes where they are text that can hold doubled fields."""
+    """A decoded body, and its bytes where they are JSON, which can hold doubled fields."""
 
     obj: Object
     raw: bytes | None = None
+
+
+def _load_json(raw: bytes) -> Any:
+    """JSON, with the few texts that Go takes and the fast parser does not."""
+    try:
+        return orjson.loads(raw)
+    except orjson.JSONDecodeError:
+        if explain_json(raw):
+            raise
+        return _whole(json.loads(raw))
+
+
+def _whole(value: Any) -> Any:
+    """A value whose texts have no half characters."""
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, list):
+        return [_whole(item) for item in value]
+    if isinstance(value, dict):
+        return {_whole(key): _whole(item) for key, item in value.items()}
+    return value
 
 
 _IsServed = Callable[[str, str], bool]
@@ -101,7 +136,8 @@ def read_object(raw: bytes, header: str, target: Target, is_served: _IsServed) -
     if media == PROTOBUF:
         body = Body(_read_protobuf(raw, api_version, kind))
     else:
-        body = Body(_decode_text(raw, media, f"(must be of type {kind})"), raw)
+        obj = _decode_text(raw, media, f"(must be of type {kind})")
+        body = Body(obj, raw if media == JSON else None)
     _check_type(body.obj, raw, target, is_served)
     return body
 
@@ -133,13 +169,13 @@ def _decode_text(raw: bytes, media: str, must_be: str) -> Object:
     if value is None:
         return {}
     if not isinstance(value, dict):
-        raise BadRequest(f"{unrecognized}{explain_type(value, raw)}")
+        raise BadRequest(f"{unrecognized}{explain_type(value)} ({show_body(raw)})")
     return value
 
 
 def _load(raw: bytes, media: str) -> Any:
     if media == JSON:
-        return orjson.loads(raw)
+        return _load_json(raw)
     if media == YAML:
         return load_yaml(raw)
     raise UnsupportedMediaType(
@@ -213,12 +249,14 @@ def read_patch(raw: bytes, header: str, target: Target) -> Patch:
     """The patch of a request, by its media type."""
     form = patch_type(header, target)
     if form is PatchType.APPLY:
-        return Patch(form, _read_apply(raw))
+        return Patch(form, _read_apply(raw, target))
     prefix = "" if form is PatchType.STRATEGIC else "error decoding patch: "
     try:
-        content = orjson.loads(raw)
+        content = _load_json(raw)
     except orjson.JSONDecodeError:
         raise BadRequest(prefix + explain_json(raw)) from None
+    if content is None and form is PatchType.MERGE:
+        raise BadRequest("Invalid JSON Patch")
     if content is None:
         content = [] if form is PatchType.JSON else {}
     if not isinstance(content, list if form is PatchType.JSON else dict):
@@ -238,26 +276,29 @@ def patch_type(header: str, target: Target) -> PatchType:
         if form.value == media:
             return form
     if not is_custom:
-        raise UnsupportedMediaType("415: Unsupported Media Type")
+        raise UnsupportedMediaType("415: Unsupported Media Type", details={})
     raise UnsupportedMediaType(
         "the body of the request was in an unknown format - accepted media types include: "
         + ", ".join(form.value for form in known)
     )
 
 
-def _read_apply(raw: bytes) -> Object:
+def _read_apply(raw: bytes, target: Target) -> Object:
     try:
         content = load_yaml(raw)
     except yaml.YAMLError as error:
         why = f"error converting YAML to JSON: {explain_yaml(error)}"
         raise BadRequest(f"error decoding YAML: {why}") from None
-    if content is None:
-        return {}
+    content = {} if content is None else content
     if not isinstance(content, dict):
         raise BadRequest(
             "error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot "
             f"unmarshal {name_type(content)} into Go value of type map[string]interface {{}}"
         )
+    given = str(content.get("apiVersion") or ""), str(content.get("kind") or "")
+    if given != _expected(target):
+        group, _, version = given[0].rpartition("/")
+        raise BadRequest(f"invalid object type: {group}/{version}, Kind={given[1]}")
     return content
 
 
@@ -273,7 +314,9 @@ def read_delete_body(raw: bytes, header: str) -> Object:
         raise BadRequest(why) from None
     except yaml.YAMLError as error:
         raise BadRequest(explain_yaml(error)) from None
-    body = value if isinstance(value, dict) else {}
+    if not isinstance(value, dict | None):
+        raise BadRequest(explain_type(value))
+    body: Object = value or {}
     kind = body.get("kind") or "DeleteOptions"
     if kind != "DeleteOptions":
         version = body.get("apiVersion") or "v1"

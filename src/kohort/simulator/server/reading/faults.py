@@ -27,14 +27,16 @@ class _Fault(Exception):
 
 
 def explain_json(raw: bytes) -> str:
-    """Why this is not JSON."""
+    """Why this is not JSON; nothing if it is, whatever the fast parser says."""
     try:
-        _Reader(raw.decode("utf-8", "replace")).document()
+        _Reader(raw.decode("utf-8")).document()
     except _Fault as fault:
         return str(fault)
     except RecursionError:
         return "exceeded max depth"
-    return "invalid UTF-8 in JSON text"
+    except UnicodeDecodeError:
+        return "invalid UTF-8"
+    return ""
 
 
 class _Reader:
@@ -189,11 +191,11 @@ def explain_yaml(error: yaml.YAMLError) -> str:
     return f"yaml: {where}{error.problem}"
 
 
-def explain_type(value: Any, raw: bytes) -> str:
+def explain_type(value: Any) -> str:
     """Why a well-formed value is not an object."""
     return (
         "couldn't get version/kind; json parse error: json: cannot unmarshal "
-        f"{name_type(value)} into Go value of type {_TYPE_AND_KIND} ({show_body(raw)})"
+        f"{name_type(value)} into Go value of type {_TYPE_AND_KIND}"
     )
 
 

@@ -5,6 +5,7 @@ We write JSON and YAML. A client that would rather have protobuf is given JSON:
 Go clients look at the type of what they get. Headers repeat, so each is read once.
 """
 
+from enum import StrEnum
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -22,6 +23,15 @@ _OFFERED = "application/json, application/yaml, application/vnd.kubernetes.proto
 _STREAMED = "application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch"
 _CONVERSIONS = ("Table", "PartialObjectMetadata", "PartialObjectMetadataList")
 _DISCOVERY = "APIGroupDiscoveryList"
+
+
+class Offer(StrEnum):
+    """What is asked for; the refusals differ."""
+
+    OBJECT = "object"
+    COLLECTION = "collection"
+    CUSTOM = "custom"  # an object or a collection of a custom kind
+    DISCOVERY = "discovery"
 
 
 class Form(NamedTuple):
@@ -58,26 +68,37 @@ def _weight(text: str) -> float:
 
 
 @lru_cache(maxsize=512)
-def _choose(header: str, is_discovery: bool) -> Form | NotAcceptable:
+def _choose(header: str, offer: Offer) -> Form | NotAcceptable:
     if not header.strip():
         return PLAIN
     known = [clause for clause in _clauses(header) if clause.media in _MEDIA]
     if not known:
-        return NotAcceptable(f"406: Not Acceptable\n\nAvailable representations: {_OFFERED}")
+        return _refuse(offer)
     for clause in known:
-        form = _read_clause(clause, is_discovery)
+        form = _read_clause(clause, offer)
         if form is not None:
             return form
+    return _nothing_else()
+
+
+def _nothing_else() -> NotAcceptable:
     return NotAcceptable(f"only the following media types are accepted: {_OFFERED}")
 
 
-def _read_clause(clause: _Clause, is_discovery: bool) -> Form | None:
+def _refuse(offer: Offer) -> NotAcceptable:
+    if offer in (Offer.CUSTOM, Offer.DISCOVERY):
+        return _nothing_else()
+    offered = f"{_OFFERED}, {_STREAMED}" if offer is Offer.COLLECTION else _OFFERED
+    return NotAcceptable(f"406: Not Acceptable\n\nAvailable representations: {offered}", details={})
+
+
+def _read_clause(clause: _Clause, offer: Offer) -> Form | None:
     media = _MEDIA[clause.media]
     convert = clause.parameters.get("as", "")
     if not convert:
         return Form(media)
     group, version = clause.parameters.get("g"), clause.parameters.get("v", "")
-    if is_discovery:
+    if offer is Offer.DISCOVERY:
         is_offered = (convert, group, version) == (_DISCOVERY, "apidiscovery.k8s.io", "v2")
         return Form(media, convert, version) if is_offered else None
     if convert in _CONVERSIONS and group == "meta.k8s.io" and version in ("v1", "v1beta1"):
@@ -85,11 +106,11 @@ def _read_clause(clause: _Clause, is_discovery: bool) -> Form | None:
     return None
 
 
-def choose_form(header: str, *, is_discovery: bool = False) -> Form:
+def choose_form(header: str, offer: Offer = Offer.OBJECT) -> Form:
     """The form that the client likes best among those that we can write."""
-    found = _choose(header, is_discovery)
+    found = _choose(header, offer)
     if isinstance(found, NotAcceptable):
-        raise NotAcceptable(found.message)
+        raise NotAcceptable(found.message, details=found.details)
     return found
 
 
@@ -97,11 +118,6 @@ def check_stream(form: Form) -> None:
     """Watches are written in JSON only."""
     if form.media != JSON:
         raise NotAcceptable(f"only the following media types are accepted: {_STREAMED}")
-
-
-def may_gzip(header: str) -> bool:
-    """Whether an Accept-Encoding header allows a compressed answer."""
-    return "gzip" in header
 
 
 @lru_cache(maxsize=512)

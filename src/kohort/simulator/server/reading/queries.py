@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qs
 
-from kohort.cluster.errors import BadRequest, invalid
+from kohort.cluster.errors import BadRequest, ClusterError, invalid
 from kohort.cluster.fields import Fault, FieldError, show
 from kohort.cluster.objects import Object
 from kohort.cluster.selectors import parse_field_selector, parse_label_selector
@@ -150,6 +150,22 @@ def list_options(query: Query) -> ListOptions:
         resource_version=first(query, "resourceVersion"),
         match=first(query, _MATCH),
     )
+
+
+class _BadVersion(ClusterError):
+    """Real servers take this for a failure of their own, and name no reason."""
+
+    reason = ""
+
+
+def check_version(query: Query) -> None:
+    """Refuse a resource version that is no number, for a read or a watch."""
+    text = first(query, "resourceVersion")
+    if text and not (text.isascii() and text.isdigit()):
+        raise _BadVersion(
+            f"resourceVersion: Invalid value: {show(text)}: "
+            f"strconv.ParseUint: parsing {show(text)}: invalid syntax"
+        )
 
 
 @dataclass(frozen=True, slots=True)
