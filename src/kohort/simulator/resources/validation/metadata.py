@@ -25,7 +25,12 @@ from kohort.simulator.resources.validation.names import (
 )
 
 ANNOTATION_BYTES_MAX = 256 * 1024
-_STANDARD_FINALIZERS = ("kubernetes", "orphan", "foregroundDeletion")
+_STANDARD_FINALIZERS = (
+    "kubernetes",
+    "orphan",
+    "foregroundDeletion",
+    "customresourcecleanup.apiextensions.k8s.io",
+)
 _IMMUTABLE_FIELDS = ("name", "namespace", "uid", "creationTimestamp")
 
 
