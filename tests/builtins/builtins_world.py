@@ -247,6 +247,8 @@ class World:
         fields = {"status": ["status"], "finalize": ["spec"]}.get(action.subresource)
         for field in fields or [f for f in {*obj, *action.obj} if f != "status"]:
             obj[field] = action.obj.get(field)
+        if action.subresource == "status" and "annotations" in metadata:
+            obj["metadata"]["annotations"] = metadata["annotations"]
         self._write_or_remove(kind, orjson.loads(orjson.dumps(obj)))
 
     def _guard(self, kind: Kind, namespace: str, name: str, uid: str, rv: str | None) -> None:

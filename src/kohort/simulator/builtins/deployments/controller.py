@@ -152,9 +152,7 @@ class _Visit:
         status = reporter.report(judges_progress=judges_progress, is_created=self._is_created)
         if self._may_clean_up(reporter, judges_progress):
             self._clean_up()
-        if status != rollout.status:
-            self._actions.append(Replace(DEPLOYMENT, {**rollout.obj, "status": status}, "status"))
-        self._note_revision()
+        self._write(status)
         return Step(tuple(self._actions), reporter.seconds_to_deadline())
 
     def _roll(self) -> None:
@@ -301,17 +299,16 @@ class _Visit:
             if is_seen and is_empty and not entry.facts.is_leaving:
                 self._actions.append(Delete(REPLICA_SET, entry.namespace, entry.name, entry.uid))
 
-    def _note_revision(self) -> None:
-        """Copy the revision to the Deployment. After the status, which names a version."""
-        if self._new is None or self._rollout.entry.facts.is_leaving:
-            return
-        revision = self._new.annotations.get(REVISION)
-        if revision and annotations_of(self._rollout.obj).get(REVISION) != revision:
-            entry = self._rollout.entry
-            patch = {"metadata": {"annotations": {REVISION: revision}}}
-            self._actions.append(
-                Merge(DEPLOYMENT, entry.namespace, entry.name, patch, uid=entry.uid)
-            )
+    def _write(self, status: Object) -> None:
+        """Write the status, and with it the revision: that way it is no change of the spec."""
+        rollout = self._rollout
+        obj = {**rollout.obj, "status": status}
+        revision = self._new.annotations.get(REVISION) if self._new else None
+        if revision and not rollout.entry.facts.is_leaving:
+            annotations = {**annotations_of(rollout.obj), REVISION: revision}
+            obj["metadata"] = {**rollout.obj["metadata"], "annotations": annotations}
+        if obj != rollout.obj:
+            self._actions.append(Replace(DEPLOYMENT, obj, "status"))
 
     def _tell(self, message: str) -> None:
         self._actions.append(Emit(self._about, "Normal", "ScalingReplicaSet", message))
