@@ -197,8 +197,23 @@ def _validate_selection(spec: Object, owner: str, bad_selector: str) -> list[Fie
     if not selects(selector, labels or {}):
         why = "`selector` does not match template `labels`"
         faults.append(invalid("spec.template.metadata.labels", labels, why))
-    faults += validate_template(template, "spec.template")
+    claims = spec.get("volumeClaimTemplates")
+    faults += validate_template(_with_claims(template, claims), "spec.template")
     return faults + _validate_template_rules(template.get("spec") or {}, owner)
+
+
+def _with_claims(template: Object, claims: list[Object] | None) -> Object:
+    """The template with the volumes that its claims will be, so that containers may mount them."""
+    if not claims:
+        return template
+    spec = template.get("spec") or {}
+    volumes = list(spec.get("volumes") or ())
+    known = {volume.get("name") for volume in volumes}
+    for claim in claims:
+        name = (claim.get("metadata") or {}).get("name")
+        if name and name not in known:
+            volumes.append({"name": name, "persistentVolumeClaim": {"claimName": name}})
+    return {**template, "spec": {**spec, "volumes": volumes}}
 
 
 def _validate_template_rules(spec: Object, owner: str) -> list[FieldError]:
