@@ -32,12 +32,14 @@ def explain_claim(claim: str, nodes: int) -> str:
     return f'0/{nodes} nodes are available: persistentvolumeclaim "{claim}" not found. not found'
 
 
-def explain(pod: Demand, ledger: Ledger) -> str:
-    """The message for a pod that no node will do for."""
+def explain(pod: Demand, ledger: Ledger, *, is_nominated: bool = False) -> str:
+    """The message for a pod that no node will do for, now or until its victims are gone."""
     total = len(ledger.index.slots)
     if not total:
         return NO_NODES
     verdict = judge(pod, ledger)
+    if is_nominated:
+        return f"0/{total} nodes are available: {_count(verdict.reasons)}."
     hopeful = verdict.hopeful.bit_count()
     if pod.may_preempt:
         outlook = Counter(

@@ -6,6 +6,8 @@ holders and host ports change, so the four can never disagree. Pods whose node
 is not known (not seen yet, or gone) stand nowhere until it comes.
 """
 
+from collections import Counter
+
 from kohort.simulator.scheduling.counting.holders import Holders
 from kohort.simulator.scheduling.counting.tallies import TallyBook
 from kohort.simulator.scheduling.demands import Demand
@@ -22,11 +24,19 @@ class Ledger:
         self.ports: dict[tuple[str, int], int] = {}
         self.freed = 0  # nodes on which room was given back since somebody looked
         self._on_node: dict[str, dict[str, Demand]] = {}
+        self._priorities: Counter[int] = Counter()
+        self._reserved: dict[str, tuple[str, Demand]] = {}
+
+    @property
+    def lowest_priority(self) -> int:
+        """The lowest priority of any pod on a node; very high if there is none."""
+        return min(self._priorities, default=1 << 31)
 
     def place(self, pod: Demand, node: str) -> None:
         """Put a pod on a node."""
         assert not pod.node, "a pod stands on one node only"
         pod.node = node
+        self._priorities[pod.priority] += 1
         self._on_node.setdefault(node, {})[pod.uid] = pod
         slot = self.index.slots.get(node)
         if slot is not None:
@@ -36,12 +46,34 @@ class Ledger:
         """Take a pod off its node."""
         pods = self._on_node[pod.node]
         del pods[pod.uid]
+        self._priorities[pod.priority] -= 1
+        if not self._priorities[pod.priority]:
+            del self._priorities[pod.priority]
         if not pods:
             del self._on_node[pod.node]
         if pod.slot >= 0:
             self.freed |= 1 << pod.slot
             self._leave(pod)
         pod.node = ""
+
+    def reserve(self, pod: Demand, node: str) -> None:
+        """Keep room on a node for a pod whose victims leave; others see it as taken."""
+        self._reserved[pod.uid] = node, pod
+        self.index.take(self.index.slots[node], pod.shape.request)
+
+    def unreserve(self, uid: str) -> str:
+        """Give that room back, for the pod itself to try; the answer is the node, or nothing."""
+        node, pod = self._reserved.pop(uid, ("", None))
+        slot = self.index.slots.get(node)
+        if pod is not None and slot is not None:
+            self.index.take(slot, pod.shape.request, -1)
+        return node
+
+    def offer(self, node: str) -> None:
+        """Let others know that there may be room on a node."""
+        slot = self.index.slots.get(node)
+        if slot is not None:
+            self.freed |= 1 << slot
 
     def put_node(self, state: NodeState) -> None:
         """Learn of a node, or of its new state."""
@@ -58,6 +90,8 @@ class Ledger:
             return
         for pod in self._on_node.get(name, {}).values():
             self._leave(pod)
+        for uid in [uid for uid, (node, _) in self._reserved.items() if node == name]:
+            del self._reserved[uid]
         slot = self.index.drop(name)
         # Constraints that count domains may be easier to meet with fewer of them.
         self.freed |= 1 << slot

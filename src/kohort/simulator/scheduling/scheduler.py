@@ -20,6 +20,7 @@ from kohort.simulator.scheduling.constraints import (
 from kohort.simulator.scheduling.demands import Demand, DemandReader
 from kohort.simulator.scheduling.explain import explain, explain_claim
 from kohort.simulator.scheduling.ledger import Ledger
+from kohort.simulator.scheduling.preemption import find_preemption, is_clearing, preempt
 from kohort.simulator.scheduling.reading import read_node
 from kohort.simulator.scheduling.waiting import WaitingClass, WaitingQueue
 from kohort.simulator.steps import Action, Bind, Emit, Merge, Moment, Step, View
@@ -175,6 +176,7 @@ class Scheduler:
         pod = self._pods.pop(uid, None)
         self._assumed.discard(uid)
         self._told.pop(uid, None)
+        self.ledger.offer(self.ledger.unreserve(uid))
         if pod is None:
             return
         if pod.node:
@@ -192,10 +194,12 @@ class Scheduler:
         group = self._queue.find_class(pod)
         if group is not None and group.is_blocked:
             return self._set_aside(pod, group, moment)
+        nominated = self.ledger.unreserve(pod.uid)
         slot = self._choose(pod)
         if slot is None:
-            return self._set_aside(pod, self._block(pod), moment)
+            return self._fail(pod, nominated, view, moment)
         node = self.ledger.index.name(slot)
+        self.ledger.offer(nominated)
         self.ledger.place(pod, node)
         self._assumed.add(pod.uid)
         assigned = f"Successfully assigned {pod.namespace}/{pod.name} to {node}"
@@ -219,20 +223,40 @@ class Scheduler:
             return pod.shape.find_best(mask, ledger.index)
         return pod.shape.find_best(rank(pod, mask, ledger)[0], ledger.index)
 
-    def _block(self, pod: Demand) -> WaitingClass:
-        forbidden = bool(self.ledger.holders.forbidden(pod) or pod.ports)
-        minds_others = forbidden or not pod.terms.is_empty
-        return self._queue.block(pod, explain(pod, self.ledger), minds_others=minds_others)
+    def _fail(self, pod: Demand, nominated: str, view: View, moment: Moment) -> list[Action]:
+        """Make room by preemption if possible, and set the pod aside."""
+        actions: list[Action] = []
+        if nominated and is_clearing(pod, nominated, self.ledger):
+            message = self._told.get(pod.uid, ("", ""))[1]
+        else:
+            self.ledger.offer(nominated)
+            nominated = ""
+            way = find_preemption(pod, self.ledger)
+            message = explain(pod, self.ledger, is_nominated=way is not None)
+            if way is not None:
+                nominated = way.node
+                actions += preempt(pod, way, view, moment)
+        others = self.ledger.holders.forbidden(pod) or pod.ports or not pod.terms.is_empty
+        group = self._queue.block(pod, message, minds_others=bool(others))
+        if nominated:
+            self.ledger.reserve(pod, nominated)
+        return [*self._set_aside(pod, group, moment, nominated), *actions]
 
-    def _set_aside(self, pod: Demand, group: WaitingClass, moment: Moment) -> list[Action]:
+    def _set_aside(
+        self, pod: Demand, group: WaitingClass, moment: Moment, nominated: str = ""
+    ) -> list[Action]:
         self._queue.park(pod, group)
-        return self._tell(pod, "Unschedulable", group.message, moment)
+        return self._tell(pod, "Unschedulable", group.message, moment, nominated)
 
-    def _tell(self, pod: Demand, reason: str, message: str, moment: Moment) -> list[Action]:
+    def _tell(
+        self, pod: Demand, reason: str, message: str, moment: Moment, nominated: str = ""
+    ) -> list[Action]:
         if self._told.get(pod.uid) == (reason, message):
             return []
         self._told[pod.uid] = (reason, message)
         patch = _condition_patch(pod, reason, message, moment)
+        if nominated:
+            patch["status"]["nominatedNodeName"] = nominated
         merge = Merge(POD, pod.namespace, pod.name, patch, "status", pod.uid)
         if reason == "SchedulingGated":
             return [merge]

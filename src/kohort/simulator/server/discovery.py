@@ -15,6 +15,10 @@ from kohort.cluster.objects import Kind, Object
 from kohort.simulator.api.registry import Registry
 from kohort.simulator.resources.resource import Resource
 
+_CUSTOM_VERBS = (
+    *("delete", "deletecollection", "get", "list"),
+    *("patch", "create", "update", "watch"),
+)
 _OBJECT_VERBS = ("get", "patch", "update")
 # The verbs of a subresource, and its kind where it is not that of the object.
 SUBRESOURCES: dict[str, tuple[tuple[str, ...], tuple[str, str, str] | None]] = {
@@ -100,7 +104,7 @@ class Discovery:
         resources: list[Object] = []
         for resource in self._of(group, version):
             resources.append(_resource(resource))
-            resources += [_subresource(resource, name) for name in resource.subresources]
+            resources += [_subresource(resource, name) for name in _parts(resource)]
         head: Object = {"kind": "APIResourceList"}
         if group:
             head["apiVersion"] = "v1"
@@ -144,6 +148,17 @@ def _group(name: str, versions: list[str]) -> Object:
     return {"name": name, "versions": found, "preferredVersion": found[0]}
 
 
+def _verbs(resource: Resource) -> list[str]:
+    """The verbs of a kind; custom kinds have always named them in another order."""
+    if resource.structural is None:
+        return list(resource.verbs)
+    return [verb for verb in _CUSTOM_VERBS if verb in resource.verbs]
+
+
+def _parts(resource: Resource) -> list[str]:
+    return sorted(resource.subresources, reverse=resource.structural is not None)
+
+
 def _names(resource: Resource) -> Object:
     names: Object = {}
     if resource.short_names:
@@ -160,7 +175,7 @@ def _resource(resource: Resource) -> Object:
         "singularName": resource.singular or kind.name.lower(),
         "namespaced": kind.namespaced,
         "kind": kind.name,
-        "verbs": list(resource.verbs),
+        "verbs": _verbs(resource),
         **_names(resource),
     }
     if "list" in resource.verbs:
@@ -194,11 +209,11 @@ def _discovered(resource: Resource) -> Object:
         "responseKind": own,
         "scope": "Namespaced" if kind.namespaced else "Cluster",
         "singularResource": resource.singular or kind.name.lower(),
-        "verbs": list(resource.verbs),
+        "verbs": _verbs(resource),
         **_names(resource),
     }
     if resource.subresources:
-        found["subresources"] = [_discovered_part(name, own) for name in resource.subresources]
+        found["subresources"] = [_discovered_part(name, own) for name in _parts(resource)]
     return found
 
 

@@ -69,7 +69,8 @@ class Converter:
 
     def convert_page(self, page: Page, now: datetime) -> bytes:
         """A list."""
-        metadata = orjson.dumps(_list_metadata(page, is_custom=self._is_custom))
+        always_continues = self._is_custom and not self.form.convert
+        metadata = orjson.dumps(_list_metadata(page, always_continues=always_continues))
         if self.form.convert == "Table":
             return self._table(metadata, page.items, now)
         if self.form.convert == "PartialObjectMetadata":
@@ -138,9 +139,9 @@ def _head(kind: str, api_version: str) -> bytes:
     return f'{{"kind":"{kind}","apiVersion":"{api_version}","metadata":'.encode()
 
 
-def _list_metadata(page: Page, *, is_custom: bool) -> Object:
+def _list_metadata(page: Page, *, always_continues: bool) -> Object:
     metadata: Object = {"resourceVersion": page.resource_version}
-    if page.continue_from or is_custom:
+    if page.continue_from or always_continues:
         metadata["continue"] = page.continue_from
     if page.remaining:
         metadata["remainingItemCount"] = page.remaining

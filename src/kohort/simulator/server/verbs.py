@@ -15,6 +15,7 @@ import orjson
 from aiohttp import web
 
 from kohort.cluster.errors import BadRequest, MethodNotAllowed, NotFound, WatchExpired, not_found
+from kohort.cluster.objects import name_of
 from kohort.simulator.api.requests import DeleteOptions, ListOptions, PatchType, Target
 from kohort.simulator.resources.resource import Resource
 from kohort.simulator.server.answers import Call, write_answer
@@ -141,6 +142,9 @@ class Verbs:
         raw, media = await self._read_body(call)
         options = queries.write_options(call.query, "CreateOptions", call.caller)
         body = bodies.read_object(raw, media, target, self._is_served)
+        if target.subresource in ("binding", "eviction") and name_of(body.obj) != target.name:
+            kind = body.obj["kind"]
+            raise BadRequest(f"name in URL does not match name in {kind} object")
         answer = await self._api.create(target, body.obj, options, raw=body.raw)
         return await self._write(call, target, answer.raw, answer.code, answer.warnings)
 
@@ -148,6 +152,9 @@ class Verbs:
         raw, media = await self._read_body(call)
         options = queries.write_options(call.query, "UpdateOptions", call.caller)
         body = bodies.read_object(raw, media, target, self._is_served)
+        if not name_of(body.obj):
+            why = "was undeterminable: name must be provided"
+            raise BadRequest(f"the name of the object ({target.name} based on URL) {why}")
         answer = await self._api.update(target, body.obj, options, raw=body.raw)
         return await self._write(call, target, answer.raw, answer.code, answer.warnings)
 
@@ -205,6 +212,8 @@ def _find_verb(method: str, target: Target) -> str:
         offered: tuple[str, ...] = SUBRESOURCES[part][0]
     else:
         verbs = _OBJECT_VERBS if target.name else _COLLECTION_VERBS
+        if not target.name and method in ("PUT", "PATCH") and resource.structural is not None:
+            raise BadRequest("name must be provided")
         verb = verbs.get(method, "")
         offered = resource.verbs
         if not target.name and verb != "list" and _is_everywhere(target):

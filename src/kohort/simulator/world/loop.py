@@ -15,9 +15,9 @@ from kohort.cluster.errors import ClusterError
 from kohort.cluster.objects import Kind
 from kohort.simulator.api.api import Api
 from kohort.simulator.clock import Clock, VirtualClock
-from kohort.simulator.executing import execute, suspends
-from kohort.simulator.seats import Seat
 from kohort.simulator.steps import Moment, Part, Step
+from kohort.simulator.world.executing import execute, suspends
+from kohort.simulator.world.seats import Seat
 
 SLICE_SECONDS = 0.004
 TURNS_MAX = 1_000_000
@@ -32,6 +32,7 @@ class World:
         self.seats = [Seat(part, api, self.wake) for part in parts]
         self._alarm: asyncio.Event | None = None
         self._tasks: set[asyncio.Task[None]] = set()
+        self.on_fault: Callable[[str, str, Exception], None] = _raise
         self._watch()
         api.registry.listeners.append(self._watch)
 
@@ -67,7 +68,13 @@ class World:
 
     async def _look(self, seat: Seat, key: str) -> None:
         moment = self.moment()
-        step = seat.part.step(key, seat.view, moment)
+        try:
+            step = seat.part.step(key, seat.view, moment)
+        except Exception as error:
+            # A mistake in one part must not stop the others; a simulation raises it.
+            self.on_fault(seat.part.name, key, error)
+            seat.finished(key, Step(), refused=True, elapsed=moment.elapsed)
+            return
         if any(suspends(self.api, action) for action in step.actions):
             seat.busy.add(key)
             task = asyncio.create_task(self._act(seat, key, step, moment))
@@ -141,3 +148,7 @@ class World:
             clock.advance(max(0.0, due - clock.elapsed()))
             await self.settle()
         clock.advance(max(0.0, end - clock.elapsed()))
+
+
+def _raise(part: str, key: str, error: Exception) -> None:
+    raise error

@@ -12,9 +12,9 @@ from heapq import heappop, heappush
 
 from kohort.cluster.objects import Kind
 from kohort.simulator.api.api import Api
-from kohort.simulator.caches import Cache, Caches
 from kohort.simulator.steps import Part, Step, View
 from kohort.simulator.store.entries import Change, Event
+from kohort.simulator.world.caches import Cache, Caches
 
 BACKOFF_SECONDS_MIN = 0.05
 BACKOFF_SECONDS_MAX = 30.0

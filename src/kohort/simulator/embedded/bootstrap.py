@@ -1,0 +1,62 @@
+"""
+What a new cluster holds before anybody asks for anything.
+
+Every object is made only if it is missing, so a cluster that was kept is opened
+as it was left.
+"""
+
+from kohort.cluster.errors import AlreadyExists
+from kohort.cluster.objects import Kind, Object
+from kohort.simulator import kinds
+from kohort.simulator.api.api import Api
+from kohort.simulator.api.requests import WriteOptions
+from kohort.simulator.nodes import NodeMake, make_node
+
+_NAMESPACES = ("default", "kube-system", "kube-public", "kube-node-lease")
+_OPTIONS = WriteOptions(manager="kube-apiserver")
+_CRITICAL = {"system-node-critical": 2000001000, "system-cluster-critical": 2000000000}
+_DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
+
+
+async def bootstrap(api: Api, make: NodeMake) -> None:
+    """Make namespaces, nodes and the few objects that clients take for granted."""
+    for name in _NAMESPACES:
+        await _make(api, kinds.NAMESPACE, {"metadata": {"name": name}})
+    for name, value in _CRITICAL.items():
+        body = {"metadata": {"name": name}, "value": value}
+        await _make(api, kinds.PRIORITY_CLASS, body)
+    await _make(api, kinds.STORAGE_CLASS, _storage_class())
+    await _make(api, kinds.SERVICE, _own_service(), "default")
+    if not api.store.bucket("nodes").entries:
+        for index in range(make.nodes):
+            await _make(api, kinds.NODE, make_node(index, make, api.context.stamp()))
+
+
+async def _make(api: Api, kind: Kind, body: Object, namespace: str = "") -> None:
+    key = (namespace, body["metadata"]["name"])
+    if api.store.find(kind.group_resource, key) is None:
+        try:
+            await api.create(api.target(kind, namespace), body, _OPTIONS)
+        except AlreadyExists:
+            return
+
+
+def _storage_class() -> Object:
+    return {
+        "metadata": {"name": "standard", "annotations": {_DEFAULT_CLASS: "true"}},
+        "provisioner": "sim.kohort.dev/volumes",
+        "volumeBindingMode": "Immediate",
+    }
+
+
+def _own_service() -> Object:
+    return {
+        "metadata": {
+            "name": "kubernetes",
+            "labels": {"component": "apiserver", "provider": "kubernetes"},
+        },
+        "spec": {
+            "clusterIP": "10.96.0.1",
+            "ports": [{"name": "https", "port": 443, "protocol": "TCP", "targetPort": 6443}],
+        },
+    }

@@ -1,0 +1,145 @@
+"""
+The embedded cluster: store, API, parts and HTTP server, put together and started.
+
+This is the only place that chooses real time, real chance and real sockets. The
+same pieces with a virtual clock and a seed are a simulation.
+"""
+
+import asyncio
+import logging
+import ssl
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from random import SystemRandom
+
+from kohort.simulator.admission.caller import HttpsCaller
+from kohort.simulator.admission.webhooks import Webhooks
+from kohort.simulator.api.api import Api
+from kohort.simulator.api.registry import Registry
+from kohort.simulator.builtins import builtin_parts
+from kohort.simulator.clock import WallClock
+from kohort.simulator.embedded.bootstrap import bootstrap
+from kohort.simulator.embedded.logs import ContainerLogs
+from kohort.simulator.kubelet import Kubelet
+from kohort.simulator.nodes import NodeMake, Nodes
+from kohort.simulator.resources.builtin import builtin_resources
+from kohort.simulator.scheduling.scheduler import Scheduler
+from kohort.simulator.server.app import create_app
+from kohort.simulator.server.auth import TokenAuth
+from kohort.simulator.server.serve import Server, serve
+from kohort.simulator.steps import Part
+from kohort.simulator.store.sqlite import open_store
+from kohort.simulator.store.store import Store
+from kohort.simulator.world import World
+
+DATABASE = "cluster.db"
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddedOptions:
+    """What a cluster is made of."""
+
+    token: str
+    tls: ssl.SSLContext | None = None
+    ca_text: str = ""
+    host: str = "127.0.0.1"
+    port: int = 0
+    nodes: int = 8
+    gpus_per_node: int = 8
+    racks: int = 2
+    speed: float = 1.0
+    data_dir: Path | None = None
+    gates: frozenset[str] = frozenset()
+
+
+class Embedded:
+    """A running cluster."""
+
+    def __init__(self, api: Api, world: World, clock: WallClock, server: Server) -> None:
+        self.api = api
+        self.world = world
+        self.clock = clock
+        self.port = server.port
+        self._server = server
+        self._closing: list[Callable[[], Awaitable[None]]] = []
+        self._running = asyncio.create_task(world.run())
+
+    @classmethod
+    async def start(cls, options: EmbeddedOptions) -> "Embedded":
+        """Make a cluster, or open the one that is kept, and listen."""
+        clock = WallClock(_now, time.monotonic, options.speed)
+        store = open_store(options.data_dir / DATABASE) if options.data_dir else Store()
+        commits = _Commits(store)
+        registry = Registry(builtin_resources(options.gates))
+        api = Api(store, registry, clock.now, SystemRandom())
+        caller = HttpsCaller()
+        api.context.admission = Webhooks(store, caller, api.context.new_uid)
+        api.settled = commits.settled
+        quick = api.without_waiting()
+        await bootstrap(quick, NodeMake(options.nodes, options.racks, options.gpus_per_node))
+        world = World(quick, make_parts(options), clock)
+        clock.on_change = world.wake
+        world.on_fault = _report
+        logs = ContainerLogs(api)
+        app = create_app(api, TokenAuth(options.token), logs=logs, clock=clock.now)
+        server = await serve(app, options.tls, options.host, options.port)
+        embedded = cls(api, world, clock, server)
+        embedded._closing.append(caller.close)
+        return embedded
+
+    async def stop(self) -> None:
+        """Close the doors, then the parts, then the store."""
+        await self._server.stop()
+        self._running.cancel()
+        await asyncio.gather(self._running, return_exceptions=True)
+        for close in self._closing:
+            await close()
+        self.api.store.close()
+
+
+def make_parts(options: EmbeddedOptions) -> Sequence[Part]:
+    """The components of the control plane, in the order in which they act."""
+    return [
+        *builtin_parts(options.ca_text, options.gates),
+        Scheduler(),
+        Kubelet(),
+        Nodes(),
+    ]
+
+
+class _Commits:
+    """Writes of one turn of the event loop are committed together; answers wait for that."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._waiting: list[asyncio.Future[None]] = []
+        store.on_dirty = self._schedule
+
+    def _schedule(self) -> None:
+        asyncio.get_running_loop().call_soon(self._commit)
+
+    def _commit(self) -> None:
+        self._store.flush()
+        waiting, self._waiting = self._waiting, []
+        for future in waiting:
+            if not future.done():
+                future.set_result(None)
+
+    async def settled(self) -> None:
+        """Return when everything written so far is committed."""
+        if not self._store.is_settled:
+            future = asyncio.get_running_loop().create_future()
+            self._waiting.append(future)
+            await future
+
+
+def _report(part: str, key: str, error: Exception) -> None:
+    log.error("%s failed on %s", part, key, exc_info=error)
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)

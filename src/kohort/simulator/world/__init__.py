@@ -1,0 +1,5 @@
+"""The world: parts around one API, and what drives them."""
+
+from kohort.simulator.world.loop import World
+
+__all__ = ["World"]
