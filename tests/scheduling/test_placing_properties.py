@@ -83,7 +83,7 @@ def pods(draw: st.DrawFn) -> list[dict[str, Any]]:
 
 @st.composite
 def one_pod(draw: st.DrawFn, number: int) -> dict[str, Any]:
-    spec: dict[str, Any] = {"priority": draw(st.integers(0, 1))}
+    spec: dict[str, Any] = {"priority": draw(st.integers(0, 1)), "preemptionPolicy": "Never"}
     labels = draw(st.fixed_dictionaries({}, optional={"g": GROUPS, "x": st.just("1")}))
     spec["requests"] = draw(
         st.sampled_from([{}, {"cpu": "1"}, {"cpu": "500m", "gpu": "2"}, {"gpu": "4"}])

@@ -76,7 +76,7 @@ class TinyWorld:
     def settle(self, seconds: float = 0.0) -> list[Action]:
         """Let the part act until nothing is due within that time; the answer is what it did."""
         start, until = len(self.log), self.elapsed + seconds
-        for _ in range(100_000):
+        for _ in range(20_000):
             if not self._keys:
                 due = min(self._timers.items(), key=lambda i: (i[1], i[0]), default=None)
                 if due is None or due[1] > until:
@@ -85,6 +85,8 @@ class TinyWorld:
                 del self._timers[due[0]]
                 self._keys[due[0]] = None
             self._look(next(iter(self._keys)))
+        else:
+            raise AssertionError("the part does not come to rest")
         self.elapsed = until
         return self.log[start:]
 

@@ -1,0 +1,109 @@
+"""
+Preemption: which pods of lower priority would have to go, and from which node.
+
+Only room is won this way, not affinity: a node counts if everything but its free
+room suits the pod. Of the pods that could go, as many as possible stay, the most
+important first; of the nodes, the one whose most important victim matters least is
+taken. The room is reserved for the pod while its victims leave.
+"""
+
+from dataclasses import dataclass
+
+from kohort.cluster.objects import Object
+from kohort.simulator.kinds import POD
+from kohort.simulator.scheduling.amounts import Amounts
+from kohort.simulator.scheduling.constraints import find_constraints
+from kohort.simulator.scheduling.demands import Demand
+from kohort.simulator.scheduling.ledger import Ledger
+from kohort.simulator.scheduling.nodes import bits_of
+from kohort.simulator.steps import Action, Delete, Emit, Merge, Moment, View
+
+NODES_MAX = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Preemption:
+    """A node, and the pods that must leave it."""
+
+    node: str
+    victims: tuple[Demand, ...]
+
+    @property
+    def cost(self) -> tuple[int, int, int, str]:
+        """The lower, the better."""
+        priorities = [victim.priority for victim in self.victims]
+        return max(priorities), sum(priorities), len(priorities), self.node
+
+
+def find_preemption(pod: Demand, ledger: Ledger) -> Preemption | None:
+    """The cheapest way to make room for a pod, if there is one."""
+    if not pod.may_preempt or ledger.lowest_priority >= pod.priority:
+        return None
+    index = ledger.index
+    suited = pod.shape.rule.allowed(index) & ~pod.shape.refresh(index)
+    suited &= find_constraints(pod, ledger).allowed & ~ledger.port_conflicts(pod)
+    names = sorted(index.name(slot) for slot in bits_of(suited))
+    found = (_find_victims(pod, name, ledger) for name in names[:NODES_MAX])
+    ways = [
+        Preemption(name, victims) for name, victims in zip(names, found, strict=False) if victims
+    ]
+    return min(ways, key=lambda way: way.cost, default=None)
+
+
+def is_clearing(pod: Demand, node: str, ledger: Ledger) -> bool:
+    """Whether pods of lower priority are on their way out of a node."""
+    return any(p.is_leaving and p.priority < pod.priority for p in ledger.pods_on(node))
+
+
+def _find_victims(pod: Demand, node: str, ledger: Ledger) -> tuple[Demand, ...]:
+    lower = [p for p in ledger.pods_on(node) if p.priority < pod.priority and not p.is_leaving]
+    free = dict(ledger.index.free[ledger.index.slots[node]])
+    for other in lower:
+        _give(free, other.shape.request, 1)
+    if not _fits(free, pod.shape.request):
+        return ()
+    _give(free, pod.shape.request, -1)
+    victims = []
+    for other in sorted(lower, key=lambda p: p.order):
+        if _fits(free, other.shape.request):
+            _give(free, other.shape.request, -1)
+        else:
+            victims.append(other)
+    return tuple(victims)
+
+
+def _fits(free: Amounts, request: Amounts) -> bool:
+    return all(free.get(name, 0) >= amount for name, amount in request.items())
+
+
+def _give(free: Amounts, request: Amounts, sign: int) -> None:
+    for name, amount in request.items():
+        free[name] = free.get(name, 0) + sign * amount
+
+
+def preempt(pod: Demand, way: Preemption, view: View, moment: Moment) -> list[Action]:
+    """Send the victims away and say why."""
+    actions: list[Action] = []
+    why = f"{pod.profile}: preempting to accommodate a higher priority pod"
+    for victim in way.victims:
+        entry = view.find(POD, victim.namespace, victim.name)
+        if entry is None or entry.uid != victim.uid:
+            continue
+        status: Object = entry.decode().get("status") or {}
+        condition = {
+            "type": "DisruptionTarget",
+            "status": "True",
+            "lastProbeTime": None,
+            "lastTransitionTime": moment.stamp,
+            "reason": "PreemptionByScheduler",
+            "message": why,
+        }
+        kept = [c for c in status.get("conditions") or () if c["type"] != "DisruptionTarget"]
+        patch = {"status": {"conditions": [*kept, condition]}}
+        message = f"Preempted by pod {pod.uid} on node {way.node}"
+        actions += [
+            Merge(POD, victim.namespace, victim.name, patch, "status", victim.uid),
+            Delete(POD, victim.namespace, victim.name, victim.uid),
+            Emit(victim.about(), "Normal", "Preempted", message),
+        ]
+    return actions
