@@ -29,6 +29,7 @@ from kohort.simulator.resources.builtin import builtin_resources
 from kohort.simulator.scheduling.scheduler import Scheduler
 from kohort.simulator.server.app import create_app
 from kohort.simulator.server.auth import TokenAuth
+from kohort.simulator.server.control import CLOCK_PATH, ClockPage
 from kohort.simulator.server.serve import Server, serve
 from kohort.simulator.steps import Part
 from kohort.simulator.store.sqlite import open_store
@@ -85,7 +86,8 @@ class Embedded:
         clock.on_change = world.wake
         world.on_fault = _report
         logs = ContainerLogs(api)
-        app = create_app(api, TokenAuth(options.token), logs=logs, clock=clock.now)
+        extra = {CLOCK_PATH: ClockPage(clock).answer}
+        app = create_app(api, TokenAuth(options.token), logs=logs, clock=clock.now, extra=extra)
         server = await serve(app, options.tls, options.host, options.port)
         embedded = cls(api, world, clock, server)
         embedded._closing.append(caller.close)
