@@ -1,0 +1,1 @@
+"""The nouns of Kohort: frozen values that every API is translated into."""

@@ -1,0 +1,74 @@
+"""
+Observed: what exists of a workload, as one snapshot of the caches shows it.
+
+A group lives as long as its entry member: a new entry is a new incarnation, and
+members of an older one are leftovers that nobody waits for. Progress is what the
+cluster remembers of a rollout, so that a restart of the controller forgets
+nothing.
+"""
+
+from dataclasses import dataclass
+
+from kohort.model.units import Phase, Unit
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One pod."""
+
+    name: str
+    uid: str
+    index: int  # 0 is the entry
+    revision: str
+    phase: Phase
+    is_pending: bool = False  # not running yet
+    has_restarted: bool = False  # a container of it has run before
+    is_current: bool = True  # belongs to the group's present incarnation
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """One group, with the members that exist of it."""
+
+    ordinal: int
+    revision: str
+    phase: Phase
+    incarnation: str  # uid of the entry member; empty while there is none
+    size: int  # members it should have, in its own revision
+    members: tuple[Member, ...] = ()
+    is_lost: bool = False  # members of this incarnation were here and are gone for good
+
+    @property
+    def unit(self) -> Unit:
+        """The group as policies see it."""
+        return Unit(self.ordinal, self.revision, self.phase)
+
+    @property
+    def is_forming(self) -> bool:
+        """Whether members are missing or have not run yet."""
+        present = [m for m in self.members if m.is_current]
+        return len(present) != self.size or any(m.is_pending for m in present)
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a rollout has come, as the carrier remembers it."""
+
+    boundary: int  # units at or above it may have the target revision
+    count: int  # units that exist or are being made, surge included
+    noted: int  # units wanted when this was written
+    target: str  # the revision it leads to
+    is_seen: bool = True  # the carrier has acted on the last boundary
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """All groups of a workload that exist, and the progress of its rollout."""
+
+    groups: tuple[Group, ...] = ()
+    progress: Progress | None = None  # None before the first write
+
+    @property
+    def units(self) -> tuple[Unit, ...]:
+        """The groups as policies see them."""
+        return tuple(group.unit for group in self.groups)

@@ -1,0 +1,30 @@
+"""
+Reasons: why a plan does less than the user asked for, as values.
+
+A blocker says what waits, on what, and since when is derived from the snapshot.
+Status, events, the command line and the dashboard all show this same value.
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Blocker:
+    """One thing that is waited for, in words a user can act on."""
+
+    reason: str  # UpperCamelCase, a fact: WaitingForReady
+    message: str
+    ordinals: tuple[int, ...] = ()  # the units that it concerns
+    members: tuple[str, ...] = ()  # the members that it concerns, by name
+    hint: str = ""  # the safest next command
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Something that happened or is about to, worth an event."""
+
+    type: str  # Normal or Warning
+    reason: str
+    message: str
+    action: str = ""
+    related: str = ""  # name of the object beside the workload that it is about

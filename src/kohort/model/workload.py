@@ -1,0 +1,42 @@
+"""
+Workload: what the user asked for, whichever API they said it in.
+
+A workload is an ordered set of groups, a group is one complete serving replica
+of all roles, a role is a kind of instance, and an instance is the set of members
+(pods) that live and die together as one engine, its entry member first.
+"""
+
+from dataclasses import dataclass
+
+from kohort.model.policies import NO_RECOVERY, RecoveryPolicy, RolloutPolicy, Startup
+
+
+@dataclass(frozen=True, slots=True)
+class Role:
+    """A kind of instance: how many a group has, and of how many members."""
+
+    instances: int = 1
+    size: int = 1
+    name: str = ""  # empty where an API has a single role without a name
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """One object of a serving API, reduced to what planning needs."""
+
+    namespace: str
+    name: str
+    uid: str
+    generation: int
+    groups: int
+    roles: tuple[Role, ...]
+    revision: str  # the revision that all units should reach
+    rollout: RolloutPolicy
+    recovery: RecoveryPolicy = NO_RECOVERY
+    startup: Startup = Startup.TOGETHER
+    is_leaving: bool = False
+
+    @property
+    def group_size(self) -> int:
+        """Members of a complete group."""
+        return sum(role.instances * role.size for role in self.roles)

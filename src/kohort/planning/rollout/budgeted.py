@@ -1,0 +1,110 @@
+"""
+The rollout that never breaks its budget.
+
+The budget is counted in units that serve at this moment, surge included: those
+ready, less those that an earlier step has already released, less those that
+must keep serving. The boundary goes down one ordinal at a time, and each step
+costs one if the unit there serves on another revision, and nothing otherwise: a
+broken old unit serves nobody and never holds a rollout up (lws#567). Surge is
+given back only when every wanted unit has been replaced, and only as far as the
+rest keeps the promise.
+
+It begins with as many units as upstream does, so that clients who watch the
+count see what they know.
+"""
+
+from collections.abc import Sequence
+
+from kohort.model.observed import Progress
+from kohort.model.plans import Rollout
+from kohort.model.policies import RolloutPolicy
+from kohort.model.reasons import Blocker
+from kohort.model.units import Unit
+from kohort.planning.rollout.units import Roster, count_while_rolling, spent
+
+
+def plan_budgeted(
+    units: Sequence[Unit], progress: Progress | None, target: str, policy: RolloutPolicy
+) -> Rollout:
+    """One step that leaves enough units serving, whatever has failed meanwhile."""
+    if progress is None:
+        return Rollout(policy.partition, policy.wanted)
+    roster = Roster(units, target)
+    rolling = count_while_rolling(policy, policy.wanted)
+    if progress.target != target:
+        start = max(min(policy.wanted, progress.count), policy.partition)
+        count = rolling if progress.count >= policy.wanted else policy.wanted
+        return Rollout(start, max(count, min(progress.count, rolling)))
+    if progress.count < policy.wanted:
+        return Rollout(max(progress.boundary, policy.partition), policy.wanted)
+    step = _Step(roster, progress, policy)
+    boundary = step.lower_boundary()
+    count = step.settle_count(boundary, rolling)
+    blocker = step.explain(boundary, target)
+    return Rollout(boundary, count, spent(roster, progress, target), blocker)
+
+
+class _Step:
+    """One pass over the budget; ``left`` is what may still be spent."""
+
+    def __init__(self, roster: Roster, progress: Progress, policy: RolloutPolicy) -> None:
+        self._roster = roster
+        self._progress = progress
+        self._policy = policy
+        ready = roster.ready()
+        released = sum(self._is_released(ordinal) for ordinal in ready)
+        self.left = len(ready) - released - policy.ready_min
+
+    def _is_released(self, ordinal: int) -> bool:
+        """Whether an earlier step has given this unit up already."""
+        progress = self._progress
+        if ordinal >= progress.count:
+            return True
+        return ordinal >= progress.boundary and self._roster.is_stale(ordinal)
+
+    def lower_boundary(self) -> int:
+        """The boundary, as low as the budget and the user's partition allow."""
+        boundary = min(self._progress.boundary, self._progress.count)
+        while boundary > self._policy.partition:
+            serves = self._roster.is_ready(boundary - 1) and self._roster.is_stale(boundary - 1)
+            if serves and self.left <= 0:
+                break
+            self.left -= serves
+            boundary -= 1
+        return max(boundary, self._policy.partition)
+
+    def settle_count(self, boundary: int, rolling: int) -> int:
+        """The number of units: all surge until every wanted unit is replaced, then none."""
+        policy, count = self._policy, self._progress.count
+        is_rolled = boundary <= policy.partition and not self._roster.stale(
+            policy.partition, policy.wanted
+        )
+        missing = any(
+            not self._roster.is_updated(i) for i in range(policy.partition, policy.wanted)
+        )
+        wanted = policy.wanted if is_rolled and not missing else rolling
+        while count > wanted:
+            # A view may be old, so surge that seems broken is kept too while too few serve.
+            serves = self._roster.is_ready(count - 1) and not self._is_released(count - 1)
+            if serves > self.left:
+                break
+            self.left -= serves
+            count -= 1
+        return max(count, wanted)
+
+    def explain(self, boundary: int, target: str) -> Blocker | None:
+        """Why the boundary stands where it stands, if it stands still."""
+        policy = self._policy
+        stale = self._roster.stale(policy.partition, policy.wanted)
+        if not stale or boundary < self._progress.boundary or boundary <= stale[0]:
+            return None
+        waiting = tuple(i for i in range(self._progress.count) if not self._roster.is_ready(i))
+        return Blocker(
+            reason="WaitingForReady",
+            message=(
+                f"{len(stale)} of {policy.wanted} groups wait for the new revision: "
+                f"{len(waiting)} groups are not ready and maxUnavailable is "
+                f"{policy.max_unavailable}"
+            ),
+            ordinals=waiting,
+        )

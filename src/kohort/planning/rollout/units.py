@@ -1,0 +1,70 @@
+"""
+What all strategies share: the facts about units that they ask for, and the arithmetic of surge.
+
+A strategy is a pure function from units, progress and policy to one step. It may
+be changed at any moment, even in the middle of a rollout: all that it may rely
+on is in its arguments.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+
+from kohort.model.observed import Progress
+from kohort.model.plans import Rollout
+from kohort.model.policies import RolloutPolicy
+from kohort.model.units import Phase, Unit
+
+Strategy = Callable[[Sequence[Unit], Progress | None, str, RolloutPolicy], Rollout]
+
+
+class Roster:
+    """Units by ordinal, with the questions that strategies ask. Missing ones are not ready."""
+
+    def __init__(self, units: Iterable[Unit], target: str) -> None:
+        self._units = {unit.ordinal: unit for unit in units if unit.phase is not Phase.LEAVING}
+        self._target = target
+
+    def is_ready(self, ordinal: int) -> bool:
+        """Whether the unit serves."""
+        unit = self._units.get(ordinal)
+        return unit is not None and unit.is_ready
+
+    def is_updated(self, ordinal: int) -> bool:
+        """Whether the unit has the target revision."""
+        unit = self._units.get(ordinal)
+        return unit is not None and unit.revision == self._target
+
+    def is_done(self, ordinal: int) -> bool:
+        """Whether the unit has the target revision and serves."""
+        return self.is_ready(ordinal) and self.is_updated(ordinal)
+
+    def is_stale(self, ordinal: int) -> bool:
+        """Whether the unit exists on another revision."""
+        unit = self._units.get(ordinal)
+        return unit is not None and unit.revision != self._target
+
+    def ready(self) -> list[int]:
+        """The units that serve."""
+        return [ordinal for ordinal, unit in self._units.items() if unit.is_ready]
+
+    def stale(self, start: int, end: int) -> list[int]:
+        """The units of an interval that exist on another revision, lowest first."""
+        return [ordinal for ordinal in range(start, end) if self.is_stale(ordinal)]
+
+
+def count_while_rolling(policy: RolloutPolicy, unready: int) -> int:
+    """
+    How many units there are while so many of the wanted ones are not done.
+
+    Surge is given back as the rollout nears its end: what is unavailable anyway,
+    up to the budget, needs no stand-in.
+    """
+    if unready <= policy.surge:
+        return policy.wanted + max(0, unready - policy.max_unavailable)
+    return policy.wanted + policy.surge
+
+
+def spent(roster: Roster, progress: Progress, target: str) -> tuple[int, ...]:
+    """The stale units that an earlier step has released and that may be taken down now."""
+    if progress.target != target or not progress.is_seen:
+        return ()
+    return tuple(reversed(roster.stale(progress.boundary, progress.count)))
