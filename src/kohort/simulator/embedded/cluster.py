@@ -15,7 +15,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from random import SystemRandom
 
-from kohort.simulator.admission.caller import HttpsCaller
 from kohort.simulator.admission.webhooks import Webhooks
 from kohort.simulator.api.api import Api
 from kohort.simulator.api.registry import Registry
@@ -77,8 +76,9 @@ class Embedded:
         commits = _Commits(store)
         registry = Registry(builtin_resources(options.gates))
         api = Api(store, registry, clock.now, SystemRandom())
-        caller = HttpsCaller()
-        api.context.admission = Webhooks(store, caller, api.context.new_uid)
+        webhooks = Webhooks(store, served=registry.resources, new_uid=api.context.new_uid)
+        registry.listeners.append(webhooks.refresh)
+        api.context.admission = webhooks
         api.settled = commits.settled
         quick = api.without_waiting()
         await bootstrap(quick, NodeMake(options.nodes, options.racks, options.gpus_per_node))
@@ -90,7 +90,7 @@ class Embedded:
         app = create_app(api, TokenAuth(options.token), logs=logs, clock=clock.now, extra=extra)
         server = await serve(app, options.tls, options.host, options.port)
         embedded = cls(api, world, clock, server)
-        embedded._closing.append(caller.close)
+        embedded._closing.append(webhooks.close)
         return embedded
 
     async def stop(self) -> None:
