@@ -67,7 +67,7 @@ class Normaliser:
 
     def _walk_object(self, value: dict[str, Any]) -> dict[str, Any]:
         if value.get("kind") == "Table":
-            value = _without_ages(value)
+            value = _tidy_table(value)
         result: dict[str, Any] = {}
         for key, item in value.items():
             if key == "managedFields" and isinstance(item, list) and not self._managed:
@@ -80,6 +80,8 @@ class Normaliser:
     def _text(self, value: str, key: str) -> str:
         if key == "resourceVersion" and value.isdigit() and value != "0":
             return self._placeholder("version", value) if self._versions else "<version>"
+        if key == "storageVersionHash":
+            return "<hash>"
         if key == "continue" and value:
             return "<continue>"
         for name, placeholder in self._seen.get("generated", {}).items():
@@ -111,8 +113,11 @@ def _is_moving(value: dict[str, Any]) -> bool:
 _BOOKMARK = {"resourceVersion", "annotations", "creationTimestamp"}
 
 
-def _without_ages(table: dict[str, Any]) -> dict[str, Any]:
-    names = [column.get("name") for column in table.get("columnDefinitions") or []]
+def _tidy_table(table: dict[str, Any]) -> dict[str, Any]:
+    """The table without ages, which pass, and descriptions, which each server words itself."""
+    columns = table.get("columnDefinitions")
+    names = [column.get("name") for column in columns or []]
+    plain = [{k: v for k, v in column.items() if k != "description"} for column in columns or []]
     rows = []
     for row in table.get("rows") or []:
         cells = list(row.get("cells", []))
@@ -121,4 +126,4 @@ def _without_ages(table: dict[str, Any]) -> dict[str, Any]:
             if name in _AGES and isinstance(cell, str) and _AGE.match(cell):
                 cells[index] = "<age>"
         rows.append({**row, "cells": cells})
-    return {**table, "rows": rows}
+    return {**table, "columnDefinitions": plain if columns else columns, "rows": rows}
