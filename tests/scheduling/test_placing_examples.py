@@ -255,6 +255,19 @@ def test_a_refused_bind_gives_the_room_back():
     made.settle()
 
 
+def test_binds_after_a_refused_one_are_decided_again():
+    scheduler = Scheduler()
+    made = TinyWorld(scheduler)
+    made.put(NODE, node("a"))
+    for number in range(4):
+        made.put(POD, pod(f"p{number}"))
+    binds = [a for a in scheduler.step("queue", made, made.moment()).actions if isinstance(a, Bind)]
+    made.carry_out(binds[0])
+    scheduler.refused("queue", binds[1], Conflict("somebody was faster"))
+    made.settle()
+    assert set(made.placed()) == {"p0", "p1", "p2", "p3"}
+
+
 def test_a_finished_pod_gives_its_room_back():
     made = world(node("a", room={"pods": "1"}))
     place(made, pod("one"), pod("two"))

@@ -99,11 +99,11 @@ class TinyWorld:
         step: Step = self.part.step(key, self, self.moment())
         for action in step.actions:
             self.log.append(action)
-            self._carry_out(action)
+            self.carry_out(action)
         if step.after is not None:
             self._timers[key] = self.elapsed + step.after
 
-    def _carry_out(self, action: Action) -> None:
+    def carry_out(self, action: Action) -> None:
         if isinstance(action, Bind):
             pod = self.pod(action.name, action.namespace)
             assert not pod["spec"].get("nodeName"), "bound twice"

@@ -69,6 +69,10 @@ class Ledger:
             self.index.take(slot, pod.shape.request, -1)
         return node
 
+    def reserved(self) -> list[str]:
+        """The uids of the pods that room is kept for."""
+        return list(self._reserved)
+
     def offer(self, node: str) -> None:
         """Let others know that there may be room on a node."""
         slot = self.index.slots.get(node)

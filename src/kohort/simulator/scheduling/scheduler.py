@@ -23,12 +23,13 @@ from kohort.simulator.scheduling.ledger import Ledger
 from kohort.simulator.scheduling.preemption import find_preemption, is_clearing, preempt
 from kohort.simulator.scheduling.reading import read_node
 from kohort.simulator.scheduling.waiting import WaitingClass, WaitingQueue
-from kohort.simulator.steps import Action, Bind, Emit, Merge, Moment, Step, View
+from kohort.simulator.steps import Action, Bind, Delete, Emit, Merge, Moment, Step, View
 from kohort.simulator.store.entries import Entry
 
 QUEUE = "queue"
 GATED = "Scheduling is blocked due to non-empty scheduling gates"
-BATCH_MAX = 50
+# Each pod is two writes or more, and a step is carried out without a pause.
+BATCH_MAX = 10
 
 
 class Scheduler:
@@ -45,6 +46,7 @@ class Scheduler:
         self._queue = WaitingQueue(self.ledger)
         self._pods: dict[str, Demand] = {}
         self._assumed: set[str] = set()
+        self._last: tuple[Action, ...] = ()
         self._told: dict[str, tuple[str, str]] = {}  # reason and message last written
 
     def observe(
@@ -76,21 +78,30 @@ class Scheduler:
             if group is not None:
                 self._queue.advance(group)
             self._queue.wake()
-        return Step(tuple(actions), 0.0 if self._queue else None)
+        self._last = tuple(actions)
+        return Step(self._last, 0.0 if self._queue else None)
 
     def refused(self, key: str, action: Action, error: ClusterError) -> None:
-        """Undo what the API did not accept."""
-        if not isinstance(action, Bind | Merge):
-            return
-        pod = self._pods.get(action.uid)
+        """Undo what the API did not accept, and what was to follow it in the same step."""
+        at = next((n for n, known in enumerate(self._last) if known is action), None)
+        lost = (action,) if at is None else self._last[at:]
+        for other in lost:
+            self._undo(other, is_gone=other is action and isinstance(error, NotFound))
+
+    def _undo(self, action: Action, *, is_gone: bool) -> None:
+        if isinstance(action, Delete):
+            # A victim stays, so the pods that count on its room must try again.
+            for uid in self.ledger.reserved():
+                self._queue.push(self._pods[uid])
+        pod = self._pods.get(action.uid) if isinstance(action, Bind | Merge) else None
         if pod is None:
             return
-        self._told.pop(action.uid, None)
-        if isinstance(action, Bind) and action.uid in self._assumed:
-            self._assumed.discard(action.uid)
+        self._told.pop(pod.uid, None)
+        if isinstance(action, Bind) and pod.uid in self._assumed:
+            self._assumed.discard(pod.uid)
             self.ledger.remove(pod)
-        if isinstance(error, NotFound):
-            self._forget(action.uid)
+        if is_gone:
+            self._forget(pod.uid)
         elif not pod.node:
             self._queue.push(pod)
 
