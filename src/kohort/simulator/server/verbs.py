@@ -15,7 +15,6 @@ import orjson
 from aiohttp import web
 
 from kohort.cluster.errors import BadRequest, MethodNotAllowed, NotFound, WatchExpired, not_found
-from kohort.cluster.objects import name_of
 from kohort.simulator.api.requests import DeleteOptions, ListOptions, PatchType, Target
 from kohort.simulator.resources.resource import Resource
 from kohort.simulator.server.answers import Call, write_answer
@@ -142,7 +141,7 @@ class Verbs:
         raw, media = await self._read_body(call)
         options = queries.write_options(call.query, "CreateOptions", call.caller)
         body = bodies.read_object(raw, media, target, self._is_served)
-        if target.subresource in ("binding", "eviction") and name_of(body.obj) != target.name:
+        if target.subresource in ("binding", "eviction") and body.name != target.name:
             kind = body.obj["kind"]
             raise BadRequest(f"name in URL does not match name in {kind} object")
         answer = await self._api.create(target, body.obj, options, raw=body.raw)
@@ -152,7 +151,7 @@ class Verbs:
         raw, media = await self._read_body(call)
         options = queries.write_options(call.query, "UpdateOptions", call.caller)
         body = bodies.read_object(raw, media, target, self._is_served)
-        if not name_of(body.obj):
+        if not body.name:
             why = "was undeterminable: name must be provided"
             raise BadRequest(f"the name of the object ({target.name} based on URL) {why}")
         answer = await self._api.update(target, body.obj, options, raw=body.raw)

@@ -104,6 +104,12 @@ class Body:
     obj: Object
     raw: bytes | None = None
 
+    @property
+    def name(self) -> str:
+        """The name in the body, whatever the metadata looks like."""
+        metadata = self.obj.get("metadata")
+        return str(metadata.get("name") or "") if isinstance(metadata, dict) else ""
+
 
 def _load_json(raw: bytes) -> Any:
     """JSON, with the few texts that Go takes and the fast parser does not."""
@@ -220,8 +226,7 @@ def _check_custom(obj: Object, raw: bytes, target: Target) -> None:
             f"version ({kind.api_version})"
         )
     error = FieldError(Fault.INVALID, "kind", f"must be {kind.name}", given_kind)
-    name = str((obj.get("metadata") or {}).get("name", ""))
-    raise invalid(given_kind, kind.group, name, [error])
+    raise invalid(given_kind, kind.group, Body(obj).name, [error])
 
 
 def _check_builtin(
