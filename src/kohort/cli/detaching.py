@@ -13,7 +13,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from kohort.cli.exits import Exit, Failure
+from kohort.cli.exits import Exit, Failure, describe_fault
 from kohort.cli.hosting import Ready, Wish, host
 from kohort.cli.state import State
 from kohort.cluster.errors import KohortError
@@ -44,6 +44,7 @@ def detach(wish: Wish) -> Ready:
     answer = json.loads(word)
     if "error" in answer:
         state.log.unlink(missing_ok=True)
+        state.tidy()
         raise Failure(answer["error"])
     return Ready(**answer)
 
@@ -57,8 +58,11 @@ def report(wish: Wish, pipe: int) -> int:
 
     try:
         host(wish, announce)
-    except (KohortError, OSError) as error:
+    except KohortError as error:
         _tell(pipe, {"error": str(error)})
+        raise
+    except OSError as error:
+        _tell(pipe, {"error": describe_fault(error)})
         raise
     return Exit.DONE
 

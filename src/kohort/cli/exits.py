@@ -56,7 +56,7 @@ def end(work: Callable[[], int]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return Exit.FAILED
     except OSError as error:
-        return _complain(_describe(error), Exit.FAILED)
+        return _complain(describe_fault(error), Exit.FAILED)
     except KeyboardInterrupt:
         return _complain("interrupted", Exit.INTERRUPTED)
 
@@ -66,6 +66,7 @@ def _complain(sentence: str, code: Exit) -> int:
     return code
 
 
-def _describe(error: OSError) -> str:
+def describe_fault(error: OSError) -> str:
+    """What the system refused, about which file."""
     reason = (error.strerror or str(error)).lower()
     return f"{error.filename}: {reason}" if error.filename else reason

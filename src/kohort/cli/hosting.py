@@ -63,6 +63,8 @@ def host(wish: Wish, announce: Callable[[Ready], None]) -> None:
     """Run a cluster until a signal ends it."""
     state = State(wish.name)
     if wish.data_dir:
+        if wish.data_dir.exists() and not wish.data_dir.is_dir():
+            raise Failure(f"{wish.data_dir} is not a folder")
         wish.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
     with state.claim():
         run(_Hosting(wish, state, announce).run())

@@ -60,8 +60,8 @@ def describe(prog: str, summary: str, examples: Sequence[str]) -> str:
 
 def suggest(name: str, known: Iterable[str]) -> str:
     """Words that name the nearest thing that exists, or nothing."""
-    near = get_close_matches(name, list(known), n=1, cutoff=0.6)
-    return f", did you mean {near[0]!r}?" if near else ""
+    near = get_close_matches(name, list(known), n=1, cutoff=0.5)
+    return f" (did you mean {near[0]!r}?)" if near else ""
 
 
 def whole(low: int, high: int) -> Callable[[str], int]:

@@ -110,8 +110,12 @@ class State:
                 finally:
                     self.control_file.unlink(missing_ok=True)
         finally:
-            with suppress(OSError):
-                self.folder.rmdir()
+            self.tidy()
+
+    def tidy(self) -> None:
+        """Take the folder away if nothing is left in it."""
+        with suppress(OSError):
+            self.folder.rmdir()
 
 
 def _home() -> Path:
