@@ -1,0 +1,1 @@
+"""Translators: one package for each foreign API, and what they share."""

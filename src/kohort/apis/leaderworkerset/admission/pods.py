@@ -1,0 +1,179 @@
+"""
+What a pod of a LeaderWorkerSet learns about itself when it is created.
+
+A StatefulSet makes all its pods from one template, so what differs between them
+is added here: indices, keys, exclusive placement, variables. Each step looks
+for its own work first, so a second pass changes nothing. The pod that comes in
+is never changed; what does not differ is shared.
+"""
+
+from dataclasses import dataclass
+
+from kohort.apis.leaderworkerset import labels, names
+from kohort.apis.leaderworkerset.admission.affinity import add_exclusive_terms
+from kohort.apis.leaderworkerset.admission.tpu import Place, UnreadableMember, tpu_variables
+from kohort.apis.leaderworkerset.spec import LEADER_EXCLUDED, UNIQUE_PER_REPLICA
+from kohort.cluster.objects import Object, annotations_of, labels_of, name_of, namespace_of
+
+
+@dataclass(frozen=True, slots=True)
+class PodRefused:
+    """Why a pod cannot be let in."""
+
+    reason: str
+
+
+class _Refused(Exception):
+    """Carries the reason from where it is found to where it is answered."""
+
+
+def mutate_pod(
+    pod: Object, *, namespace: str = "", has_pod_groups: bool = False
+) -> Object | PodRefused:
+    """The pod with its identity; a pod of nobody's comes back as it is."""
+    if labels.NAME not in labels_of(pod):
+        return pod
+    try:
+        return _mutate(pod, namespace_of(pod) or namespace, has_pod_groups)
+    except (_Refused, UnreadableMember) as refusal:
+        return PodRefused(str(refusal))
+
+
+def subgroup_index(size: int, subgroup_size: int, worker: int) -> int:
+    """The subgroup of a worker; a leader that does not fit joins the first one."""
+    if size % subgroup_size and (size - 1) % subgroup_size == 0:
+        return (worker - 1) // subgroup_size
+    return worker // subgroup_size
+
+
+def is_leader(pod: Object) -> bool:
+    """Whether the pod leads its group."""
+    return labels_of(pod).get(labels.WORKER_INDEX) == "0"
+
+
+def _mutate(pod: Object, namespace: str, has_pod_groups: bool) -> Object:
+    size = _read_size(pod)
+    draft = _open(pod)
+    if is_leader(pod):
+        _mark_leader(draft, namespace)
+    else:
+        _mark_worker(draft, size)
+    if has_pod_groups:
+        _join_pod_group(draft)
+    _add_variables(draft, tpu_variables(draft, size), namespace)
+    return draft
+
+
+def _open(pod: Object) -> Object:
+    """A copy whose labels, annotations and spec may be written."""
+    metadata: Object = pod.get("metadata") or {}
+    return {
+        **pod,
+        "metadata": {**metadata, "labels": dict(metadata.get("labels") or {})},
+        "spec": dict(pod.get("spec") or {}),
+    }
+
+
+def _read_size(pod: Object) -> int:
+    text = annotations_of(pod).get(labels.SIZE)
+    if text is None:
+        raise _Refused(f"size annotation is unexpectedly missing for pod {name_of(pod)}")
+    return _read_number(text, "size annotation", pod)
+
+
+def _read_number(text: str, what: str, pod: Object) -> int:
+    if not text.isdecimal():
+        raise _Refused(f"the {what} of pod {name_of(pod)} is not a number: {text!r}")
+    return int(text)
+
+
+def _ordinal_of(pod: Object) -> int:
+    found = names.find_ordinal(name_of(pod))
+    if found is None:
+        raise _Refused(f"parsing pod ordinal for pod {name_of(pod)}")
+    return found[1]
+
+
+def _mark_leader(pod: Object, namespace: str) -> None:
+    name, own, annotations = name_of(pod), labels_of(pod), annotations_of(pod)
+    if labels.GROUP_INDEX not in own:
+        own[labels.GROUP_INDEX] = str(_ordinal_of(pod))
+    if annotations.get(labels.SUBDOMAIN_POLICY) == UNIQUE_PER_REPLICA:
+        pod["spec"]["subdomain"] = name
+    key = own.setdefault(labels.GROUP_KEY, names.group_key(namespace, name))
+    _place_alone(pod, labels.EXCLUSIVE_TOPOLOGY, labels.GROUP_KEY, key)
+    if annotations.get(labels.SUBGROUP_POLICY_TYPE) != LEADER_EXCLUDED:
+        _join_subgroup(pod, name, 0)
+
+
+def _mark_worker(pod: Object, size: int) -> None:
+    worker, annotations = _ordinal_of(pod), annotations_of(pod)
+    labels_of(pod)[labels.WORKER_INDEX] = str(worker)
+    text = annotations.get(labels.SUBGROUP_SIZE)
+    if text is None:
+        return
+    subgroup_size = _read_number(text, "subgroup size annotation", pod)
+    if subgroup_size < 1:
+        raise _Refused(f"the subgroup size annotation of pod {name_of(pod)} is not above 0")
+    leader = annotations.get(labels.LEADER_NAME, "")
+    _join_subgroup(pod, leader, subgroup_index(size, subgroup_size, worker))
+
+
+def _join_subgroup(pod: Object, leader: str, index: int) -> None:
+    own = labels_of(pod)
+    if labels.SUBGROUP_SIZE not in annotations_of(pod) or own.get(labels.SUBGROUP_INDEX):
+        return
+    key = names.subgroup_key(leader, str(index))
+    own.update({labels.SUBGROUP_INDEX: str(index), labels.SUBGROUP_KEY: key})
+    _place_alone(pod, labels.SUBGROUP_EXCLUSIVE_TOPOLOGY, labels.SUBGROUP_KEY, key)
+
+
+def _place_alone(pod: Object, annotation: str, label: str, key: str) -> None:
+    topology = annotations_of(pod).get(annotation)
+    if topology is not None:
+        spec = pod["spec"]
+        spec["affinity"] = add_exclusive_terms(spec.get("affinity"), topology, label, key)
+
+
+def _join_pod_group(pod: Object) -> None:
+    own = labels_of(pod)
+    group, key = own.get(labels.GROUP_INDEX, ""), own.get(labels.REVISION, "")
+    name = names.pod_group_name(own[labels.NAME], group, key)
+    pod["metadata"]["annotations"] = {**annotations_of(pod), labels.POD_GROUP: name}
+
+
+def _add_variables(pod: Object, extra: dict[Place, list[Object]], namespace: str) -> None:
+    spec, first = pod["spec"], _identity_variables(pod, namespace)
+    for group in ("containers", "initContainers"):
+        if spec.get(group):
+            spec[group] = [
+                {**container, "env": _merge(first, container.get("env"), extra.get((group, index)))}
+                for index, container in enumerate(spec[group])
+            ]
+
+
+def _identity_variables(pod: Object, namespace: str) -> list[Object]:
+    own, name = labels_of(pod), name_of(pod)
+    group = own.get(labels.GROUP_INDEX)
+    if group is None:
+        raise _Refused(
+            "Failure constructing environment variables, no group index label found for pod "
+            f"{namespace}/{name}"
+        )
+    subdomain = pod["spec"].get("subdomain") or ""
+    address = names.leader_address(own[labels.NAME], group, subdomain, namespace)
+    values = {
+        labels.LEADER_ADDRESS_VARIABLE: address,
+        labels.GROUP_SIZE_VARIABLE: annotations_of(pod)[labels.SIZE],
+        labels.WORKER_INDEX_VARIABLE: own[labels.WORKER_INDEX],
+    }
+    return [{"name": name, "value": value} for name, value in values.items()]
+
+
+def _merge(*lists: list[Object] | None) -> list[Object]:
+    """All variables in order, each name once: what stands first can be referred to."""
+    merged: dict[str, Object] = {}
+    for variables in lists:
+        for variable in variables or ():
+            merged.setdefault(variable.get("name", ""), variable)
+    return list(merged.values())

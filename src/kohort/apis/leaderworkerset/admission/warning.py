@@ -1,0 +1,66 @@
+"""
+What is allowed but probably not meant: sentences that kubectl prints beside its answer.
+
+Each says what will happen and what to write instead.
+"""
+
+from collections.abc import Iterator
+
+from kohort.apis.leaderworkerset import labels
+from kohort.apis.leaderworkerset.spec import (
+    RESTART_DEFAULT,
+    find_percent,
+    max_surge_of,
+    max_unavailable_of,
+    partition_of,
+    replicas_of,
+    rollout_of,
+    template_of,
+)
+from kohort.cluster.objects import Object
+
+_VARIABLES = {
+    labels.LEADER_ADDRESS_VARIABLE,
+    labels.GROUP_SIZE_VARIABLE,
+    labels.WORKER_INDEX_VARIABLE,
+}
+
+
+def warn_workload(lws: Object) -> list[str]:
+    """The warnings for an object as the user wrote it."""
+    return [*_warn_policy(lws), *_warn_rollout(lws), *_warn_variables(lws)]
+
+
+def _warn_policy(lws: Object) -> Iterator[str]:
+    if template_of(lws).get("restartPolicy") == RESTART_DEFAULT:
+        yield (
+            "spec.leaderWorkerTemplate.restartPolicy: Default is deprecated and stored as None; "
+            "write None"
+        )
+
+
+def _warn_rollout(lws: Object) -> Iterator[str]:
+    replicas, surge, rollout = replicas_of(lws), max_surge_of(lws), rollout_of(lws)
+    unavailable = rollout.get("maxUnavailable")
+    if find_percent(unavailable) and surge and replicas > 0 and not max_unavailable_of(lws):
+        yield (
+            f"maxUnavailable: {unavailable} of {replicas} groups is none, so a rollout goes on "
+            "with its surge alone"
+        )
+    asked = rollout.get("maxSurge")
+    if isinstance(asked, int) and asked > replicas > 0:
+        yield f"maxSurge: {asked} is more than there are groups and counts as {replicas}"
+    if partition_of(lws) >= replicas > 0:
+        yield f"partition: {partition_of(lws)} keeps all {replicas} groups at their old revision"
+
+
+def _warn_variables(lws: Object) -> Iterator[str]:
+    for field in ("leaderTemplate", "workerTemplate"):
+        spec = (template_of(lws).get(field) or {}).get("spec") or {}
+        for container in [*(spec.get("containers") or ()), *(spec.get("initContainers") or ())]:
+            taken = {v.get("name") for v in container.get("env") or ()} & _VARIABLES
+            for name in sorted(taken):
+                yield (
+                    f"spec.leaderWorkerTemplate.{field}: container {container.get('name')} sets "
+                    f"{name}, which is overwritten with the group's own value"
+                )

@@ -1,0 +1,53 @@
+"""
+Every label, annotation and variable of LeaderWorkerSet, each written once.
+
+Schedulers, queues and other operators key on these texts. They never change.
+"""
+
+from kohort.cluster.objects import Kind
+
+KIND = Kind("leaderworkerset.x-k8s.io", "v1", "LeaderWorkerSet", "leaderworkersets")
+
+PREFIX = "leaderworkerset.sigs.k8s.io/"
+
+# Labels.
+NAME = PREFIX + "name"
+REVISION = PREFIX + "template-revision-hash"
+GROUP_INDEX = PREFIX + "group-index"
+GROUP_KEY = PREFIX + "group-key"
+WORKER_INDEX = PREFIX + "worker-index"
+SUBGROUP_INDEX = PREFIX + "subgroup-index"
+SUBGROUP_KEY = PREFIX + "subgroup-key"
+
+# Annotations.
+SIZE = PREFIX + "size"
+REPLICAS = PREFIX + "replicas"
+LEADER_NAME = PREFIX + "leader-name"
+EXCLUSIVE_TOPOLOGY = PREFIX + "exclusive-topology"
+SUBGROUP_EXCLUSIVE_TOPOLOGY = PREFIX + "subgroup-exclusive-topology"
+SUBGROUP_SIZE = PREFIX + "subgroup-size"
+SUBGROUP_POLICY_TYPE = PREFIX + "subgroup-policy-type"
+SUBDOMAIN_POLICY = PREFIX + "subdomainPolicy"
+LEADER_REQUESTS_TPUS = PREFIX + "leader-requests-tpus"
+RECREATE_AFTER_START = PREFIX + "experimental-recreate-group-after-start"
+POD_GROUP = "scheduling.k8s.io/group-name"
+QUEUE = "scheduling.volcano.sh/queue-name"
+VOLCANO_PREFIX = "volcano.sh/"
+
+# Annotations of our own.
+CARRIER = "kohort.dev/carrier"
+
+# Variables.
+LEADER_ADDRESS_VARIABLE = "LWS_LEADER_ADDRESS"
+GROUP_SIZE_VARIABLE = "LWS_GROUP_SIZE"
+WORKER_INDEX_VARIABLE = "LWS_WORKER_INDEX"
+TPU_WORKER_HOSTNAMES = "TPU_WORKER_HOSTNAMES"
+TPU_WORKER_ID = "TPU_WORKER_ID"
+TPU_NAME = "TPU_NAME"
+TPU_PROCESS_ADDRESSES = "TPU_PROCESS_ADDRESSES"
+TPU_PROCESS_PORT = "TPU_PROCESS_PORT"
+
+TPU_RESOURCE = "google.com/tpu"
+
+# The one field manager of upstream and of ours: an apply by us takes over what it wrote.
+FIELD_MANAGER = "lws"

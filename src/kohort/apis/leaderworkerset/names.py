@@ -1,0 +1,74 @@
+"""
+Every name that belongs to a LeaderWorkerSet, and the keys made from names.
+
+A StatefulSet's name ends up, with a hash behind it, in a label of its pods, and
+labels hold 63 characters. So a set's name holds 52, though the API server
+would take a longer one and only fail to make the pods.
+"""
+
+import re
+from hashlib import sha1
+
+SET_NAME_MAX = 52
+_REVISION_PREFIX_MAX = 220
+_ORDINAL = re.compile(r"(.*)-([0-9]+)\Z", re.DOTALL)
+_ORDINAL_MAX = 2**31 - 1
+
+
+def leader_name(workload: str, group: int) -> str:
+    """The leader pod of a group, which is also the name of its worker set."""
+    return f"{workload}-{group}"
+
+
+def worker_name(leader: str, worker: int) -> str:
+    """A worker pod of a group."""
+    return f"{leader}-{worker}"
+
+
+def find_ordinal(pod: str) -> tuple[str, int] | None:
+    """The parent's name and the ordinal that a pod's name ends with, if it does."""
+    found = _ORDINAL.match(pod)
+    if found is None or int(found[2]) > _ORDINAL_MAX:
+        return None
+    return found[1], int(found[2])
+
+
+def group_key(namespace: str, leader: str) -> str:
+    """What all pods of one group share and no other pod has."""
+    return _hash(f"{namespace}/{leader}")
+
+
+def subgroup_key(leader: str, subgroup: str) -> str:
+    """What all pods of one subgroup share; upstream leaves the namespace out."""
+    return _hash(f"{leader}/{subgroup}")
+
+
+def leader_address(workload: str, group: str, subdomain: str, namespace: str) -> str:
+    """Where the members of a group find their leader."""
+    return f"{workload}-{group}.{subdomain}.{namespace}"
+
+
+def revision_name(workload: str, key: str, number: int) -> str:
+    """The object that holds one revision of the template."""
+    return f"{workload[:_REVISION_PREFIX_MAX]}-{key}-{number}"
+
+
+def pod_group_name(workload: str, group: str, key: str) -> str:
+    """The gang of one group at one revision."""
+    return f"{workload}-{group}-{key}"
+
+
+def longest_set_name(workload: str, groups: int, size: int) -> str:
+    """The longest name of a StatefulSet that this many groups of this size lead to."""
+    return leader_name(workload, groups - 1) if groups > 0 and size > 1 else workload
+
+
+def longest_pod_name(workload: str, groups: int, size: int) -> str:
+    """The longest name of a pod that this many groups of this size lead to."""
+    leader = leader_name(workload, max(groups - 1, 0))
+    return worker_name(leader, size - 1) if size > 1 else leader
+
+
+def _hash(text: str) -> str:
+    # The hash names a group; nobody's secret depends on it.
+    return sha1(text.encode(), usedforsecurity=False).hexdigest()

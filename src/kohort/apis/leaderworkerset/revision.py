@@ -1,0 +1,82 @@
+"""
+Revisions: which template a group was made from, and the key that says so.
+
+The key is a hash over the template and the network policy as the upstream
+controller serialises them. Clients recompute it, and every pod carries it, so
+another byte anywhere would roll every set that changes hands. Whether two
+revisions are the same is asked of their meaning, not of their bytes: earlier
+controllers wrote the same template in other bytes.
+"""
+
+import orjson
+
+from kohort.apis.leaderworkerset import labels, names
+from kohort.apis.leaderworkerset.gojson import NETWORK, TEMPLATE, write_bytes, write_typed
+from kohort.apis.leaderworkerset.spec import SHARED, spec_of
+from kohort.cluster.objects import Object, labels_of, name_of, namespace_of, owner_reference
+
+_ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
+_FNV_OFFSET, _FNV_PRIME = 0x811C9DC5, 0x01000193
+_PARTS = ("leaderWorkerTemplate", "networkConfig")
+_MARKER = "$patch"
+
+
+def revision_data(lws: Object) -> bytes:
+    """The revision of an object as stored: a patch that replaces template and network."""
+    spec = spec_of(lws)
+    template = write_typed(TEMPLATE, spec.get("leaderWorkerTemplate"))
+    network = write_typed(NETWORK, spec.get("networkConfig") or {"subdomainPolicy": SHARED})
+    parts = zip(_PARTS, (template, network), strict=True)
+    return write_bytes({"spec": {part: {**value, _MARKER: "replace"} for part, value in parts}})
+
+
+def revision_key(data: bytes) -> str:
+    """The key of a revision: FNV-1 in 32 bits, its digits spelled without vowels."""
+    value = _FNV_OFFSET
+    for byte in data:
+        value = (value * _FNV_PRIME & 0xFFFFFFFF) ^ byte
+    return "".join(_ALPHABET[ord(digit) % len(_ALPHABET)] for digit in str(value))
+
+
+def key_of(obj: Object) -> str:
+    """The revision key that an object carries, or nothing."""
+    return labels_of(obj).get(labels.REVISION, "")
+
+
+def same_revision(lws: Object, stored: bytes | Object) -> bool:
+    """Whether the object still asks for what the stored revision asks for."""
+    data = revision_data(lws)
+    if isinstance(stored, bytes):
+        if stored == data:
+            return True
+        stored = {"data": orjson.loads(stored)}
+    return revision_data(apply_revision(lws, stored)) == data
+
+
+def apply_revision(lws: Object, revision: Object) -> Object:
+    """The object as it was at a revision: its template and network, everything else of now."""
+    patch = (revision.get("data") or {}).get("spec") or {}
+    stored = {part: _without_marker(patch[part]) for part in _PARTS if part in patch}
+    return {**lws, "spec": {**spec_of(lws), **stored}}
+
+
+def make_revision(lws: Object, number: int, key: str | None = None) -> Object:
+    """The object that keeps the revision; another key is that of a set whose revision was lost."""
+    data = revision_data(lws)
+    own_key = revision_key(data)
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "ControllerRevision",
+        "metadata": {
+            "name": names.revision_name(name_of(lws), own_key, number),
+            "namespace": namespace_of(lws),
+            "labels": {labels.NAME: name_of(lws), labels.REVISION: key or own_key},
+            "ownerReferences": [owner_reference(lws)],
+        },
+        "revision": number,
+        "data": orjson.loads(data),
+    }
+
+
+def _without_marker(part: Object | None) -> Object | None:
+    return None if part is None else {k: v for k, v in part.items() if k != _MARKER}

@@ -1,0 +1,112 @@
+"""
+The few facts of a LeaderWorkerSet's spec that many places ask for.
+
+An object may be older than any default, so each fact has one. Nothing here
+complains: what is wrong is said at admission.
+"""
+
+import re
+from typing import Any
+
+from kohort.apis.leaderworkerset import labels
+from kohort.cluster.objects import Object, annotations_of
+
+SHARED, UNIQUE_PER_REPLICA = "Shared", "UniquePerReplica"
+LEADER_WORKER, LEADER_EXCLUDED = "LeaderWorker", "LeaderExcluded"
+LEADER_CREATED, LEADER_READY = "LeaderCreated", "LeaderReady"
+RECREATE_GROUP, RECREATE_AFTER_START = "RecreateGroupOnPodRestart", "RecreateGroupAfterStart"
+RESTART_NONE, RESTART_DEFAULT = "None", "Default"
+
+_PERCENT = re.compile(r"([0-9]+)%")
+
+
+def spec_of(lws: Object) -> Object:
+    """The spec; an empty one if there is none."""
+    found: Object = lws.get("spec") or {}
+    return found
+
+
+def template_of(lws: Object) -> Object:
+    """Leader template, worker template and what goes with them."""
+    found: Object = spec_of(lws).get("leaderWorkerTemplate") or {}
+    return found
+
+
+def replicas_of(lws: Object) -> int:
+    """How many groups are asked for."""
+    return int(_given(spec_of(lws).get("replicas"), 1))
+
+
+def size_of(lws: Object) -> int:
+    """How many pods a group has, the leader among them."""
+    return int(_given(template_of(lws).get("size"), 1))
+
+
+def restart_policy_of(lws: Object) -> str:
+    """What becomes of a group when one of its pods fails."""
+    policy = str(template_of(lws).get("restartPolicy") or RECREATE_GROUP)
+    return RESTART_NONE if policy == RESTART_DEFAULT else policy
+
+
+def startup_policy_of(lws: Object) -> str:
+    """Whether workers wait until their leader is ready."""
+    return str(spec_of(lws).get("startupPolicy") or LEADER_CREATED)
+
+
+def subdomain_policy_of(lws: Object) -> str:
+    """Whether all groups share one service."""
+    network = spec_of(lws).get("networkConfig") or {}
+    return str(network.get("subdomainPolicy") or SHARED)
+
+
+def find_subgroup_policy(lws: Object) -> Object | None:
+    """The subgroups of a group, if it has any."""
+    found: Object | None = template_of(lws).get("subGroupPolicy")
+    return found
+
+
+def rollout_of(lws: Object) -> Object:
+    """The rolling update configuration; an empty one if there is none."""
+    strategy = spec_of(lws).get("rolloutStrategy") or {}
+    found: Object = strategy.get("rollingUpdateConfiguration") or {}
+    return found
+
+
+def partition_of(lws: Object) -> int:
+    """The first group that may roll."""
+    return int(_given(rollout_of(lws).get("partition"), 0))
+
+
+def max_unavailable_of(lws: Object) -> int:
+    """How many groups may be missing during a rollout; percentages round down."""
+    value = _given(rollout_of(lws).get("maxUnavailable"), 1)
+    return resolve_amount(value, replicas_of(lws), round_up=False)
+
+
+def max_surge_of(lws: Object) -> int:
+    """How many groups may be added during a rollout: rounded up, and never more than there are."""
+    value = _given(rollout_of(lws).get("maxSurge"), 0)
+    return min(resolve_amount(value, replicas_of(lws), round_up=True), replicas_of(lws))
+
+
+def find_exclusive_topology(lws: Object) -> str | None:
+    """The topology that each group has to itself, if the user asks for that."""
+    return annotations_of(lws).get(labels.EXCLUSIVE_TOPOLOGY)
+
+
+def resolve_amount(value: Any, total: int, *, round_up: bool) -> int:
+    """A number, or a percentage of the total; what is neither counts as none."""
+    percent = find_percent(value)
+    if percent is not None:
+        return -(-percent * total // 100) if round_up else percent * total // 100
+    return int(value) if isinstance(value, int) else 0
+
+
+def find_percent(value: Any) -> int | None:
+    """The number of a percentage, if the value is one."""
+    found = _PERCENT.fullmatch(value) if isinstance(value, str) else None
+    return int(found[1]) if found else None
+
+
+def _given(value: Any, default: Any) -> Any:
+    return default if value is None else value
