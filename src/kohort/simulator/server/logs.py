@@ -6,6 +6,7 @@ of it and from when on is decided here, with the refusals of a real server.
 """
 
 from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple, Protocol
@@ -17,7 +18,7 @@ from kohort.cluster.fields import Fault, FieldError, show
 from kohort.cluster.objects import Object, name_of
 from kohort.simulator.server.answers import Call
 from kohort.simulator.server.reading.queries import Query, find_number, first, is_set
-from kohort.simulator.server.watches import Streams, finish, open_stream, write_or_drop
+from kohort.simulator.server.watches import Streams, open_stream, write_or_drop
 
 _CONTAINERS = ("initContainers", "containers", "ephemeralContainers")
 _STATUSES = ("initContainerStatuses", "containerStatuses", "ephemeralContainerStatuses")
@@ -178,19 +179,16 @@ async def stream_logs(
     lines = logs.lines(pod, container, previous=options.previous)
     data = write_lines(cut(lines, options), timestamps=options.timestamps)
     response = await open_stream(call.request, "text/plain")
-    task = streams.enter()
-    try:
-        budget = _Budget(options.limit_bytes)
-        await write_or_drop(response, budget.take(data))
-        if options.follow and not options.previous:
-            async for line in logs.follow(pod, container, len(lines)):
-                data = write_lines([line], timestamps=options.timestamps)
-                await write_or_drop(response, budget.take(data))
-    except ConnectionError:
-        return response
-    finally:
-        streams.leave(task)
-    return await finish(response)
+    budget = _Budget(options.limit_bytes)
+    with suppress(ConnectionError):
+        with streams.hold():
+            await write_or_drop(response, budget.take(data))
+            if options.follow and not options.previous:
+                async for line in logs.follow(pod, container, len(lines)):
+                    data = write_lines([line], timestamps=options.timestamps)
+                    await write_or_drop(response, budget.take(data))
+        await response.write_eof()
+    return response
 
 
 class _Budget:

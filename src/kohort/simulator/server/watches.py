@@ -9,8 +9,8 @@ misses would have to be kept for it.
 
 import asyncio
 import random
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from datetime import datetime
 
 import orjson
@@ -41,16 +41,20 @@ class Streams:
         self.is_stopping = False
         self._tasks: set[asyncio.Task[object]] = set()
 
-    def enter(self) -> asyncio.Task[object]:
-        """Note that the current task streams."""
+    @contextmanager
+    def hold(self) -> Iterator[None]:
+        """Stream in here: the block ends early, without an error, when the server stops."""
         task = asyncio.current_task()
         assert task is not None
         self._tasks.add(task)
-        return task
-
-    def leave(self, task: asyncio.Task[object]) -> None:
-        """Note that the task streams no longer."""
-        self._tasks.discard(task)
+        try:
+            yield
+        except asyncio.CancelledError:
+            if not self.is_stopping:
+                raise
+            task.uncancel()
+        finally:
+            self._tasks.discard(task)
 
     def stop(self) -> None:
         """End all streams, now and in future."""
@@ -84,24 +88,18 @@ class WatchStream:
     ) -> web.StreamResponse:
         """Write events until the time is over."""
         seconds = timeout_seconds or random.uniform(*_TIMEOUT_SECONDS)
-        task = streams.enter()
-        response = await open_stream(request, "application/json")
         try:
-            async with asyncio.timeout(seconds):
-                if seconds > 0:
-                    await self._pump(response)
-        except TimeoutError:
-            pass
+            response = await open_stream(request, "application/json")
+            with streams.hold(), suppress(TimeoutError):
+                async with asyncio.timeout(seconds):
+                    if seconds > 0:
+                        await self._pump(response)
+            await response.write_eof()
         except ConnectionError:
-            return response
-        except asyncio.CancelledError:
-            if not streams.is_stopping:
-                raise
-            task.uncancel()
+            pass  # The client has left, and will not mind.
         finally:
             self._watch.close()
-            streams.leave(task)
-        return await finish(response)
+        return response
 
     async def _pump(self, response: web.StreamResponse) -> None:
         while not self._watch.is_closed:
@@ -145,15 +143,10 @@ async def write_or_drop(response: web.StreamResponse, data: bytes) -> None:
         raise ConnectionResetError("the client does not read") from None
 
 
-async def finish(response: web.StreamResponse) -> web.StreamResponse:
-    """End a stream in order, if the client is still there."""
-    with suppress(ConnectionError):
-        await response.write_eof()
-    return response
-
-
 async def stream_expired(request: web.BaseRequest, error: WatchExpired) -> web.StreamResponse:
     """A watch that starts too far in the past is told so in the stream."""
     response = await open_stream(request, "application/json")
-    await response.write(_STARTS["ERROR"] + orjson.dumps(error.status()) + _END)
-    return await finish(response)
+    with suppress(ConnectionError):
+        await response.write(_STARTS["ERROR"] + orjson.dumps(error.status()) + _END)
+        await response.write_eof()
+    return response
