@@ -1,0 +1,104 @@
+"""
+An API, as a value: everything that makes one foreign API different from the others.
+
+The controller knows no API. It fills a family from its caches, asks the API to
+read it, plans, asks the API to render the plan, carries that out, and writes the
+status that the API makes of the report. All functions here are pure.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from kohort.cluster.actions import Action
+from kohort.cluster.fields import FieldError
+from kohort.cluster.objects import Kind, Object
+from kohort.model.observed import Observed
+from kohort.model.plans import Plan
+from kohort.model.reasons import Notice
+from kohort.model.workload import Workload
+
+Key = tuple[str, str]  # namespace and name of a workload
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """A kind of child that an API has, and how it is found."""
+
+    kind: Kind
+    decode: Callable[[bytes], Any]  # gives something with ``metadata``
+    labels: str = ""  # only objects that match this selector are watched
+    owners: Callable[[Any], tuple[Key, ...]] = lambda child: ()  # the workloads it may belong to
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What the operator was told when it was started."""
+
+    strategy: str = "budgeted"
+    carrier: str = "statefulsets"
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """A workload and its children, as the caches have them at one moment."""
+
+    root: Object
+    children: Mapping[Kind, tuple[Any, ...]]
+    node_labels: Callable[[str], Mapping[str, str] | None]
+    lost: Mapping[str, tuple[str, ...]] = field(
+        default_factory=dict
+    )  # members gone, by incarnation
+    dropped: frozenset[str] = frozenset()  # fields that the server did not keep
+    settings: Settings = Settings()  # noqa: RUF009 (a frozen value)
+
+    def all(self, kind: Kind) -> tuple[Any, ...]:
+        """The children of one kind."""
+        return self.children.get(kind, ())
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A family in the words of the model, and what the API wants to remember until it renders."""
+
+    workload: Workload
+    observed: Observed
+    memory: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What admission says of an object: its new form, what is wrong, and what to warn of."""
+
+    obj: Object | None = None
+    errors: tuple[FieldError, ...] = ()
+    warnings: tuple[str, ...] = ()
+    refusal: str = ""  # a sentence, where no field is to blame
+
+
+@dataclass(frozen=True, slots=True)
+class Webhook:
+    """One webhook that an API needs, by the names that its clients know."""
+
+    name: str
+    path: str
+    kind: Kind
+    operations: tuple[str, ...]
+    handle: Callable[[Object, Object | None, Settings], Verdict]  # (object, old object, settings)
+    selector: Object | None = None  # objectSelector
+    mutates: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Api:
+    """One foreign API."""
+
+    kind: Kind
+    short_name: str
+    watched: tuple[Watched, ...]
+    read: Callable[[Family], Reading]  # raises InvalidWorkload
+    render: Callable[[Family, Reading, Plan], tuple[Action, ...]]
+    write_status: Callable[[Family, Reading, Plan, str], Object]  # (…, now) -> status
+    tell: Callable[[Family, Reading, Plan], tuple[Notice, ...]]
+    webhooks: tuple[Webhook, ...] = ()
+    definition: Callable[[], Object] = dict  # the CustomResourceDefinition

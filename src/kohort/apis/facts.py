@@ -1,0 +1,200 @@
+"""
+Facts: what the operator keeps of the objects it watches.
+
+Caches hold these instead of whole objects: a pod costs a tenth of its JSON. They
+are partial, so they are compared and read, never written back. What has to be
+compared field by field keeps its JSON beside the facts.
+"""
+
+from typing import Any
+
+import msgspec
+import orjson
+
+from kohort.cluster.objects import Object
+
+
+class Owner(msgspec.Struct, gc=False, rename="camel"):
+    """One owner reference."""
+
+    kind: str = ""
+    name: str = ""
+    uid: str = ""
+    controller: bool | None = None
+
+
+class Meta(msgspec.Struct, rename="camel"):
+    """The metadata that plans look at."""
+
+    name: str = ""
+    namespace: str = ""
+    uid: str = ""
+    resource_version: str = ""
+    generation: int = 0
+    labels: dict[str, str] = {}
+    annotations: dict[str, str] = {}
+    owner_references: list[Owner] = []
+    creation_timestamp: str | None = None
+    deletion_timestamp: str | None = None
+
+    @property
+    def controller(self) -> str:
+        """The uid of the controlling owner, or nothing."""
+        return next((o.uid for o in self.owner_references if o.controller), "")
+
+    @property
+    def is_leaving(self) -> bool:
+        """Whether the object is being deleted."""
+        return self.deletion_timestamp is not None
+
+
+class Condition(msgspec.Struct, gc=False, rename="camel"):
+    """One condition."""
+
+    type: str = ""
+    status: str = ""
+    reason: str = ""
+
+
+class Restarts(msgspec.Struct, gc=False, rename="camel"):
+    """How often a container has started again, and why it does not run."""
+
+    restart_count: int = 0
+    state: dict[str, Any] = {}
+
+
+class PodSpecFacts(msgspec.Struct, gc=False, rename="camel"):
+    """Where a pod runs."""
+
+    node_name: str = ""
+
+
+class PodStatusFacts(msgspec.Struct, rename="camel"):
+    """How a pod is."""
+
+    phase: str = ""
+    conditions: list[Condition] | None = None
+    container_statuses: list[Restarts] | None = None
+    init_container_statuses: list[Restarts] | None = None
+
+
+class PodFacts(msgspec.Struct, rename="camel"):
+    """A pod."""
+
+    metadata: Meta
+    spec: PodSpecFacts = PodSpecFacts()
+    status: PodStatusFacts = PodStatusFacts()
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether it runs and says that it is ready."""
+        conditions = self.status.conditions or ()
+        ready = any(c.type == "Ready" and c.status == "True" for c in conditions)
+        return ready and self.status.phase == "Running"
+
+    @property
+    def restarts(self) -> int:
+        """How often its containers have started again."""
+        status = self.status
+        seen = [*(status.container_statuses or ()), *(status.init_container_statuses or ())]
+        return sum(container.restart_count for container in seen)
+
+    @property
+    def waits_for(self) -> str:
+        """The reason for which a container does not run, or nothing."""
+        for container in self.status.container_statuses or ():
+            waiting = container.state.get("waiting") or {}
+            if waiting.get("reason"):
+                return str(waiting["reason"])
+        return ""
+
+
+class SetSpecFacts(msgspec.Struct, rename="camel"):
+    """What a set was asked for."""
+
+    replicas: int = 1
+    update_strategy: dict[str, Any] = {}
+
+    @property
+    def partition(self) -> int:
+        """The ordinal from which pods are updated."""
+        rolling = self.update_strategy.get("rollingUpdate") or {}
+        return int(rolling.get("partition") or 0)
+
+
+class SetStatusFacts(msgspec.Struct, gc=False, rename="camel"):
+    """What a set says of itself."""
+
+    observed_generation: int = 0
+    replicas: int = 0
+    available_replicas: int = 0
+    current_revision: str = ""
+    update_revision: str = ""
+
+
+class SetFacts(msgspec.Struct, rename="camel"):
+    """A StatefulSet."""
+
+    metadata: Meta
+    spec: SetSpecFacts = msgspec.field(default_factory=SetSpecFacts)
+    status: SetStatusFacts = SetStatusFacts()
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether all its pods are available, on one revision."""
+        status = self.status
+        return (
+            status.available_replicas == self.spec.replicas
+            and status.current_revision == status.update_revision
+        )
+
+
+class NodeFacts(msgspec.Struct):
+    """A node: its labels are what placement looks at."""
+
+    metadata: Meta
+
+
+class Whole:
+    """An object that is compared field by field: its metadata, and its JSON, decoded on demand."""
+
+    __slots__ = ("metadata", "raw")
+
+    def __init__(self, raw: bytes) -> None:
+        self.raw = raw
+        self.metadata = _head.decode(raw).metadata
+
+    def decode(self) -> Object:
+        """The whole object, as a fresh dictionary."""
+        decoded: Object = orjson.loads(self.raw)
+        return decoded
+
+
+class WholeSet:
+    """A StatefulSet whose template we write: its facts, and its JSON."""
+
+    __slots__ = ("facts", "raw")
+
+    def __init__(self, facts: SetFacts, raw: bytes) -> None:
+        self.facts = facts
+        self.raw = raw
+
+    def decode(self) -> Object:
+        """The whole object, as a fresh dictionary."""
+        decoded: Object = orjson.loads(self.raw)
+        return decoded
+
+
+class _Head(msgspec.Struct):
+    metadata: Meta
+
+
+_head = msgspec.json.Decoder(_Head)
+_pod = msgspec.json.Decoder(PodFacts)
+_set = msgspec.json.Decoder(SetFacts)
+_node = msgspec.json.Decoder(NodeFacts)
+
+read_pod = _pod.decode
+read_node = _node.decode
+read_whole = Whole
+read_set = _set.decode

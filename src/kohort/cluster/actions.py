@@ -1,0 +1,49 @@
+"""
+Actions: what a plan wants done to objects, as values.
+
+An action says why it is taken, because somebody will ask. Names of children are
+deterministic and deletes carry a uid, so an action that is carried out twice, or
+on an old view, meets a conflict and never makes a second object.
+"""
+
+from dataclasses import dataclass
+
+from kohort.cluster.objects import Kind, Object
+from kohort.cluster.port import Address, PatchForm
+
+
+@dataclass(frozen=True, slots=True)
+class Create:
+    """Make an object. One that exists with the same controller is a success."""
+
+    kind: Kind
+    namespace: str
+    obj: Object
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """Change part of an object."""
+
+    address: Address
+    patch: Object
+    form: PatchForm = PatchForm.MERGE
+    manager: str = ""
+    force: bool = False
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Delete:
+    """Delete the object with that uid and no other. One that is gone is a success."""
+
+    kind: Kind
+    namespace: str
+    name: str
+    uid: str
+    propagation: str = ""
+    why: str = ""
+
+
+Action = Create | Patch | Delete

@@ -1,0 +1,46 @@
+"""The order of the phases of a plan, and nothing else."""
+
+from kohort.model.observed import Observed
+from kohort.model.plans import Plan, Rollout
+from kohort.model.reasons import Blocker
+from kohort.model.workload import Workload
+from kohort.planning.recovery import plan_recovery
+from kohort.planning.rollout import STRATEGIES
+from kohort.planning.startup import plan_startup
+from kohort.planning.status import plan_report
+
+
+def plan(workload: Workload, observed: Observed) -> Plan:
+    """What to do about a workload now, and what to say of it."""
+    strategy = STRATEGIES[workload.rollout.strategy]
+    rollout = strategy(observed.units, observed.progress, workload.revision, workload.rollout)
+    restarts = plan_recovery(workload, observed)
+    blockers = _blockers(workload, observed, rollout)
+    return Plan(
+        rollout=rollout,
+        report=plan_report(workload, observed, blockers),
+        restarts=restarts,
+        may_complete=plan_startup(workload, observed),
+    )
+
+
+def _blockers(workload: Workload, observed: Observed, rollout: Rollout) -> tuple[Blocker, ...]:
+    found = [rollout.blocker] if rollout.blocker else []
+    waiting = tuple(
+        member.name for group in observed.groups for member in group.members if member.is_pending
+    )
+    missing = workload.groups - sum(g.ordinal < workload.groups for g in observed.groups)
+    if waiting:
+        found.append(
+            Blocker(
+                reason="WaitingForMembers",
+                message=f"{len(waiting)} members have not started: {', '.join(waiting[:3])}"
+                + (" and more" if len(waiting) > 3 else ""),
+                members=waiting,
+            )
+        )
+    elif missing > 0 and observed.progress is not None:
+        found.append(
+            Blocker("WaitingForGroups", f"{missing} of {workload.groups} groups do not exist yet")
+        )
+    return tuple(found)

@@ -1,0 +1,45 @@
+"""
+The report: counts and claims, all taken from one snapshot.
+
+Surge groups count as existing, ready and updated, but never towards the claim
+that the workload is available: that is about the groups the user asked for. A
+group of which half the objects are missing is not counted at all.
+"""
+
+from kohort.model.observed import Group, Observed
+from kohort.model.plans import Report
+from kohort.model.reasons import Blocker
+from kohort.model.units import Phase
+from kohort.model.workload import Workload
+
+
+def plan_report(
+    workload: Workload, observed: Observed, blockers: tuple[Blocker, ...] = ()
+) -> Report:
+    """What is true of a workload in this snapshot."""
+    policy = workload.rollout
+    whole = [group for group in observed.groups if group.is_whole]
+    wanted = [group for group in whole if group.ordinal < workload.groups]
+    rolled = [group for group in wanted if group.ordinal >= policy.partition]
+    updated = [group for group in rolled if group.revision == workload.revision]
+    done = sum(_is_ready(group) for group in updated)
+    ready = sum(_is_ready(group) for group in wanted)
+    is_updating = len(updated) < len(rolled)
+    return Report(
+        groups=observed.exist,
+        groups_ready=sum(_is_ready(group) for group in whole),
+        groups_updated=sum(group.revision == workload.revision for group in whole),
+        wanted=workload.groups,
+        wanted_ready=ready,
+        rolled=len(rolled),
+        rolled_updated=len(updated),
+        rolled_ready=done,
+        is_updating=is_updating,
+        is_available=not is_updating and ready == workload.groups and done == len(rolled),
+        is_done=policy.partition == 0 and done == workload.groups,
+        blockers=blockers,
+    )
+
+
+def _is_ready(group: Group) -> bool:
+    return group.phase is Phase.READY
