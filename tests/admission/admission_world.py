@@ -149,7 +149,7 @@ def config_map(name: str = "a", **labels: str) -> Object:
 
 
 @cache
-def authority(name: str = "authority") -> tuple[x509.Certificate, ec.EllipticCurvePrivateKey]:
+def authority(name: str) -> tuple[x509.Certificate, ec.EllipticCurvePrivateKey]:
     key = ec.generate_private_key(ec.SECP256R1())
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
     builder = _certificate(subject, subject, key.public_key())
@@ -178,7 +178,7 @@ def bundle(name: str = "authority") -> str:
 @cache
 def server_context(*names: str) -> ssl.SSLContext:
     """What a server with a certificate for these names needs."""
-    parent, parent_key = authority()
+    parent, parent_key = authority("authority")
     key = ec.generate_private_key(ec.SECP256R1())
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, names[0])])
     alternatives = x509.SubjectAlternativeName([_general_name(name) for name in names])

@@ -140,7 +140,7 @@ def _explain_status(status: int, headers: Mapping[str, str], body: bytes) -> str
 
 def _explain(error: Exception) -> str:
     if isinstance(error, aiohttp.ClientConnectorCertificateError):
-        return _explain_certificate(error.certificate_error, error.host)
+        return _explain_certificate(error.certificate_error)
     if isinstance(error, aiohttp.ClientConnectorDNSError):
         return f"dial tcp: lookup {error.host}: no such host"
     if isinstance(error, aiohttp.ClientSSLError):
@@ -152,10 +152,13 @@ def _explain(error: Exception) -> str:
     return str(error) or type(error).__name__
 
 
-def _explain_certificate(error: Exception, host: str) -> str:
-    code = error.verify_code if isinstance(error, ssl.SSLCertVerificationError) else 0
+def _explain_certificate(error: Exception) -> str:
+    code, text = 0, ""
+    if isinstance(error, ssl.SSLCertVerificationError):
+        code, text = error.verify_code, error.verify_message
     if code in _NAME_MISMATCH:
-        why = f"certificate is not valid for {host}"
+        name = text.rpartition(" for ")[2].strip("'.")
+        why = f"certificate is not valid for {name}"
     elif code in _EXPIRED:
         why = "certificate has expired or is not yet valid"
     else:
