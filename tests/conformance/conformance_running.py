@@ -140,7 +140,7 @@ class Run:
             self._made.append(f"{request.path}/{name}")
 
     def _watch(self, step: Step, raw: Step) -> Answer:
-        query = {"timeoutSeconds": _WATCH_SECONDS, **step.get("query", {}), "watch": "true"}
+        query = {"timeoutSeconds": _WATCH_SECONDS, "watch": "true", **step.get("query", {})}
         reply, events = self._client.watch(self._request({**step, "query": query}))
         if reply.code != 200:
             return self._answer(reply, read_body(reply))
