@@ -33,6 +33,8 @@ class Document(NamedTuple):
 def parse_path(raw: str) -> Address | Document:
     """The meaning of a path as it stands in a request line, without the query."""
     path = unquote(raw) if "%" in raw else raw
+    if "/namespaces//" in path:  # A client without a namespace means all of them.
+        path = path.replace("/namespaces//", "/", 1)
     segments = path.split("/")
     if len(segments) > 3 and segments[0] == "" and segments[1] in ("api", "apis"):
         found = _parse_resource([segment for segment in segments[1:] if segment])
