@@ -1,0 +1,46 @@
+"""Commands run in this process where they can, in one of their own where they stay."""
+
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from command_lines import Cli, Told
+
+from kohort.cli.main import main
+
+
+@pytest.fixture
+def cli(tmp_path: Path) -> Cli:
+    """The command line with an empty home."""
+    return Cli(tmp_path / "home")
+
+
+@pytest.fixture
+def tell(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Run a command in this process."""
+    monkeypatch.setenv("KOHORT_HOME", str(tmp_path / "home"))
+
+    def run(*words: str) -> Told:
+        try:
+            code = main(words)
+        except SystemExit as end:
+            code = int(end.code or 0)
+        said = capsys.readouterr()
+        return Told(code, said.out, said.err)
+
+    return run
+
+
+@pytest.fixture
+def taken_port() -> Iterator[int]:
+    """A port that somebody listens on."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield server.getsockname()[1]
+
+
+@pytest.fixture
+def unused_port() -> int:
+    """A port that nobody listens on."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return int(server.getsockname()[1])

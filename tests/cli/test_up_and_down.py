@@ -1,0 +1,134 @@
+"""A cluster from its start to its end: ready lines, files, signals, refusals."""
+
+import json
+import os
+import re
+import signal
+import stat
+
+import pytest
+
+READY = re.compile(
+    r"control plane ready at https://127\.0\.0\.1:\d+   3 nodes, 12 GPUs, 2 racks \(simulated\)\n"
+)
+SMALL = ("--nodes", "3", "--gpus-per-node", "4")
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir()) if folder.exists() else []
+
+
+def test_a_cluster_in_the_foreground_says_where_it_is_and_leaves_nothing(cli):
+    with cli.foreground(*SMALL) as process:
+        lines = [process.stdout.readline() for _ in range(4)]
+        assert READY.fullmatch(lines[0])
+        assert f"export KUBECONFIG={cli.home}/sim/kubeconfig" in lines[1]
+        assert lines[3].split() == ["stop", "Ctrl-C"]
+        assert names(cli.home / "sim") == ["control.json", "kubeconfig", "pid"]
+    assert process.returncode == 0
+    assert names(cli.home) == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_other_requests_to_end_are_obeyed_as_well(cli, number):
+    with cli.foreground("--nodes", "0") as process:
+        assert "0 nodes, 0 GPUs, 0 racks" in process.stdout.readline()
+        process.send_signal(number)
+        assert process.wait(timeout=30) == 0
+    assert names(cli.home) == []
+
+
+def test_a_detached_cluster_runs_until_it_is_taken_down(cli):
+    told = cli("up", "--detach", "--port", "0", *SMALL)
+    try:
+        assert (told.code, told.err) == (0, "")
+        assert READY.match(told.out)
+        assert "kohort down" in told.out
+    finally:
+        ended = cli("down")
+    assert (ended.code, ended.out) == (0, "sim has ended\n")
+    assert names(cli.home / "sim") == ["log"]
+    assert cli("down").out == "sim is not running\n"
+
+
+def test_secrets_can_be_read_by_their_owner_only(cli, tmp_path):
+    with cli.foreground("--data-dir", tmp_path / "data") as process:
+        process.stdout.readline()
+        state, data = cli.home / "sim", tmp_path / "data"
+        secrets = [state / "kubeconfig", state / "control.json", data / "identity.json"]
+        assert [stat.S_IMODE(path.stat().st_mode) for path in secrets] == [0o600] * 3
+
+
+def test_clusters_of_two_names_run_side_by_side_and_one_name_runs_once(cli):
+    with (
+        cli.foreground("-o", "json") as first,
+        cli.foreground("--name", "b", "-o", "json") as other,
+    ):
+        urls = [json.loads(process.stdout.readline())["url"] for process in (first, other)]
+        assert urls[0] != urls[1]
+        for words in (("up",), ("up", "--detach")):
+            told = cli(*words, "--name", "b", "--port", "0")
+            assert told.code == 1
+            assert told.err.startswith(
+                "error: b is running already; stop it with 'kohort down --na"
+            )
+        assert other.poll() is None
+
+
+def test_a_given_port_in_use_is_one_sentence(cli, taken_port):
+    for words in ((), ("--detach",)):
+        told = cli("up", "--port", str(taken_port), *words)
+        assert told.code == 1
+        assert told.err.startswith(f"error: port {taken_port} is in use; ")
+    assert names(cli.home) == []
+
+
+def test_a_folder_that_cannot_be_written_is_one_sentence(cli, tmp_path):
+    (tmp_path / "file").write_text("mine")
+    told = cli("up", "--port", "0", "--data-dir", tmp_path / "file")
+    assert (told.code, told.err) == (1, f"error: {tmp_path}/file is not a folder\n")
+    told = cli("up", "--port", "0", "--data-dir", tmp_path / "file" / "data")
+    assert told.code == 1
+    assert told.err.count("\n") == 1
+    assert (tmp_path / "file").read_text() == "mine"
+
+
+def test_a_damaged_database_is_refused_and_left_as_it_is(cli, tmp_path):
+    (tmp_path / "cluster.db").write_bytes(b"not a database" * 100)
+    told = cli("up", "--port", "0", "--data-dir", tmp_path)
+    assert told.code == 1
+    assert re.match(r"error: .*cluster\.db is damaged", told.err)
+    assert told.err.count("\n") == 1
+    assert (tmp_path / "cluster.db").read_bytes() == b"not a database" * 100
+
+
+def test_a_kubeconfig_of_somebody_else_is_left_as_it_is(cli, tmp_path):
+    (tmp_path / "config").write_text("apiVersion: v1\n")
+    told = cli("up", "--port", "0", "--kubeconfig", tmp_path / "config")
+    assert told.code == 1
+    assert "is left as it is" in told.err
+    assert (tmp_path / "config").read_text() == "apiVersion: v1\n"
+
+
+def test_a_stale_pid_is_not_killed(cli):
+    (cli.home / "sim").mkdir(parents=True)
+    (cli.home / "sim" / "pid").write_text(str(os.getpid()))
+    assert cli("down").out == "sim is not running\n"
+    with cli.foreground() as process:
+        assert process.stdout.readline().startswith("control plane ready")
+
+
+def test_a_kept_cluster_goes_on_after_it_was_killed(cli, tmp_path, kubectl):
+    data, config = ("--data-dir", tmp_path / "data"), cli.home / "sim" / "kubeconfig"
+    with cli.foreground(*data, "--nodes", "3") as process:
+        process.stdout.readline()
+        kubectl("create", "configmap", "kept", env={"KUBECONFIG": str(config)})
+        before = config.read_text()
+        process.kill()
+    with cli.foreground(*data) as process:
+        assert "3 nodes, 24 GPUs, 2 racks" in process.stdout.readline()
+        kept = kubectl("get", "configmap", "kept", "-o=name", env={"KUBECONFIG": str(config)})
+        assert kept.stdout == "configmap/kept\n"
+        certificates = re.search(r"certificate-authority-data.*", before)
+        assert certificates and certificates[0] in config.read_text()
+    assert config.exists()
