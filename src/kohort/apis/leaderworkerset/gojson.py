@@ -21,6 +21,7 @@ from kohort.cluster.quantities import canonical_quantity
 
 POD_TEMPLATE = "core.PodTemplateSpec"
 CLAIM = "core.PersistentVolumeClaim"
+RETENTION = "apps.StatefulSetPersistentVolumeClaimRetentionPolicy"
 TEMPLATE = "lws.LeaderWorkerTemplate"
 NETWORK = "lws.NetworkConfig"
 
@@ -32,8 +33,7 @@ _OWN_TYPES = {
         "restartPolicy string o",
         "subGroupPolicy *lws.SubGroupPolicy o",
         f"volumeClaimTemplates []{CLAIM} o",
-        "persistentVolumeClaimRetentionPolicy "
-        "*apps.StatefulSetPersistentVolumeClaimRetentionPolicy o",
+        f"persistentVolumeClaimRetentionPolicy *{RETENTION} o",
     ],
     NETWORK: ["subdomainPolicy *string "],
     "lws.SubGroupPolicy": ["subGroupPolicyType *string o", "subGroupSize *number o"],

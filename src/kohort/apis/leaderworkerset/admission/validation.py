@@ -52,7 +52,7 @@ Check = Callable[[Object], list[FieldError]]
 def validate_workload(
     new: Object, old: Object | None = None, *, carrier: str = STATEFULSETS
 ) -> list[FieldError]:
-    """Every broken rule of a new object, or of an update; ``carrier`` is the one for new objects."""
+    """Every broken rule of a new object, which gets that carrier if it names none, or an update."""
     errors: list[FieldError] = []
     for check in _CHECKS:
         errors += check(new)

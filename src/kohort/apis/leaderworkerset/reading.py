@@ -1,0 +1,209 @@
+"""
+From a LeaderWorkerSet and its children to the model, and to the revision in force.
+
+The revision that all groups should reach is decided here: the one that the leader
+set carries, as long as the object still asks for the same; otherwise one that asks
+for it already, and only then a new one. So a write that is repeated, or a template
+that comes back, makes no second revision (spec §16.4, §16.5).
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+
+import orjson
+
+from kohort.apis.api import Family, InvalidWorkload, Reading
+from kohort.apis.carriers.statefulsets import Reader, read_groups
+from kohort.apis.facts import Meta, PodFacts, SetFacts, Whole
+from kohort.apis.leaderworkerset import labels, spec
+from kohort.apis.leaderworkerset.names import find_ordinal
+from kohort.apis.leaderworkerset.revision import revision_data, revision_key, same_revision
+from kohort.cluster.objects import (
+    Kind,
+    Object,
+    annotations_of,
+    is_leaving,
+    name_of,
+    namespace_of,
+    uid_of,
+)
+from kohort.model.observed import Observed, Progress
+from kohort.model.policies import RecoveryPolicy, RolloutPolicy, Startup, Trigger
+from kohort.model.workload import Role, Workload
+
+POD = Kind("", "v1", "Pod", "pods")
+SERVICE = Kind("", "v1", "Service", "services")
+NODE = Kind("", "v1", "Node", "nodes", namespaced=False)
+STATEFUL_SET = Kind("apps", "v1", "StatefulSet", "statefulsets")
+REVISION = Kind("apps", "v1", "ControllerRevision", "controllerrevisions")
+
+STRATEGY = "kohort.dev/rollout-strategy"
+# Revisions that are kept for undo carry this instead of upstream's labels.
+HISTORY = "kohort.dev/history-of"
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """What rendering needs and the model does not know."""
+
+    leader_set: SetFacts | None
+    revisions: tuple[Whole, ...]  # ours, lowest number first
+    revision: Whole | None  # the one in force; None: it has to be made
+    key: str
+
+
+def read(family: Family) -> Reading:
+    """The family in the words of the model."""
+    lws = family.root
+    leader_set = _find_leader_set(family)
+    revisions = _own_revisions(family)
+    revision, key = _choose_revision(lws, leader_set, revisions)
+    sets = {s.metadata.name: s for s in family.all(STATEFUL_SET)}
+    pods: Iterable[PodFacts] = family.all(POD)
+    observed = Observed(
+        groups=read_groups(READER, pods, sets, family.lost),
+        progress=None if leader_set is None else _progress_of(leader_set),
+        exist=leader_set.status.replicas if leader_set else 0,
+    )
+    memory = Memory(leader_set, revisions, revision, key)
+    return Reading(_read_workload(family, key), observed, memory)
+
+
+def _read_workload(family: Family, key: str) -> Workload:
+    lws = family.root
+    wanted = spec.replicas_of(lws)
+    policy = RolloutPolicy(
+        wanted=wanted,
+        partition=spec.partition_of(lws),
+        max_unavailable=spec.max_unavailable_of(lws),
+        max_surge=spec.max_surge_of(lws),
+        strategy=annotations_of(lws).get(STRATEGY) or family.settings.strategy,
+    )
+    ready_first = spec.startup_policy_of(lws) == spec.LEADER_READY
+    return Workload(
+        namespace=namespace_of(lws),
+        name=name_of(lws),
+        uid=uid_of(lws),
+        generation=lws["metadata"].get("generation", 0),
+        groups=wanted,
+        roles=(Role(size=spec.size_of(lws)),),
+        revision=key,
+        rollout=policy,
+        recovery=RecoveryPolicy(_trigger_of(lws)),
+        startup=Startup.ENTRY_FIRST if ready_first else Startup.TOGETHER,
+        is_leaving=is_leaving(lws),
+    )
+
+
+def _trigger_of(lws: Object) -> Trigger:
+    policy = spec.restart_policy_of(lws)
+    if policy == spec.RECREATE_AFTER_START:
+        return Trigger.AFTER_START
+    if policy != spec.RECREATE_GROUP:
+        return Trigger.NEVER
+    if labels.RECREATE_AFTER_START in annotations_of(lws):
+        return Trigger.AFTER_START
+    return Trigger.ALWAYS
+
+
+def _find_leader_set(family: Family) -> SetFacts | None:
+    name, uid = name_of(family.root), uid_of(family.root)
+    found: SetFacts | None = next(
+        (s for s in family.all(STATEFUL_SET) if s.metadata.name == name), None
+    )
+    if found is not None and found.metadata.controller != uid:
+        raise InvalidWorkload(
+            "NameTaken",
+            f"StatefulSet {name} exists and belongs to something else: delete it, or choose "
+            "another name for this LeaderWorkerSet",
+        )
+    return found
+
+
+def _own_revisions(family: Family) -> tuple[Whole, ...]:
+    # The revisions of the sets themselves carry the same labels, so the owner decides.
+    uid = uid_of(family.root)
+    own = [r for r in family.all(REVISION) if r.metadata.controller in ("", uid)]
+    return tuple(sorted(own, key=number_of))
+
+
+def number_of(revision: Whole) -> int:
+    """The number of a revision."""
+    return int(revision.decode().get("revision", 0))
+
+
+def _choose_revision(
+    lws: Object, leader_set: SetFacts | None, revisions: tuple[Whole, ...]
+) -> tuple[Whole | None, str]:
+    wanted = _key_of(uid_of(lws), orjson.dumps(lws["spec"]))
+    if leader_set is not None:
+        held = leader_set.metadata.labels.get(labels.REVISION, "")
+        current = _newest(revisions, held)
+        if current is None:
+            return None, held
+        if _is_same(lws, current):
+            return current, held
+    found = _newest(revisions, wanted)
+    if found is not None and not _is_same(lws, found):
+        found = None
+    return found, wanted
+
+
+def _newest(revisions: tuple[Whole, ...], key: str) -> Whole | None:
+    matching = [r for r in revisions if r.metadata.labels.get(labels.REVISION) == key]
+    return matching[-1] if matching else None
+
+
+@lru_cache(maxsize=4096)
+def _key_of(uid: str, spec_json: bytes) -> str:
+    return revision_key(revision_data({"spec": orjson.loads(spec_json)}))
+
+
+def _is_same(lws: Object, revision: Whole) -> bool:
+    return _compare(orjson.dumps(lws["spec"]), revision.raw)
+
+
+@lru_cache(maxsize=4096)
+def _compare(spec_json: bytes, revision_json: bytes) -> bool:
+    return same_revision({"spec": orjson.loads(spec_json)}, orjson.loads(revision_json))
+
+
+def _progress_of(leader_set: SetFacts) -> Progress:
+    metadata = leader_set.metadata
+    noted = metadata.annotations.get(labels.REPLICAS, "")
+    return Progress(
+        boundary=leader_set.spec.partition,
+        count=leader_set.spec.replicas,
+        noted=int(noted) if noted.isdigit() else leader_set.spec.replicas,
+        target=metadata.labels.get(labels.REVISION, ""),
+        is_seen=leader_set.status.observed_generation >= metadata.generation,
+    )
+
+
+def _group_of(metadata: Meta) -> int | None:
+    index = metadata.labels.get(labels.GROUP_INDEX, "")
+    if index.isdigit():
+        return int(index)
+    # Pods made while no webhook answered lack the label; a leader's name still tells.
+    if _index_of(metadata) == 0:
+        found = find_ordinal(metadata.name)
+        return found[1] if found else None
+    return None
+
+
+def _index_of(metadata: Meta) -> int | None:
+    index = metadata.labels.get(labels.WORKER_INDEX, "")
+    return int(index) if index.isdigit() else None
+
+
+def _revision_of(metadata: Meta) -> str:
+    return metadata.labels.get(labels.REVISION, "")
+
+
+def _size_of(metadata: Meta) -> int:
+    size = metadata.annotations.get(labels.SIZE, "")
+    return int(size) if size.isdigit() else 1
+
+
+READER = Reader(_group_of, _index_of, _revision_of, _size_of)

@@ -1,0 +1,74 @@
+"""
+The status of a LeaderWorkerSet, in upstream's shape and words.
+
+Conditions are written in pairs that exclude each other: what makes a set
+available ends what made it progress, and the reverse. One that is ended keeps its
+reason and message, because clients look for them. Times move only when a claim
+changes or a new generation has been seen.
+"""
+
+from kohort.apis.api import Family, Reading
+from kohort.apis.leaderworkerset import labels
+from kohort.cluster.objects import Object, name_of
+from kohort.model.plans import Plan, Report
+
+AVAILABLE, PROGRESSING, UPDATING = "Available", "Progressing", "UpdateInProgress"
+TEXTS = {
+    AVAILABLE: ("AllGroupsReady", "All replicas are ready"),
+    PROGRESSING: ("GroupsProgressing", "Replicas are progressing"),
+    UPDATING: ("GroupsUpdating", "Rolling Upgrade is in progress"),
+}
+_ENDS = {
+    AVAILABLE: (PROGRESSING, UPDATING),
+    PROGRESSING: (AVAILABLE,),
+    UPDATING: (AVAILABLE,),
+}
+
+
+def write_status(family: Family, reading: Reading, plan: Plan, now: str) -> Object:
+    """The status that the report amounts to, given the one that is there."""
+    lws, report = family.root, plan.report
+    old: Object = lws.get("status") or {}
+    generation = reading.workload.generation
+    return {
+        **{key: value for key, value in old.items() if key != "conditions"},
+        "conditions": _conditions(old, claims(report), generation, now),
+        "hpaPodSelector": old.get("hpaPodSelector") or _selector(name_of(lws)),
+        "observedGeneration": generation,
+        "readyReplicas": report.groups_ready,
+        "replicas": report.groups,
+        "updatedReplicas": report.groups_updated,
+    }
+
+
+def claims(report: Report) -> tuple[str, ...]:
+    """The conditions that are true, the most telling first."""
+    if report.is_updating:
+        return UPDATING, PROGRESSING
+    return (AVAILABLE,) if report.is_available else (PROGRESSING,)
+
+
+def _selector(name: str) -> str:
+    return f"{labels.NAME}={name},{labels.WORKER_INDEX}=0"
+
+
+def _conditions(old: Object, true: tuple[str, ...], generation: int, now: str) -> list[Object]:
+    conditions: list[Object] = [dict(c) for c in old.get("conditions") or ()]
+    ended = {other for claim in true for other in _ENDS[claim]} - set(true)
+    for claim in true:
+        reason, message = TEXTS[claim]
+        _put(conditions, claim, {"status": "True", "reason": reason, "message": message}, now)
+    for condition in conditions:
+        if condition["type"] in ended and condition["status"] == "True":
+            condition.update(status="False", lastTransitionTime=now)
+        if condition["type"] in TEXTS and condition.get("observedGeneration") != generation:
+            condition["observedGeneration"] = generation
+    return conditions
+
+
+def _put(conditions: list[Object], claim: str, body: Object, now: str) -> None:
+    found = next((c for c in conditions if c["type"] == claim), None)
+    if found is None:
+        conditions.append({"type": claim, "lastTransitionTime": now, **body})
+    elif found["status"] != "True":
+        found.update(**body, lastTransitionTime=now)
