@@ -157,6 +157,9 @@ def prepare_update(target: Target, obj: Object, old: Object) -> None:
         return
     if "status" in resource.subresources:
         _keep(obj, old, "status")
+    if target.subresource == "finalize":
+        # The only way to the finalizers of a namespace's spec, which other updates keep.
+        return
     _default(resource, obj)
     resource.behaviour.prepare_update(obj, old)
     if resource.has_generation and _asks_for_more(obj, old):
