@@ -1,0 +1,151 @@
+"""
+The ``Cluster`` port over HTTP.
+
+Objects that are cached stay encoded; objects that a write answers with are
+decoded. A list whose pages expire is begun again, and the second time fetched
+whole, so that it ends on a busy cluster too.
+"""
+
+from collections.abc import AsyncIterator
+from random import Random
+from types import TracebackType
+from typing import Self
+
+import orjson
+
+from kohort.cluster.errors import WatchExpired
+from kohort.cluster.http.access.access import Access
+from kohort.cluster.http.decoding import Lines, read_line, read_object, read_page
+from kohort.cluster.http.limiter import Bucket
+from kohort.cluster.http.paths import collection_path, object_path
+from kohort.cluster.http.transport import Call, Transport
+from kohort.cluster.objects import Kind, Object
+from kohort.cluster.port import Address, Change, Listing, PatchForm, Selection
+
+PAGE_OBJECTS_MAX = 500
+QPS_DEFAULT = 500.0
+BURST_DEFAULT = 500
+_WATCH_SECONDS = (1800, 3600)
+
+
+class HttpCluster:
+    """A Kubernetes API behind a URL."""
+
+    def __init__(
+        self,
+        access: Access,
+        *,
+        qps: float = QPS_DEFAULT,
+        burst: int = BURST_DEFAULT,
+        chance: Random | None = None,
+    ) -> None:
+        self.server = access.server
+        self.namespace = access.namespace
+        self._transport = Transport(access, Bucket(qps, burst), chance)
+        self._chance = chance or Random()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Let all connections go."""
+        await self._transport.close()
+
+    async def create(self, kind: Kind, namespace: str, obj: Object) -> Object:
+        """Make an object; the answer is what was stored."""
+        return await self._write(Call("POST", collection_path(kind, namespace), body=_encode(obj)))
+
+    async def read(self, address: Address) -> Object:
+        """One object, fresh from the server."""
+        return read_object(await self._transport.send(Call("GET", object_path(address))))
+
+    async def update(self, address: Address, obj: Object) -> Object:
+        """Replace an object; its resourceVersion guards against other writers."""
+        return await self._write(Call("PUT", object_path(address), body=_encode(obj)))
+
+    async def patch(
+        self,
+        address: Address,
+        patch: Object | list[Object],
+        form: PatchForm = PatchForm.MERGE,
+        *,
+        manager: str = "",
+        force: bool = False,
+    ) -> Object:
+        """Change part of an object; the answer is what was stored."""
+        query = {"fieldManager": manager} if manager else {}
+        if force:
+            query["force"] = "true"
+        body = _encode(patch)
+        return await self._write(Call("PATCH", object_path(address), query, body, form.value))
+
+    async def delete(
+        self, address: Address, *, uid: str = "", propagation: str = "", grace: int | None = None
+    ) -> None:
+        """Delete an object, only with that uid if one is given."""
+        options: Object = {"apiVersion": "v1", "kind": "DeleteOptions"}
+        if uid:
+            options["preconditions"] = {"uid": uid}
+        if propagation:
+            options["propagationPolicy"] = propagation
+        if grace is not None:
+            options["gracePeriodSeconds"] = grace
+        await self._transport.send(Call("DELETE", object_path(address), body=_encode(options)))
+
+    async def list(self, selection: Selection) -> Listing:
+        """All objects that are selected, fetched in pages where the server has many."""
+        try:
+            return await self._list_in_pages(selection, PAGE_OBJECTS_MAX)
+        except WatchExpired:
+            return await self._list_in_pages(selection, 0)
+
+    async def _list_in_pages(self, selection: Selection, limit: int) -> Listing:
+        query = _select(selection)
+        if limit:
+            query["limit"] = str(limit)
+        path = collection_path(selection.kind, selection.namespace)
+        page = read_page(await self._transport.send(Call("GET", path, query)))
+        items = page.items
+        while page.continue_from:
+            query["continue"] = page.continue_from
+            page = read_page(await self._transport.send(Call("GET", path, query)))
+            items.extend(page.items)
+        return Listing(items, page.version)
+
+    async def watch(
+        self, selection: Selection, version: str, *, initial: bool = False
+    ) -> AsyncIterator[Change]:
+        """What changes from a version on; raises WatchExpired when it is too old."""
+        query = {**_select(selection), "watch": "true", "allowWatchBookmarks": "true"}
+        query["timeoutSeconds"] = str(self._chance.randint(*_WATCH_SECONDS))
+        if version:
+            query["resourceVersion"] = version
+        if initial:
+            query["sendInitialEvents"] = "true"
+            query["resourceVersionMatch"] = "NotOlderThan"
+        path = collection_path(selection.kind, selection.namespace)
+        lines = Lines()
+        async for chunk in self._transport.stream(Call("GET", path, query)):
+            for line in lines.feed(chunk):
+                yield read_line(line)
+
+    async def _write(self, call: Call) -> Object:
+        return read_object(await self._transport.send(call))
+
+
+def _encode(body: Object | list[Object]) -> bytes:
+    encoded: bytes = orjson.dumps(body)
+    return encoded
+
+
+def _select(selection: Selection) -> dict[str, str]:
+    query = {"labelSelector": selection.labels, "fieldSelector": selection.fields}
+    return {name: value for name, value in query.items() if value}

@@ -1,0 +1,55 @@
+"""
+Where a cluster is chosen: a file that was named, the environment's, the pod's, the home's.
+
+A file that was asked for must be there. What merely might be there is passed
+over, and if nothing is found the error says where one has looked.
+"""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from kohort.cluster.errors import KohortError
+from kohort.cluster.http.access.access import Access
+from kohort.cluster.http.access.contexts import read_access
+from kohort.cluster.http.access.incluster import ACCOUNT, is_in_cluster, read_in_cluster
+from kohort.cluster.http.access.kubeconfig import load
+from kohort.cluster.http.client import BURST_DEFAULT, QPS_DEFAULT, HttpCluster
+
+
+def connect(
+    kubeconfig: Path | None = None,
+    context: str | None = None,
+    qps: float = QPS_DEFAULT,
+    burst: int = BURST_DEFAULT,
+) -> HttpCluster:
+    """The cluster that is meant; nothing is sent before the first request."""
+    return HttpCluster(find_access(kubeconfig, context, os.environ), qps=qps, burst=burst)
+
+
+def find_access(
+    kubeconfig: Path | None,
+    context: str | None,
+    environment: Mapping[str, str],
+    account: Path = ACCOUNT,
+) -> Access:
+    """Where the cluster is and who we are there."""
+    if kubeconfig is not None:
+        if not kubeconfig.exists():
+            raise KohortError(f"the kubeconfig {kubeconfig} does not exist")
+        return read_access(load([kubeconfig]), context)
+    listed = [Path(text) for text in environment.get("KUBECONFIG", "").split(os.pathsep) if text]
+    if listed:
+        found = [path for path in listed if path.exists()]
+        if not found:
+            names = ", ".join(map(str, listed))
+            raise KohortError(f"KUBECONFIG names no file that exists: {names}")
+        return read_access(load(found), context)
+    if context is None and is_in_cluster(environment, account):
+        return read_in_cluster(environment, account)
+    home = Path(environment.get("HOME") or Path.home()) / ".kube" / "config"
+    if home.exists():
+        return read_access(load([home]), context)
+    raise KohortError(
+        f"no cluster: no --kubeconfig, no KUBECONFIG, not inside a cluster, and no file {home}"
+    )

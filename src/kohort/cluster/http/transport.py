@@ -1,0 +1,190 @@
+"""
+One connection pool to one server: who asks, how often, and what comes back.
+
+All requests but watches pass the rate limit and the limit on requests under way.
+Connections that fail become ``Unavailable``, or ``NotSent`` when the server never
+saw the request; silence becomes ``TimedOut``. An answer of 401 makes the
+credentials renew themselves once.
+"""
+
+import asyncio
+import socket
+import ssl
+import time
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from random import Random, SystemRandom
+
+import aiohttp
+from yarl import URL
+
+from kohort import __version__
+from kohort.cluster.errors import ClusterError, KohortError, TimedOut, Unauthorized, Unavailable
+from kohort.cluster.http.access.access import Access
+from kohort.cluster.http.answers import read_error
+from kohort.cluster.http.limiter import Bucket
+from kohort.cluster.http.retries import NotSent, find_retry_delay
+
+USER_AGENT = f"kohort/{__version__}"
+CALL_SECONDS_MAX = 60.0
+CONNECT_SECONDS_MAX = 10.0
+CALLS_AT_ONCE_MAX = 128
+
+_CALL_TIMEOUT = aiohttp.ClientTimeout(total=CALL_SECONDS_MAX, sock_connect=CONNECT_SECONDS_MAX)
+# Lines may be far apart: a dead peer is found by keep-alive probes, not by silence.
+_STREAM_TIMEOUT = aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS_MAX)
+_KEEPALIVE = {"TCP_KEEPIDLE": 30, "TCP_KEEPINTVL": 10, "TCP_KEEPCNT": 3}
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One request, apart from who asks."""
+
+    method: str
+    path: str
+    query: Mapping[str, str] = field(default_factory=dict)
+    body: bytes | None = None
+    media: str = "application/json"
+
+
+class Transport:
+    """Sends calls to one server."""
+
+    def __init__(self, access: Access, limiter: Bucket, chance: Random | None = None) -> None:
+        self.access = access
+        self._limiter = limiter
+        self._chance = chance or SystemRandom()
+        self._calls = asyncio.Semaphore(CALLS_AT_ONCE_MAX)
+        self._session: aiohttp.ClientSession | None = None
+
+    async def send(self, call: Call) -> bytes:
+        """The body of a successful answer; repeats the call where that is safe."""
+        attempt = 0
+        has_renewed = False
+        while True:
+            attempt += 1
+            try:
+                async with self._calls:
+                    return await self._send_once(call)
+            except Unauthorized:
+                if has_renewed or not await self.access.credentials.renew():
+                    raise
+                has_renewed = True
+            except ClusterError as error:
+                delay = find_retry_delay(call.method, error, attempt, self._chance)
+                if delay is None:
+                    raise
+                await asyncio.sleep(delay)
+
+    async def _send_once(self, call: Call) -> bytes:
+        delay = self._limiter.take(time.monotonic())
+        if delay:
+            await asyncio.sleep(delay)
+        async with self._answer(call, _CALL_TIMEOUT) as response:
+            with _failures(self.access.server):
+                return await response.read()
+
+    async def stream(self, call: Call) -> AsyncIterator[bytes]:
+        """The chunks of an answer that goes on."""
+        try:
+            async with self._answer(call, _STREAM_TIMEOUT) as response:
+                async for chunk in self._chunks(response):
+                    yield chunk
+        except Unauthorized:
+            # The next attempt is the caller's, who comes back after any broken stream.
+            await self.access.credentials.renew()
+            raise
+
+    async def _chunks(self, response: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
+        while True:
+            with _failures(self.access.server):
+                chunk = await response.content.readany()
+            if not chunk:
+                return
+            yield chunk
+
+    @asynccontextmanager
+    async def _answer(
+        self, call: Call, timeout: aiohttp.ClientTimeout
+    ) -> AsyncIterator[aiohttp.ClientResponse]:
+        session = self._open()
+        headers = await self.access.credentials.headers()
+        if call.body is not None:
+            headers["Content-Type"] = call.media
+        tls = self.access.tls.context(self.access.credentials.certificate())
+        url = URL(self.access.server + call.path, encoded=True).with_query(call.query)
+        with _failures(self.access.server):
+            response = await session.request(
+                call.method,
+                url,
+                data=call.body,
+                headers=[*self.access.headers, *headers.items()],
+                ssl=tls,
+                server_hostname=self.access.server_name or None,
+                proxy=self.access.proxy or None,
+                timeout=timeout,
+                allow_redirects=False,
+            )
+        async with response:
+            if response.status >= 300:
+                with _failures(self.access.server):
+                    body = await response.read()
+                raise read_error(response.status, body, response.headers.get("Retry-After", ""))
+            yield response
+
+    def _open(self) -> aiohttp.ClientSession:
+        if self._session is None:
+            self._session = aiohttp.ClientSession(
+                connector=aiohttp.TCPConnector(limit=0, socket_factory=_make_socket),
+                # Compressing lists costs the server more than sending them.
+                headers={
+                    "User-Agent": USER_AGENT,
+                    "Accept": "application/json",
+                    "Accept-Encoding": "identity",
+                },
+                cookie_jar=aiohttp.DummyCookieJar(),
+            )
+        return self._session
+
+    async def close(self) -> None:
+        """Let all connections go."""
+        await self.access.credentials.close()
+        if self._session is not None:
+            await self._session.close()
+            self._session = None
+
+
+class _failures:
+    """Turns what a connection raises into errors of ours."""
+
+    def __init__(self, server: str) -> None:
+        self._server = server
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if error is None or isinstance(error, KohortError):
+            return
+        if isinstance(error, TimeoutError):
+            text = f"{self._server} did not answer in time"
+            if isinstance(error, aiohttp.ConnectionTimeoutError):
+                raise NotSent(f"cannot reach {self._server}: no connection in time") from error
+            raise TimedOut(text) from error
+        if isinstance(error, aiohttp.ClientConnectorError):
+            raise NotSent(f"cannot reach {self._server}: {error.os_error}") from error
+        if isinstance(error, aiohttp.ClientError | OSError | ssl.SSLError):
+            raise Unavailable(f"lost the connection to {self._server}: {error!r}") from error
+
+
+def _make_socket(address: tuple[object, ...]) -> socket.socket:
+    family, kind, protocol, *_ = address
+    made = socket.socket(family, kind, protocol)  # type: ignore[arg-type]
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    for name, value in _KEEPALIVE.items():
+        option = getattr(socket, name, None)
+        if option is not None:
+            made.setsockopt(socket.IPPROTO_TCP, option, value)
+    return made
