@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from kohort.cluster.actions import Action
+from kohort.cluster.errors import KohortError
 from kohort.cluster.fields import FieldError
 from kohort.cluster.objects import Kind, Object
 from kohort.model.observed import Observed
@@ -19,6 +20,14 @@ from kohort.model.reasons import Notice
 from kohort.model.workload import Workload
 
 Key = tuple[str, str]  # namespace and name of a workload
+
+
+class InvalidWorkload(KohortError):
+    """A workload that cannot be planned as it stands: becomes a condition, is not retried."""
+
+    def __init__(self, reason: str, message: str) -> None:
+        super().__init__(message)
+        self.reason = reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +48,9 @@ class Settings:
     carrier: str = "statefulsets"
 
 
+DEFAULTS = Settings()
+
+
 @dataclass(frozen=True, slots=True)
 class Family:
     """A workload and its children, as the caches have them at one moment."""
@@ -50,7 +62,7 @@ class Family:
         default_factory=dict
     )  # members gone, by incarnation
     dropped: frozenset[str] = frozenset()  # fields that the server did not keep
-    settings: Settings = Settings()  # noqa: RUF009 (a frozen value)
+    settings: Settings = DEFAULTS
 
     def all(self, kind: Kind) -> tuple[Any, ...]:
         """The children of one kind."""
@@ -99,6 +111,6 @@ class Api:
     read: Callable[[Family], Reading]  # raises InvalidWorkload
     render: Callable[[Family, Reading, Plan], tuple[Action, ...]]
     write_status: Callable[[Family, Reading, Plan, str], Object]  # (…, now) -> status
-    tell: Callable[[Family, Reading, Plan], tuple[Notice, ...]]
+    tell: Callable[[Family, Reading, Plan, tuple[Action, ...]], tuple[Notice, ...]]
     webhooks: tuple[Webhook, ...] = ()
     definition: Callable[[], Object] = dict  # the CustomResourceDefinition

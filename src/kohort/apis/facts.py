@@ -138,6 +138,7 @@ class SetFacts(msgspec.Struct, rename="camel"):
     metadata: Meta
     spec: SetSpecFacts = msgspec.field(default_factory=SetSpecFacts)
     status: SetStatusFacts = SetStatusFacts()
+    raw: bytes = b""  # the JSON, for a set that is compared field by field
 
     @property
     def is_settled(self) -> bool:
@@ -163,21 +164,6 @@ class Whole:
     def __init__(self, raw: bytes) -> None:
         self.raw = raw
         self.metadata = _head.decode(raw).metadata
-
-    def decode(self) -> Object:
-        """The whole object, as a fresh dictionary."""
-        decoded: Object = orjson.loads(self.raw)
-        return decoded
-
-
-class WholeSet:
-    """A StatefulSet whose template we write: its facts, and its JSON."""
-
-    __slots__ = ("facts", "raw")
-
-    def __init__(self, facts: SetFacts, raw: bytes) -> None:
-        self.facts = facts
-        self.raw = raw
 
     def decode(self) -> Object:
         """The whole object, as a fresh dictionary."""

@@ -36,7 +36,8 @@ class Group:
     incarnation: str  # uid of the entry member; empty while there is none
     size: int  # members it should have, in its own revision
     members: tuple[Member, ...] = ()
-    is_lost: bool = False  # members of this incarnation were here and are gone for good
+    is_whole: bool = True  # all objects that carry it exist; half a group is not counted
+    lost: tuple[str, ...] = ()  # members of this incarnation that were here and are gone
 
     @property
     def unit(self) -> Unit:
@@ -67,6 +68,7 @@ class Observed:
 
     groups: tuple[Group, ...] = ()
     progress: Progress | None = None  # None before the first write
+    exist: int = 0  # groups that the carrier says exist
 
     @property
     def units(self) -> tuple[Unit, ...]:

@@ -18,14 +18,15 @@ def to_json_patch(old: Object, new: Object) -> list[Object]:
 
 
 def _compare(path: str, old: Any, new: Any, operations: list[Object]) -> None:
-    if old is new or (type(old) is type(new) and old == new):
+    if old is new:
         return
     if isinstance(old, dict) and isinstance(new, dict):
         _compare_members(path, old, new, operations)
     elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
         for index, (before, after) in enumerate(zip(old, new, strict=True)):
             _compare(f"{path}/{index}", before, after, operations)
-    else:
+    # True and 1 are equal here, and not in JSON.
+    elif type(old) is not type(new) or old != new:
         operations.append({"op": "replace", "path": path, "value": new})
 
 

@@ -1,0 +1,127 @@
+"""
+Groups carried by StatefulSets: one set of entry members, and one set of others for each entry.
+
+The set of a group's other members belongs to its entry pod, so a new entry is a
+new incarnation and everything of the old one goes with it. Whatever belongs to an
+owner that is not alive is a leftover: it is not read as part of the group, and it
+is not taken over by name.
+
+A set can only replace a suffix of ordinals, so a rollout is its partition and its
+replica count, and both are memory: they are read back as the progress.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from kohort.apis.facts import Meta, PodFacts, SetFacts
+from kohort.model.observed import Group, Member
+from kohort.model.units import Phase
+
+_BROKEN = ("CrashLoopBackOff", "ImagePullBackOff", "ErrImagePull", "CreateContainerConfigError")
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """How an API writes places and revisions on pods and sets."""
+
+    group_of: Callable[[Meta], int | None]  # the group of a pod
+    index_of: Callable[[Meta], int | None]  # the place of a pod in its group; 0 is the entry
+    revision_of: Callable[[Meta], str]
+    size_of: Callable[[Meta], int]  # members of the group, by its entry pod
+
+
+def read_groups(
+    reader: Reader,
+    pods: Iterable[PodFacts],
+    sets: Mapping[str, SetFacts],
+    lost: Mapping[str, tuple[str, ...]],
+) -> tuple[Group, ...]:
+    """The groups that exist, lowest ordinal first."""
+    by_group: dict[int, dict[int, PodFacts]] = {}
+    for pod in pods:
+        group, index = reader.group_of(pod.metadata), reader.index_of(pod.metadata)
+        if group is not None and index is not None:
+            by_group.setdefault(group, {})[index] = pod
+    return tuple(
+        _read_group(reader, ordinal, members, sets, lost)
+        for ordinal, members in sorted(by_group.items())
+        if 0 in members
+    )
+
+
+def _read_group(
+    reader: Reader,
+    ordinal: int,
+    pods: Mapping[int, PodFacts],
+    sets: Mapping[str, SetFacts],
+    lost: Mapping[str, tuple[str, ...]],
+) -> Group:
+    entry = pods[0]
+    size = reader.size_of(entry.metadata)
+    others = find_own_set(entry, sets)
+    revision = reader.revision_of(entry.metadata)
+    if size > 1 and others is not None and reader.revision_of(others.metadata) != revision:
+        revision = ""
+    set_uid = others.metadata.uid if others is not None else ""
+    members = tuple(
+        _read_member(reader, index, pod, index == 0 or pod.metadata.controller == set_uid != "")
+        for index, pod in sorted(pods.items())
+    )
+    return Group(
+        ordinal=ordinal,
+        revision=revision,
+        phase=_phase_of(entry, others, size, members),
+        incarnation=entry.metadata.uid,
+        size=size,
+        members=members,
+        is_whole=size == 1 or others is not None,
+        lost=lost.get(entry.metadata.uid, ()),
+    )
+
+
+def find_own_set(entry: PodFacts, sets: Mapping[str, SetFacts]) -> SetFacts | None:
+    """The set of a group's other members, if it belongs to this very entry."""
+    found = sets.get(entry.metadata.name)
+    if found is None or found.metadata.controller != entry.metadata.uid:
+        return None
+    return found
+
+
+def _phase_of(
+    entry: PodFacts, others: SetFacts | None, size: int, members: tuple[Member, ...]
+) -> Phase:
+    if entry.metadata.is_leaving:
+        return Phase.LEAVING
+    has_others = size == 1 or (
+        others is not None and others.is_settled and not others.metadata.is_leaving
+    )
+    if entry.is_ready and has_others:
+        return Phase.READY
+    if any(member.phase is Phase.BROKEN for member in members if member.is_current):
+        return Phase.BROKEN
+    return Phase.STARTING
+
+
+def _read_member(reader: Reader, index: int, pod: PodFacts, is_current: bool) -> Member:
+    status = pod.status
+    is_alive = status.phase in ("Pending", "Running")
+    return Member(
+        name=pod.metadata.name,
+        uid=pod.metadata.uid,
+        index=index,
+        revision=reader.revision_of(pod.metadata),
+        phase=_member_phase(pod),
+        is_pending=status.phase in ("", "Pending"),
+        has_restarted=is_alive and pod.restarts > 0,
+        is_current=is_current,
+    )
+
+
+def _member_phase(pod: PodFacts) -> Phase:
+    if pod.metadata.is_leaving:
+        return Phase.LEAVING
+    if pod.is_ready:
+        return Phase.READY
+    if pod.status.phase == "Failed" or pod.waits_for in _BROKEN:
+        return Phase.BROKEN
+    return Phase.STARTING

@@ -1,0 +1,221 @@
+"""
+From a plan to the objects that carry it out.
+
+Actions of one plan do not depend on each other: what needs a revision that is not
+stored yet, or a leader that has no node, waits for a later plan. Nothing is
+written that is there already.
+
+The template of the leader set is written when the revision changes. A template
+that differs although the revision is the same is either the user's doing (an
+annotation that goes into it): then it is written with the partition raised, so
+that it rolls under the budget; or it is ours (a newer Kohort renders otherwise):
+then it waits for the next revision.
+"""
+
+from collections.abc import Iterator
+
+from kohort.apis.api import Family, Reading
+from kohort.apis.carriers.statefulsets import find_own_set
+from kohort.apis.facts import Meta, PodFacts, SetFacts, Whole
+from kohort.apis.leaderworkerset import labels, spec
+from kohort.apis.leaderworkerset.history import render_history
+from kohort.apis.leaderworkerset.reading import (
+    POD,
+    REVISION,
+    SERVICE,
+    STATEFUL_SET,
+    Memory,
+    number_of,
+)
+from kohort.apis.leaderworkerset.rendering.differences import find_differences
+from kohort.apis.leaderworkerset.rendering.services import group_service, shared_service
+from kohort.apis.leaderworkerset.rendering.sets import leader_set, worker_set
+from kohort.apis.leaderworkerset.revision import apply_revision, make_revision
+from kohort.cluster.actions import Action, Create, Delete, Patch
+from kohort.cluster.objects import Object, name_of, namespace_of
+from kohort.cluster.port import Address, PatchForm
+from kohort.model.observed import Group
+from kohort.model.plans import Plan
+from kohort.model.units import Phase
+
+_TEMPLATE = "spec.template"
+_USERS_NOTES = (labels.EXCLUSIVE_TOPOLOGY, labels.SUBGROUP_EXCLUSIVE_TOPOLOGY)
+
+
+def render(family: Family, reading: Reading, plan: Plan) -> tuple[Action, ...]:
+    """What to do about the objects of a workload."""
+    if reading.workload.is_leaving:
+        return ()
+    return tuple(_actions(family, reading, plan))
+
+
+def _actions(family: Family, reading: Reading, plan: Plan) -> Iterator[Action]:
+    memory: Memory = reading.memory
+    if memory.revision is None:
+        yield _create_revision(family.root, memory)
+    else:
+        yield from _leader_set_actions(family, memory, plan)
+    yield from _service_actions(family)
+    leaders = _leaders_by_ordinal(family, reading)
+    for group in reading.observed.groups:
+        if group.ordinal in leaders and group.phase is not Phase.LEAVING:
+            yield from _group_actions(family, reading, plan, leaders[group.ordinal])
+    yield from _deletions(reading, plan, leaders)
+    if plan.report.is_done:
+        yield from render_history(family.root, memory.revisions, memory.key)
+
+
+def _create_revision(lws: Object, memory: Memory) -> Action:
+    number = number_of(memory.revisions[-1]) + 1 if memory.revisions else 1
+    body = make_revision(lws, number, memory.key)
+    return Create(REVISION, namespace_of(lws), body, why=f"revision {memory.key} is not stored")
+
+
+def _leader_set_actions(family: Family, memory: Memory, plan: Plan) -> Iterator[Action]:
+    lws, live = family.root, memory.leader_set
+    if live is not None and live.metadata.is_leaving:
+        return
+    found = None if live is None else _decode(live)
+    rollout = plan.rollout
+    wanted = leader_set(lws, memory.key, rollout.count, rollout.boundary, found)
+    if found is None:
+        yield _apply(wanted, "the leader set does not exist")
+        return
+    differences = find_differences(wanted, found, family.dropped)
+    is_same_revision = live is not None and _revision_of(live.metadata) == memory.key
+    if is_same_revision and any(path.startswith(_TEMPLATE) for path in differences):
+        wanted = _hold_template(wanted, found, differences)
+        differences = find_differences(wanted, found, family.dropped)
+    if differences:
+        yield _apply(wanted, f"{', '.join(differences[:3])} differ")
+
+
+def _hold_template(wanted: Object, found: Object, differences: list[str]) -> Object:
+    is_users = any(path.endswith(_USERS_NOTES) for path in differences)
+    body = {**wanted["spec"]}
+    if is_users:
+        rolling = {**body["updateStrategy"]["rollingUpdate"], "partition": body["replicas"]}
+        body["updateStrategy"] = {**body["updateStrategy"], "rollingUpdate": rolling}
+    else:
+        body["template"] = found["spec"]["template"]
+    return {**wanted, "spec": body}
+
+
+def _decode(live: SetFacts) -> Object:
+    return Whole(live.raw).decode()
+
+
+def _apply(body: Object, why: str) -> Action:
+    address = Address(STATEFUL_SET, namespace_of(body), name_of(body))
+    return Patch(address, body, PatchForm.APPLY, labels.FIELD_MANAGER, force=True, why=why)
+
+
+def _service_actions(family: Family) -> Iterator[Action]:
+    lws = family.root
+    if spec.subdomain_policy_of(lws) != spec.SHARED:
+        return
+    if not any(s.metadata.name == name_of(lws) for s in family.all(SERVICE)):
+        why = "the shared service does not exist"
+        yield Create(SERVICE, namespace_of(lws), shared_service(lws), why)
+
+
+def _leaders_by_ordinal(family: Family, reading: Reading) -> dict[int, PodFacts]:
+    by_uid = {pod.metadata.uid: pod for pod in family.all(POD)}
+    groups = reading.observed.groups
+    return {g.ordinal: by_uid[g.incarnation] for g in groups if g.incarnation in by_uid}
+
+
+def _group_actions(
+    family: Family, reading: Reading, plan: Plan, leader: PodFacts
+) -> Iterator[Action]:
+    lws = family.root
+    if labels.LEADER_NAME in leader.metadata.annotations:
+        # Only a cluster without start ordinals makes such a leader (lws#391).
+        return
+    pod = _as_pod(lws, leader)
+    if spec.subdomain_policy_of(lws) == spec.UNIQUE_PER_REPLICA:
+        held = next(
+            (s for s in family.all(SERVICE) if s.metadata.name == leader.metadata.name), None
+        )
+        if held is None:
+            why = f"group {leader.metadata.name} has no service"
+            yield Create(SERVICE, namespace_of(lws), group_service(lws, pod), why)
+    ordinal = next(
+        g.ordinal for g in reading.observed.groups if g.incarnation == leader.metadata.uid
+    )
+    if ordinal in plan.may_complete:
+        yield from _worker_set_actions(family, reading.memory, leader, pod)
+
+
+def _worker_set_actions(
+    family: Family, memory: Memory, leader: PodFacts, pod: Object
+) -> Iterator[Action]:
+    sets = {s.metadata.name: s for s in family.all(STATEFUL_SET)}
+    if leader.metadata.name in sets or find_own_set(leader, sets) is not None:
+        # Its own, or a leftover that has to go first: either way nothing can be made now.
+        return
+    key = _revision_of(leader.metadata)
+    revision = next(
+        (r for r in reversed(memory.revisions) if _revision_of(r.metadata) == key), None
+    )
+    if revision is None:
+        return
+    then = apply_revision(family.root, revision.decode())
+    if spec.size_of(then) == 1:
+        return
+    selector: dict[str, str] = {}
+    topology = spec.find_exclusive_topology(family.root)
+    if topology:
+        found = _find_domain(family, leader, topology)
+        if found is None:
+            return
+        selector = {topology: found}
+    body = worker_set(then, _as_pod(then, leader), selector)
+    why = f"group {leader.metadata.name} has no workers"
+    yield Create(STATEFUL_SET, namespace_of(family.root), body, why)
+
+
+def _find_domain(family: Family, leader: PodFacts, topology: str) -> str | None:
+    """The domain of the leader's node; workers of an exclusive group follow it there."""
+    if not leader.spec.node_name:
+        return None
+    node = family.node_labels(leader.spec.node_name)
+    return None if node is None else node.get(topology)
+
+
+def _as_pod(lws: Object, leader: PodFacts) -> Object:
+    """The leader as far as rendering asks for it; its containers are those of its template."""
+    template = spec.template_of(lws)
+    chosen = template.get("leaderTemplate") or template.get("workerTemplate") or {}
+    metadata = leader.metadata
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {
+            "name": metadata.name,
+            "namespace": metadata.namespace,
+            "uid": metadata.uid,
+            "labels": metadata.labels,
+            "annotations": metadata.annotations,
+        },
+        "spec": chosen.get("spec") or {},
+    }
+
+
+def _deletions(reading: Reading, plan: Plan, leaders: dict[int, PodFacts]) -> Iterator[Action]:
+    causes = {r.ordinal: f"member {r.cause} failed" for r in plan.restarts}
+    for ordinal in plan.rollout.replace:
+        causes.setdefault(ordinal, "it has an old revision")
+    groups: dict[int, Group] = {g.ordinal: g for g in reading.observed.groups}
+    for ordinal, why in causes.items():
+        if ordinal not in leaders or groups[ordinal].phase is Phase.LEAVING:
+            continue
+        metadata = leaders[ordinal].metadata
+        # In the foreground, so that the workers' names are free when the leader returns.
+        yield Delete(
+            POD, metadata.namespace, metadata.name, metadata.uid, propagation="Foreground", why=why
+        )
+
+
+def _revision_of(metadata: Meta) -> str:
+    return metadata.labels.get(labels.REVISION, "")

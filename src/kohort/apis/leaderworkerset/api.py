@@ -1,0 +1,106 @@
+"""LeaderWorkerSet, as the value that the operator knows it by."""
+
+from typing import Any
+
+from kohort.apis.api import Api, Key, Settings, Verdict, Watched, Webhook
+from kohort.apis.facts import SetFacts, Whole, read_node, read_pod, read_set
+from kohort.apis.leaderworkerset import labels
+from kohort.apis.leaderworkerset.acting import render
+from kohort.apis.leaderworkerset.admission.defaulting import default_workload, record_carrier
+from kohort.apis.leaderworkerset.admission.pods import PodRefused, mutate_pod
+from kohort.apis.leaderworkerset.admission.validation import validate_workload
+from kohort.apis.leaderworkerset.admission.warning import warn_workload
+from kohort.apis.leaderworkerset.reading import (
+    HISTORY,
+    NODE,
+    POD,
+    REVISION,
+    SERVICE,
+    STATEFUL_SET,
+    read,
+)
+from kohort.apis.leaderworkerset.status import write_status
+from kohort.apis.leaderworkerset.telling import tell
+from kohort.cluster.objects import Object, namespace_of
+
+_SELECTOR = {"matchExpressions": [{"key": labels.NAME, "operator": "Exists"}]}
+
+
+def _owners(child: Any) -> tuple[Key, ...]:
+    metadata = child.metadata
+    name = metadata.labels.get(labels.NAME) or metadata.labels.get(HISTORY)
+    return ((metadata.namespace, name),) if name else ()
+
+
+def _read_set(raw: bytes) -> SetFacts:
+    """The set of leaders is compared field by field, so it keeps its JSON."""
+    facts = read_set(raw)
+    if facts.metadata.labels.get(labels.NAME) == facts.metadata.name:
+        facts.raw = raw
+    return facts
+
+
+def _default(lws: Object, old: Object | None, settings: Settings) -> Verdict:
+    filled = default_workload(lws)
+    if old is None:
+        filled = record_carrier(filled, settings.carrier)
+    return Verdict(filled)
+
+
+def _validate(lws: Object, old: Object | None, settings: Settings) -> Verdict:
+    errors = tuple(validate_workload(lws, old))
+    return Verdict(errors=errors, warnings=tuple(warn_workload(lws)))
+
+
+def _mutate_pod(pod: Object, old: Object | None, settings: Settings) -> Verdict:
+    mutated = mutate_pod(pod, namespace=namespace_of(pod))
+    if isinstance(mutated, PodRefused):
+        return Verdict(refusal=str(mutated))
+    return Verdict(mutated)
+
+
+def _allow(pod: Object, old: Object | None, settings: Settings) -> Verdict:
+    return Verdict()
+
+
+_PATH = "leaderworkerset-x-k8s-io-v1-leaderworkerset"
+WEBHOOKS = (
+    Webhook(
+        "mleaderworkerset.kb.io",
+        f"/mutate-{_PATH}",
+        labels.KIND,
+        ("CREATE", "UPDATE"),
+        _default,
+        mutates=True,
+    ),
+    Webhook(
+        "mpod.kb.io", "/mutate--v1-pod", POD, ("CREATE",), _mutate_pod, _SELECTOR, mutates=True
+    ),
+    Webhook(
+        "vleaderworkerset.kb.io",
+        f"/validate-{_PATH}",
+        labels.KIND,
+        ("CREATE", "UPDATE"),
+        _validate,
+    ),
+    # Served for upstream's manifests; our own leave it out, since it allows everything.
+    Webhook("vpod.kb.io", "/validate--v1-pod", POD, (), _allow, _SELECTOR),
+)
+
+LEADER_WORKER_SET = Api(
+    kind=labels.KIND,
+    short_name="lws",
+    watched=(
+        Watched(STATEFUL_SET, _read_set, labels.NAME, _owners),
+        Watched(POD, read_pod, labels.NAME, _owners),
+        Watched(SERVICE, Whole, labels.NAME, _owners),
+        Watched(REVISION, Whole, labels.NAME, _owners),
+        Watched(REVISION, Whole, HISTORY, _owners),
+        Watched(NODE, read_node),
+    ),
+    read=read,
+    render=render,
+    write_status=write_status,
+    tell=tell,
+    webhooks=WEBHOOKS,
+)
