@@ -82,8 +82,8 @@ class PodFacts(msgspec.Struct, rename="camel"):
     """A pod."""
 
     metadata: Meta
-    spec: PodSpecFacts = PodSpecFacts()
-    status: PodStatusFacts = PodStatusFacts()
+    spec: PodSpecFacts = msgspec.field(default_factory=PodSpecFacts)
+    status: PodStatusFacts = msgspec.field(default_factory=PodStatusFacts)
 
     @property
     def is_ready(self) -> bool:
@@ -137,7 +137,7 @@ class SetFacts(msgspec.Struct, rename="camel"):
 
     metadata: Meta
     spec: SetSpecFacts = msgspec.field(default_factory=SetSpecFacts)
-    status: SetStatusFacts = SetStatusFacts()
+    status: SetStatusFacts = msgspec.field(default_factory=SetStatusFacts)
     raw: bytes = b""  # the JSON, for a set that is compared field by field
 
     @property
