@@ -61,6 +61,23 @@ def test_a_node_fails_and_recovers(cluster, kube):
     assert cluster("sim", "node", "fail", "nobody").err == 'error: nodes "nobody" not found\n'
 
 
+def test_a_step_lets_delays_end_in_their_order(cluster, kube):
+    """A node is noticed after 40 seconds, and 300 seconds after that its pods must go."""
+    kube("run", "lone", "--image=app")
+    kube("wait", "--for=condition=Ready", "pod/lone", "--timeout=20s")
+    node = kube("get", "pod", "lone", "-o=jsonpath={.spec.nodeName}")
+    cluster("sim", "clock", "pause")
+    cluster("sim", "node", "fail", node)
+    leaves = ("get", "pod", "lone", "-o=jsonpath={.metadata.deletionTimestamp}")
+    cluster("sim", "clock", "step", "330")
+    assert kube(*leaves) == ""
+    cluster("sim", "clock", "step", "20")
+    assert kube(*leaves) != ""
+    cluster("sim", "clock", "resume")
+    cluster("sim", "node", "recover", node)
+    kube("wait", "--for=delete", "pod/lone", "--timeout=20s")
+
+
 def test_a_drain_moves_pods_and_waits_for_budgets(cluster, kube):
     kube("create", "deployment", "web", "--image=web")
     kube("rollout", "status", "deployment/web", "--timeout=20s")

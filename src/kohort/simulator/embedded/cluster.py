@@ -86,7 +86,7 @@ class Embedded:
         clock.on_change = world.wake
         world.on_fault = _report
         logs = ContainerLogs(api)
-        extra = {CLOCK_PATH: ClockPage(clock).answer}
+        extra = {CLOCK_PATH: ClockPage(clock, world.leap).answer}
         app = create_app(api, TokenAuth(options.token), logs=logs, clock=clock.now, extra=extra)
         server = await serve(app, options.tls, options.host, options.port)
         embedded = cls(api, world, clock, server)

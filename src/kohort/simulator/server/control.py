@@ -4,7 +4,8 @@ Where the clock of the simulation is shown, paused and stepped.
 No Kubernetes API has this, so it lies on a path of its own, behind the same token.
 """
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Awaitable, Callable
 
 import orjson
 from aiohttp import web
@@ -14,19 +15,23 @@ from kohort.cluster.objects import Object
 from kohort.simulator.clock import WallClock
 
 CLOCK_PATH = "/kohort/clock"
-STEP_SECONDS_MAX = 1e9
+STEP_SECONDS_MAX = 30 * 24 * 3600
 
 
 class ClockPage:
     """The page of one clock: GET shows it, POST changes it, both answer with its state."""
 
-    def __init__(self, clock: WallClock) -> None:
+    def __init__(self, clock: WallClock, leap: Callable[[float], Awaitable[None]]) -> None:
+        """Show a clock; ``leap`` lets so many simulated seconds pass at once."""
         self._clock = clock
+        self._leap = leap
+        self._one_at_a_time = asyncio.Lock()
 
     async def answer(self, request: web.BaseRequest) -> web.StreamResponse:
         """Answer one request."""
         if request.method == "POST":
-            self._change(await request.read())
+            async with self._one_at_a_time:
+                await self._change(await request.read())
         elif request.method != "GET":
             raise MethodNotAllowed("the clock can be read with GET and changed with POST")
         return web.Response(body=orjson.dumps(self._state()), content_type="application/json")
@@ -40,14 +45,14 @@ class ClockPage:
             "isPaused": clock.is_paused,
         }
 
-    def _change(self, raw: bytes) -> None:
+    async def _change(self, raw: bytes) -> None:
         try:
             body = orjson.loads(raw)
         except orjson.JSONDecodeError as error:
             raise BadRequest(f"the body is not JSON: {error}") from error
         action = str(body.get("action")) if isinstance(body, dict) else ""
         if action == "step":
-            self._clock.step(_seconds(body.get("seconds")))
+            await self._leap(_seconds(body.get("seconds")))
             return
         simple: dict[str, Callable[[], None]] = {
             "pause": self._clock.pause,
@@ -61,5 +66,5 @@ class ClockPage:
 def _seconds(value: object) -> float:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     if not is_number or not 0 < float(str(value)) <= STEP_SECONDS_MAX:
-        raise BadRequest(f"seconds must be a number above 0 and up to {STEP_SECONDS_MAX:.0f}")
+        raise BadRequest(f"seconds must be a number above 0 and up to {STEP_SECONDS_MAX}")
     return float(str(value))

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from kohort.cluster.errors import ClusterError
 from kohort.cluster.objects import Kind
 from kohort.simulator.api.api import Api
-from kohort.simulator.clock import Clock, VirtualClock
+from kohort.simulator.clock import Clock, VirtualClock, WallClock
 from kohort.simulator.steps import Moment, Part, Step
 from kohort.simulator.world.executing import execute, suspends
 from kohort.simulator.world.seats import Seat
@@ -148,6 +148,31 @@ class World:
             clock.advance(max(0.0, due - clock.elapsed()))
             await self.settle()
         clock.advance(max(0.0, end - clock.elapsed()))
+
+    async def leap(self, seconds: float) -> None:
+        """Let simulated time pass at once in a running cluster, from timer to timer."""
+        clock = self.clock
+        assert isinstance(clock, WallClock)
+        was_paused = clock.is_paused
+        clock.pause()
+        end = clock.elapsed() + seconds
+        await self._rest()
+        while (due := self._next_due()) is not None and due <= end:
+            clock.step(max(0.0, due - clock.elapsed()))
+            await self._rest()
+        clock.step(max(0.0, end - clock.elapsed()))
+        if not was_paused:
+            clock.resume()
+
+    async def _rest(self) -> None:
+        """Work until nothing is left to do at this moment, and let others work in between."""
+        while True:
+            worked = await self.turn()
+            if self._tasks:
+                await asyncio.wait(self._tasks)
+            elif not worked and not any(seat.has_work for seat in self.seats):
+                return
+            await asyncio.sleep(0)
 
 
 def _raise(part: str, key: str, error: Exception) -> None:
