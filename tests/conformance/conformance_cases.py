@@ -33,6 +33,7 @@ class Case:
     steps: tuple[Step, ...]
     setup: tuple[Step, ...] = ()
     managed: bool = False  # Compare managed fields, which other cases leave out.
+    unordered: bool = False  # Compare causes as a set; the real server shuffles them.
     versions: bool = True  # Tell versions apart; not where controllers write meanwhile.
 
 
@@ -48,7 +49,7 @@ def _load(path: Path) -> list[dict[str, Any]]:
 
 
 def _read(topic: str, raw: dict[str, Any], setups: dict[str, list[Step]]) -> Case:
-    known = {"name", "setup", "steps", "managed", "versions"}
+    known = {"name", "setup", "steps", "managed", "versions", "unordered"}
     assert set(raw) <= known, f"{raw['name']}: {set(raw) - known}"
     setup: list[Step] = []
     for item in raw.get("setup", []):
@@ -59,6 +60,7 @@ def _read(topic: str, raw: dict[str, Any], setups: dict[str, list[Step]]) -> Cas
         tuple(raw["steps"]),
         tuple(setup),
         raw.get("managed", False),
+        raw.get("unordered", False),
         raw.get("versions", True),
     )
 

@@ -63,7 +63,10 @@ class Run:
         self._values = _places(f"conf-{secrets.token_hex(4)}")
         self._made: list[str] = []
         self._normaliser = Normaliser(
-            self._values["ns"], managed=case.managed, versions=case.versions
+            self._values["ns"],
+            managed=case.managed,
+            versions=case.versions,
+            unordered=case.unordered,
         )
 
     def answers(self) -> list[Answer]:

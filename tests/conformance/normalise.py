@@ -25,16 +25,20 @@ _AGE = re.compile(r"^(\d+[smhdy])+$")
 class Normaliser:
     """Normalises the answers of one case, in order."""
 
-    def __init__(self, namespace: str, *, managed: bool, versions: bool) -> None:
+    def __init__(
+        self, namespace: str, *, managed: bool, versions: bool, unordered: bool = False
+    ) -> None:
         self._namespace = namespace
         self._managed = managed
         self._versions = versions
+        self._unordered = unordered
         self._seen: dict[str, dict[str, str]] = {}
 
     def normalise(self, value: Any) -> Any:
         """The answer, fit for comparison."""
         self._learn(value)
-        return self._walk(value, "")
+        value = self._walk(value, "")
+        return _sort_causes(value) if self._unordered else value
 
     def _placeholder(self, sort: str, value: str) -> str:
         known = self._seen.setdefault(sort, {})
@@ -111,6 +115,16 @@ def _is_moving(value: dict[str, Any]) -> bool:
 
 
 _BOOKMARK = {"resourceVersion", "annotations", "creationTimestamp"}
+
+
+def _sort_causes(status: Any) -> Any:
+    """The status with its causes in a fixed order, and without the message that lists them."""
+    causes = (status.get("details") or {}).get("causes") if isinstance(status, dict) else None
+    if not causes:
+        return status
+    causes = sorted(causes, key=lambda cause: (cause.get("field", ""), cause["message"]))
+    message = status["message"].partition(" is invalid: ")[0]
+    return {**status, "message": message, "details": {**status["details"], "causes": causes}}
 
 
 def _tidy_table(table: dict[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,45 @@
+"""
+The server gives the answers that a real control plane gave, case by case.
+
+A known difference stands in ``differences.yaml`` with its reason. One that no
+longer exists must be struck off, so the list never promises less than we hold.
+"""
+
+import pytest
+from collections.abc import Iterator
+
+from conformance_cases import Case, load_cases, load_differences, load_recorded
+from conformance_client import Client
+from conformance_comparing import find_differences
+from conformance_running import run_case
+
+from kohort.testing import start_cluster
+
+CASES = load_cases()
+DIFFERENCES = load_differences()
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
+    with start_cluster(nodes=2) as cluster:
+        ca = tmp_path_factory.mktemp("conformance") / "ca.crt"
+        ca.write_text(cluster.ca)
+        yield Client(cluster.url, str(ca), token=cluster.token)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.topic}: {case.name}")
+def test_an_answer_is_the_real_one(client: Client, case: Case):
+    found = find_differences(load_recorded(case.topic)[case.name], run_case(client, case))
+    known = DIFFERENCES.get(case.name, {})
+    new = [line for line in found if not any(line.startswith(path) for path in known)]
+    gone = [path for path in known if not any(line.startswith(path) for line in found)]
+    assert not new, "\n  ".join(["answers differ:", *new])
+    assert not gone, f"these differences no longer exist: {gone}"
+
+
+def test_names_of_cases_are_unique():
+    assert len({case.name for case in CASES}) == len(CASES)
+
+
+def test_known_differences_belong_to_cases():
+    assert set(DIFFERENCES) <= {case.name for case in CASES}
