@@ -30,14 +30,18 @@ def write_status(family: Family, reading: Reading, plan: Plan, now: str) -> Obje
     lws, report = family.root, plan.report
     old: Object = lws.get("status") or {}
     generation = reading.workload.generation
+    counts = {
+        "readyReplicas": report.groups_ready,
+        "replicas": report.groups,
+        "updatedReplicas": report.groups_updated,
+    }
     return {
         **{key: value for key, value in old.items() if key != "conditions"},
         "conditions": _conditions(old, claims(report), generation, now),
         "hpaPodSelector": old.get("hpaPodSelector") or _selector(name_of(lws)),
         "observedGeneration": generation,
-        "readyReplicas": report.groups_ready,
-        "replicas": report.groups,
-        "updatedReplicas": report.groups_updated,
+        # A count that upstream left out is zero: to write it would change nothing.
+        **{name: count for name, count in counts.items() if count or name in old or not old},
     }
 
 
