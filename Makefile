@@ -28,8 +28,8 @@ check: .venv/installed-dev ## format, lint, types, contracts, then the tests
 	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/lint-imports
 	@$(MAKE) --no-print-directory test
 
-bench: .venv/installed-dev ## measure, and print the figures as JSON and a table
-	@$(BIN)/python -m bench $(ARGS)
+bench: .venv/installed-dev ## measure, and print a table and JSON (QUICK=1: smaller loads)
+	@$(BIN)/python -m bench $(if $(QUICK),--quick) $(ARGS)
 
 lock: .venv/uv ## choose the versions of all dependencies anew
 	@$(UV) $(COMPILE) --upgrade pyproject.toml -o requirements.lock

@@ -1,0 +1,1 @@
+"""Scenarios: each module measures one thing, by a function ``measure(quick)``."""
