@@ -1,0 +1,82 @@
+"""The caches of one process: each kept up to date by a watcher of its own."""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from random import Random
+from typing import Any, TypeVar
+
+from kohort.cluster.errors import KohortError
+from kohort.cluster.port import Cluster, Selection
+from kohort.controller.caching.cache import Cache, CacheWriter, Decode, Fault, Index
+from kohort.controller.caching.watcher import Event, Ready, Watcher
+from kohort.controller.timing import Time
+
+T = TypeVar("T")
+
+
+class Reports:
+    """Who is told of what goes wrong; by default nobody."""
+
+    def trouble(self, selection: Selection, error: KohortError) -> None:
+        """A list or a watch failed; it is tried again."""
+
+    def fault(self, selection: Selection, fault: Fault) -> None:
+        """An object cannot be decoded; it is left out."""
+
+
+class Informers:
+    """Caches by selection, and the watchers that fill them."""
+
+    def __init__(
+        self, cluster: Cluster, time: Time, chance: Random, reports: Reports | None = None
+    ) -> None:
+        self.caches: list[Cache[Any]] = []
+        self._cluster = cluster
+        self._time = time
+        self._chance = chance
+        self._reports = reports or Reports()
+        self._watchers: list[Watcher] = []
+        self._ready = asyncio.Event()
+
+    def add(
+        self,
+        selection: Selection,
+        decode: Decode[T],
+        indexes: Mapping[str, Index[T]] | None = None,
+    ) -> Cache[T]:
+        """Cache what is selected; before ``run``."""
+
+        def report(fault: Fault) -> None:
+            self._reports.fault(selection, fault)
+
+        writer = CacheWriter(selection, decode, indexes, report)
+        tell = self._teller(writer.apply)
+        trouble = self._reports.trouble
+        watcher = Watcher(self._cluster, selection, tell, self._time, self._chance, trouble)
+        self._watchers.append(watcher)
+        self.caches.append(writer.reader)
+        return writer.reader
+
+    def _teller(self, apply: Callable[[Event], None]) -> Callable[[Event], None]:
+        def tell(event: Event) -> None:
+            apply(event)
+            if isinstance(event, Ready) and self.are_ready:
+                self._ready.set()
+
+        return tell
+
+    @property
+    def are_ready(self) -> bool:
+        """Whether all first lists are whole."""
+        return all(cache.is_ready for cache in self.caches)
+
+    async def wait_until_ready(self) -> None:
+        """Return when all first lists are whole."""
+        if not self.are_ready:
+            await self._ready.wait()
+
+    async def run(self) -> None:
+        """Keep all caches up to date, for ever."""
+        async with asyncio.TaskGroup() as group:
+            for watcher in self._watchers:
+                group.create_task(watcher.run())

@@ -1,0 +1,233 @@
+"""
+Where actions become calls, and what came of each is said in one word.
+
+Actions of a plan do not depend on each other, so they run side by side, within a
+limit. Creates of one kind start slowly, one and then twice as many each time,
+and end at the first that does not succeed: a template that the server refuses
+costs one request, not a thousand. Nothing is retried here; the next plan sees
+what is still to be done.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Hashable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from kohort.cluster.actions import Action, Create, Delete, Patch
+from kohort.cluster.errors import (
+    AlreadyExists,
+    BadRequest,
+    ClusterError,
+    Conflict,
+    Forbidden,
+    Invalid,
+    KohortError,
+    MethodNotAllowed,
+    NotFound,
+    TooLarge,
+    UnsupportedMediaType,
+)
+from kohort.cluster.objects import (
+    Kind,
+    Object,
+    find_controller,
+    is_leaving,
+    metadata_of,
+    name_of,
+    uid_of,
+)
+from kohort.cluster.port import Address, Cluster, PatchForm
+from kohort.controller.caching.watermarks import Watermarks
+from kohort.controller.kept import find_dropped
+
+CALLS_AT_ONCE_MAX = 64
+_REFUSALS = (Invalid, Forbidden, BadRequest, MethodNotAllowed, TooLarge, UnsupportedMediaType)
+
+
+class Result(StrEnum):
+    """What became of an action."""
+
+    DONE = "Done"  # the server stored it
+    EXISTS = "Exists"  # a create met an object of the same controller
+    GONE = "Gone"  # a delete met nothing, or another object of that name
+    CONFLICT = "Conflict"  # the view was old: plan again
+    TAKEN = "Taken"  # a create met an object of somebody else
+    REFUSED = "Refused"  # the server will not have it: no use before something changes
+    FAILED = "Failed"  # nobody knows: try again later
+    SKIPPED = "Skipped"  # not tried, since its like did not succeed
+
+
+# In these forms a patch looks like the object it asks for.
+_WHOLE = {PatchForm.MERGE, PatchForm.APPLY}
+_SUCCESSES = {Result.DONE, Result.EXISTS, Result.GONE}
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One action, and what became of it."""
+
+    action: Action
+    result: Result
+    stored: Object | None = None  # as the server has it now
+    message: str = ""
+    error: KohortError | None = None
+
+    @property
+    def is_success(self) -> bool:
+        """Whether the action is as good as done."""
+        return self.result in _SUCCESSES
+
+    @property
+    def dropped(self) -> frozenset[str]:
+        """The fields of a patch that the server did not keep."""
+        action = self.action
+        if self.stored is None or not isinstance(action, Patch) or action.form not in _WHOLE:
+            return frozenset()
+        return find_dropped(action.patch, self.stored)
+
+    @property
+    def retry_after_seconds(self) -> float | None:
+        """How long the server asks to wait, if it says so."""
+        details = self.error.details if isinstance(self.error, ClusterError) else None
+        seconds = (details or {}).get("retryAfterSeconds")
+        return None if seconds is None else float(seconds)
+
+
+class Executor:
+    """Carries out the actions of plans, and notes what the caches have yet to see."""
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        watermarks: Watermarks | None = None,
+        may_write: Callable[[], bool] = lambda: True,
+        at_once: int = CALLS_AT_ONCE_MAX,
+    ) -> None:
+        self._cluster = cluster
+        self._watermarks = watermarks or Watermarks()
+        self._may_write = may_write
+        self._calls = asyncio.Semaphore(at_once)
+        self._at_once = at_once
+
+    async def run(self, actions: Sequence[Action], key: Hashable = None) -> list[Outcome]:
+        """What became of each action, in their order; the key waits for what it wrote."""
+        outcomes: dict[int, Outcome] = {}
+        creates: dict[Kind, list[int]] = {}
+        others = []
+        for number, action in enumerate(actions):
+            if isinstance(action, Create):
+                creates.setdefault(action.kind, []).append(number)
+            else:
+                others.append(number)
+
+        async def run(number: int) -> bool:
+            outcomes[number] = await self._carry_out(key, actions[number])
+            return outcomes[number].is_success
+
+        async with asyncio.TaskGroup() as group:
+            for number in others:
+                group.create_task(run(number))
+            for numbers in creates.values():
+                group.create_task(_start_slowly(run, numbers, self._at_once))
+        for number, action in enumerate(actions):
+            outcomes.setdefault(number, Outcome(action, Result.SKIPPED))
+        return [outcomes[number] for number in range(len(actions))]
+
+    async def _carry_out(self, key: Hashable, action: Action) -> Outcome:
+        async with self._calls:
+            if not self._may_write():
+                return Outcome(action, Result.SKIPPED, message="another process leads")
+            try:
+                outcome = await self._call(action)
+            except KohortError as error:
+                return _judge(action, error)
+        self._note(key, outcome)
+        return outcome
+
+    async def _call(self, action: Action) -> Outcome:
+        match action:
+            case Create():
+                return await self._create(action)
+            case Patch():
+                stored = await self._cluster.patch(
+                    action.address,
+                    action.patch,
+                    action.form,
+                    manager=action.manager,
+                    force=action.force,
+                )
+                return Outcome(action, Result.DONE, stored)
+            case Delete():
+                return await self._delete(action)
+
+    async def _create(self, action: Create) -> Outcome:
+        try:
+            stored = await self._cluster.create(action.kind, action.namespace, action.obj)
+        except AlreadyExists as error:
+            address = Address(action.kind, action.namespace, name_of(action.obj))
+            return _compare(action, await self._cluster.read(address), error)
+        return Outcome(action, Result.DONE, stored)
+
+    async def _delete(self, action: Delete) -> Outcome:
+        address = Address(action.kind, action.namespace, action.name)
+        try:
+            await self._cluster.delete(address, uid=action.uid, propagation=action.propagation)
+        except NotFound as error:
+            return Outcome(action, Result.GONE, message=error.message)
+        except Conflict as error:
+            if not action.uid:
+                raise
+            return Outcome(action, Result.GONE, message=error.message)
+        return Outcome(action, Result.DONE)
+
+    def _note(self, key: Hashable, outcome: Outcome) -> None:
+        action = outcome.action
+        if key is None:
+            return
+        if isinstance(action, Delete):
+            name = (action.namespace, action.name)
+            self._watermarks.note_delete(key, action.kind, name, action.uid)
+        elif outcome.stored is not None:
+            kind = action.kind if isinstance(action, Create) else action.address.kind
+            version = str(metadata_of(outcome.stored).get("resourceVersion", ""))
+            self._watermarks.note_write(key, kind, version)
+
+
+async def _start_slowly(
+    run: Callable[[int], Awaitable[bool]], numbers: Sequence[int], at_once: int
+) -> None:
+    """One, then two, then four, …; no more after a batch in which one did not succeed."""
+    begin, size = 0, 1
+    while begin < len(numbers):
+        batch = numbers[begin : begin + size]
+        if not all(await asyncio.gather(*(run(number) for number in batch))):
+            return
+        begin, size = begin + size, min(size * 2, at_once)
+
+
+def _compare(action: Create, existing: Object, error: AlreadyExists) -> Outcome:
+    """Whether the object that was met is the one that was meant."""
+    if is_leaving(existing):
+        why = f"{error.message}, and is being deleted"
+        return Outcome(action, Result.CONFLICT, existing, why, error)
+    ours, theirs = find_controller(action.obj), find_controller(existing)
+    if (ours or {}).get("uid") == (theirs or {}).get("uid"):
+        return Outcome(action, Result.EXISTS, existing, error.message)
+    owner = f"{theirs['kind']} {theirs['name']}" if theirs else "nobody"
+    why = f"{error.message}, and is controlled by {owner} (uid {uid_of(existing)})"
+    return Outcome(action, Result.TAKEN, existing, why, error)
+
+
+def _judge(action: Action, error: KohortError) -> Outcome:
+    """What an error says about trying again."""
+    if isinstance(error, _REFUSALS):
+        result = Result.REFUSED
+    elif isinstance(error, Conflict):
+        result = Result.CONFLICT
+    elif isinstance(error, NotFound):
+        # What was to be changed is gone, which the caches will say too. What was to be
+        # made has no namespace or no kind to be made in.
+        result = Result.FAILED if isinstance(action, Create) else Result.CONFLICT
+    else:
+        result = Result.FAILED
+    return Outcome(action, result, message=str(error), error=error)

@@ -1,0 +1,61 @@
+"""
+Whether the process is alive and of use.
+
+Alive: keys that wait get their turn. A process whose keys are due for long while
+no plan ends is stuck, however well it answers. Ready: the first lists are whole.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from kohort.controller.caching.cache import Cache
+from kohort.controller.queue import WorkQueue
+from kohort.controller.timing import Time
+
+STUCK_SECONDS = 120.0
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """A verdict, and the words for it."""
+
+    is_good: bool
+    text: str = "ok"
+
+
+def judge_liveness(
+    oldest_seconds: float, idle_seconds: float, limit: float = STUCK_SECONDS
+) -> Health:
+    """Alive unless keys have waited for long and nothing was finished for as long."""
+    if oldest_seconds > limit and idle_seconds > limit:
+        return Health(
+            False,
+            f"a key has been due for {oldest_seconds:.0f} s, "
+            f"and no plan has ended for {idle_seconds:.0f} s",
+        )
+    return Health(True)
+
+
+def judge_readiness(caches: Iterable[Cache[Any]]) -> Health:
+    """Ready when all first lists are whole."""
+    missing = [c.selection.kind.group_resource for c in caches if not c.is_ready]
+    if missing:
+        return Health(False, f"not listed yet: {', '.join(dict.fromkeys(missing))}")
+    return Health(True)
+
+
+class Probe:
+    """Liveness of one queue over time."""
+
+    def __init__(self, queue: WorkQueue[Any], time: Time, limit: float = STUCK_SECONDS) -> None:
+        self._queue = queue
+        self._time = time
+        self._limit = limit
+        self._started_at = time.elapsed()
+
+    def liveness(self) -> Health:
+        """Whether the queue moves."""
+        since = self._queue.finished_at
+        idle = self._time.elapsed() - (self._started_at if since is None else since)
+        return judge_liveness(self._queue.oldest_seconds, idle, self._limit)

@@ -1,0 +1,30 @@
+"""
+What the server did not keep of a write, by its own answer.
+
+A field behind a gate, or one that an older definition prunes, comes back missing;
+a value that the server writes in its own way comes back different. To ask for
+either again would be a write without end. Paths read like
+``spec.template.spec.containers[0].image``.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from kohort.cluster.objects import Object
+
+
+def find_dropped(asked: Object, stored: Object) -> frozenset[str]:
+    """The paths of all fields that were asked for and are not there as asked."""
+    return frozenset(_compare("", asked, stored))
+
+
+def _compare(path: str, asked: Any, stored: Any) -> Iterator[str]:
+    if isinstance(asked, dict) and isinstance(stored, dict | None):
+        prefix = f"{path}." if path else ""
+        for key, value in asked.items():
+            yield from _compare(prefix + key, value, (stored or {}).get(key))
+    elif isinstance(asked, list) and isinstance(stored, list) and len(asked) == len(stored):
+        for index, (ours, theirs) in enumerate(zip(asked, stored, strict=True)):
+            yield from _compare(f"{path}[{index}]", ours, theirs)
+    elif asked != stored:
+        yield path

@@ -1,0 +1,184 @@
+"""
+Leader election on a Lease: of several processes, one writes.
+
+A lease is another's as long as it changes: what counts is how long *we* have seen
+it unchanged by our own clock, so clocks that disagree do no harm. Every write of
+the lease carries the version that was read, so of two who reach for it one loses.
+
+The holder renews each ``retry_seconds``. If that has not succeeded for
+``renew_seconds`` it no longer holds the lease, whatever the object says, and that
+is earlier than anybody else may take it. ``is_held`` is what writers ask.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import Enum
+from random import Random
+
+from kohort.cluster.errors import AlreadyExists, Conflict, KohortError, NotFound
+from kohort.cluster.objects import Kind, Object
+from kohort.cluster.port import Address, Cluster
+from kohort.controller.timing import Time
+
+LEASE = Kind("coordination.k8s.io", "v1", "Lease", "leases")
+_NAMESPACE = Kind("", "v1", "Namespace", "namespaces", namespaced=False)
+
+
+@dataclass(frozen=True, slots=True)
+class LeaseTerms:
+    """Which lease, who wants it, and its times."""
+
+    name: str
+    namespace: str
+    identity: str
+    lease_seconds: float = 15.0
+    renew_seconds: float = 10.0
+    retry_seconds: float = 2.0
+
+
+class Claim(Enum):
+    """What may be done with a lease."""
+
+    RENEW = "renew"  # it is ours
+    TAKE = "take"  # it is nobody's, or its holder has been silent for too long
+    WAIT = "wait"  # it is another's
+
+
+def judge_claim(spec: Object, identity: str, unchanged_seconds: float) -> Claim:
+    """What may be done with a lease that we have seen unchanged for so long."""
+    holder = spec.get("holderIdentity") or ""
+    if holder == identity:
+        return Claim.RENEW
+    if not holder or unchanged_seconds >= float(spec.get("leaseDurationSeconds") or 0):
+        return Claim.TAKE
+    return Claim.WAIT
+
+
+def write_claim(spec: Object, terms: LeaseTerms, now: datetime) -> Object:
+    """The lease as we hold it from now on."""
+    stamp = now.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    held = {
+        **spec,
+        "holderIdentity": terms.identity,
+        "leaseDurationSeconds": max(1, int(terms.lease_seconds)),
+        "renewTime": stamp,
+    }
+    if spec.get("holderIdentity") != terms.identity:
+        held["acquireTime"] = stamp
+        held["leaseTransitions"] = int(spec.get("leaseTransitions") or 0) + bool(spec)
+    return held
+
+
+class Election:
+    """One candidate for one lease."""
+
+    def __init__(self, cluster: Cluster, terms: LeaseTerms, time: Time, chance: Random) -> None:
+        self.terms = terms
+        self.holder = ""  # who holds the lease, as far as we have seen
+        self.trouble: KohortError | None = None  # why the last attempt failed
+        self._cluster = cluster
+        self._time = time
+        self._chance = chance
+        self._address = Address(LEASE, terms.namespace, terms.name)
+        self._seen: Object | None = None
+        self._seen_at = 0.0
+        self._renewed_at: float | None = None
+
+    @property
+    def is_held(self) -> bool:
+        """Whether we may write now."""
+        if self._renewed_at is None:
+            return False
+        return self._time.elapsed() - self._renewed_at < self.terms.renew_seconds
+
+    async def acquire(self) -> None:
+        """Return when the lease is ours."""
+        while not await self._attempt():
+            await self._time.sleep(self.terms.retry_seconds * self._chance.uniform(1.0, 1.2))
+
+    async def keep(self) -> None:
+        """Renew the lease; return when it is lost."""
+        while self.is_held:
+            await self._time.sleep(self.terms.retry_seconds)
+            if not await self._attempt() and self.holder != self.terms.identity:
+                break
+        self._renewed_at = None
+
+    async def release(self) -> None:
+        """Give the lease back, so that nobody has to wait for it to run out."""
+        if self._renewed_at is None or self._seen is None:
+            return
+        self._renewed_at = None
+        spec = {**self._seen["spec"], "holderIdentity": "", "leaseDurationSeconds": 1}
+        try:
+            await self._cluster.update(self._address, {**self._seen, "spec": spec})
+        except KohortError as error:
+            self.trouble = error
+
+    async def _attempt(self) -> bool:
+        """Reach for the lease, or renew it; whether that worked."""
+        try:
+            is_ours = await self._reach()
+            self.trouble = None
+        except (Conflict, NotFound) as error:
+            self._seen, self.trouble = None, error
+            return False
+        except KohortError as error:
+            self.trouble = error
+            return False
+        return is_ours
+
+    async def _reach(self) -> bool:
+        # A holder that has just renewed knows the version and need not read it again.
+        if self._renewed_at is None or self._seen is None:
+            await self._look()
+        lease = self._seen
+        if lease is None:
+            return await self._make()
+        spec = lease.get("spec") or {}
+        unchanged = self._time.elapsed() - self._seen_at
+        if judge_claim(spec, self.terms.identity, unchanged) is Claim.WAIT:
+            return False
+        begun = self._time.elapsed()
+        wanted = {**lease, "spec": write_claim(spec, self.terms, self._time.now())}
+        self._hold(await self._cluster.update(self._address, wanted), begun)
+        return True
+
+    async def _look(self) -> None:
+        try:
+            found = await self._cluster.read(self._address)
+        except NotFound:
+            self._seen, self.holder = None, ""
+            return
+        if self._seen is None or found["metadata"] != self._seen["metadata"]:
+            self._seen_at = self._time.elapsed()
+        self._seen = found
+        self.holder = (found.get("spec") or {}).get("holderIdentity") or ""
+
+    async def _make(self) -> bool:
+        begun = self._time.elapsed()
+        lease: Object = {
+            "apiVersion": LEASE.api_version,
+            "kind": LEASE.name,
+            "metadata": {"name": self.terms.name, "namespace": self.terms.namespace},
+            "spec": write_claim({}, self.terms, self._time.now()),
+        }
+        try:
+            made = await self._cluster.create(LEASE, self.terms.namespace, lease)
+        except NotFound:
+            await self._make_namespace()
+            made = await self._cluster.create(LEASE, self.terms.namespace, lease)
+        self._hold(made, begun)
+        return True
+
+    async def _make_namespace(self) -> None:
+        try:
+            await self._cluster.create(_NAMESPACE, "", {"metadata": {"name": self.terms.namespace}})
+        except AlreadyExists:
+            return
+
+    def _hold(self, lease: Object, begun: float) -> None:
+        """Time counts from before the request: nobody else can have seen it earlier."""
+        self._seen, self._seen_at = lease, begun
+        self._renewed_at = begun
+        self.holder = self.terms.identity

@@ -1,0 +1,188 @@
+"""
+Which key is planned next.
+
+A key waits at most once, runs at most once at a time, and is never lost: one that
+is added while it runs waits again when it is done. Of two times for the same key
+the earlier counts. Events are gathered for a moment before their key is due, so a
+burst of them costs one plan. Keys that are due run in the order of their times,
+so a busy key cannot starve the others.
+
+``Schedule`` is the whole of it, in plain arithmetic on the time it is given;
+``WorkQueue`` waits by a clock and runs the work.
+"""
+
+import asyncio
+import heapq
+from collections.abc import Awaitable, Callable, Hashable
+from dataclasses import dataclass
+from random import Random
+from typing import Generic, TypeVar
+
+from kohort.controller.timing import Time
+
+K = TypeVar("K", bound=Hashable)
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How fast keys come back."""
+
+    gather_seconds: float = 0.03
+    backoff_seconds_first: float = 0.005
+    backoff_seconds_max: float = 60.0
+    # After a failure even events wait for so long, so a failing key cannot run in circles.
+    failure_seconds_min: float = 1.0
+
+
+class Schedule(Generic[K]):
+    """Keys and their times."""
+
+    def __init__(self, pace: Pace, chance: Random) -> None:
+        self._pace = pace
+        self._chance = chance
+        self._due: dict[K, tuple[float, int]] = {}
+        self._heap: list[tuple[float, int, K]] = []
+        self._number = 0
+        self._running: dict[K, float | None] = {}  # and when it is wanted again
+        self._failures: dict[K, int] = {}
+        self._not_before: dict[K, float] = {}
+
+    def add(self, key: K, now: float, after: float | None = None) -> None:
+        """Let the key run: after gathering, or after so many seconds."""
+        due = now + (self._pace.gather_seconds if after is None else max(after, 0.0))
+        self._want(key, max(due, self._not_before.get(key, due)))
+
+    def take(self, now: float) -> K | None:
+        """The key that has been due for longest, if one is; it runs until ``finish``."""
+        self._drop_stale()
+        if not self._heap or self._heap[0][0] > now:
+            return None
+        _, _, key = heapq.heappop(self._heap)
+        del self._due[key]
+        self._running[key] = None
+        return key
+
+    def finish(self, key: K, now: float, *, failed: bool = False) -> None:
+        """The key ran. After a failure it comes back, later each time."""
+        again = self._running.pop(key)
+        if failed:
+            failures = self._failures[key] = self._failures.get(key, 0) + 1
+            backoff = self._backoff(failures)
+            self._not_before[key] = now + min(backoff, self._pace.failure_seconds_min)
+            self._want(key, now + backoff)
+        else:
+            self._failures.pop(key, None)
+            self._not_before.pop(key, None)
+        if again is not None:
+            self._want(key, max(again, self._not_before.get(key, again)))
+
+    def next_due(self) -> float | None:
+        """When the next key is due; None if no key waits."""
+        self._drop_stale()
+        return self._heap[0][0] if self._heap else None
+
+    def depth(self, now: float) -> int:
+        """How many keys are due and wait."""
+        return sum(due <= now for due, _ in self._due.values())
+
+    def oldest_seconds(self, now: float) -> float:
+        """For how long the key that is due for longest has waited."""
+        due = self.next_due()
+        return max(0.0, now - due) if due is not None else 0.0
+
+    @property
+    def waiting(self) -> int:
+        """How many keys wait, due or not."""
+        return len(self._due)
+
+    @property
+    def running(self) -> int:
+        """How many keys run."""
+        return len(self._running)
+
+    def failures(self, key: K) -> int:
+        """How often in a row the key has failed."""
+        return self._failures.get(key, 0)
+
+    def _want(self, key: K, due: float) -> None:
+        if key in self._running:
+            wanted = self._running[key]
+            self._running[key] = due if wanted is None else min(wanted, due)
+            return
+        known = self._due.get(key)
+        if known is not None and known[0] <= due:
+            return
+        self._number += 1
+        self._due[key] = (due, self._number)
+        heapq.heappush(self._heap, (due, self._number, key))
+
+    def _backoff(self, failures: int) -> float:
+        grown = self._pace.backoff_seconds_first * float(2 ** min(failures - 1, 40))
+        return min(grown, self._pace.backoff_seconds_max) * self._chance.uniform(0.75, 1.0)
+
+    def _drop_stale(self) -> None:
+        """Forget entries of the heap whose key was brought forward or has run."""
+        while self._heap and self._due.get(self._heap[0][2]) != self._heap[0][:2]:
+            heapq.heappop(self._heap)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What became of a run: whether it failed, and when to look again without an event."""
+
+    failed: bool = False
+    again_seconds: float | None = None
+
+
+class WorkQueue(Generic[K]):
+    """Runs work for keys, some at a time."""
+
+    def __init__(self, time: Time, chance: Random, pace: Pace = Pace()) -> None:  # noqa: B008
+        self.schedule: Schedule[K] = Schedule(pace, chance)
+        self.finished_at: float | None = None
+        self._time = time
+        self._changed = asyncio.Event()
+        self._is_stopping = False
+
+    def add(self, key: K, after: float | None = None) -> None:
+        """Let the key run soon, or after so many seconds."""
+        self.schedule.add(key, self._time.elapsed(), after)
+        self._changed.set()
+
+    @property
+    def depth(self) -> int:
+        """How many keys are due and wait."""
+        return self.schedule.depth(self._time.elapsed())
+
+    @property
+    def oldest_seconds(self) -> float:
+        """For how long the key that is due for longest has waited."""
+        return self.schedule.oldest_seconds(self._time.elapsed())
+
+    def stop(self) -> None:
+        """Start no more work; what runs may end."""
+        self._is_stopping = True
+        self._changed.set()
+
+    async def run(self, work: Callable[[K], Awaitable[Verdict]], workers: int = 1) -> None:
+        """Run the work of each key when it is due, until stopped."""
+        async with asyncio.TaskGroup() as group:
+            while not self._is_stopping:
+                now = self._time.elapsed()
+                has_room = self.schedule.running < workers
+                key = self.schedule.take(now) if has_room else None
+                if key is not None:
+                    group.create_task(self._work(key, work))
+                    continue
+                due = self.schedule.next_due() if has_room else None
+                self._changed.clear()
+                await self._time.wait(self._changed, None if due is None else max(due - now, 0.0))
+
+    async def _work(self, key: K, work: Callable[[K], Awaitable[Verdict]]) -> None:
+        verdict = await work(key)
+        now = self._time.elapsed()
+        self.finished_at = now
+        self.schedule.finish(key, now, failed=verdict.failed)
+        if verdict.again_seconds is not None:
+            self.schedule.add(key, now, verdict.again_seconds)
+        self._changed.set()

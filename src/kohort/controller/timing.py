@@ -1,0 +1,50 @@
+"""
+Time, as the controller knows it: given from outside, so that tests and simulations own it.
+
+Timestamps on objects come from ``now``; durations are measured with ``elapsed``,
+which never jumps.
+"""
+
+import asyncio
+from datetime import UTC, datetime
+from typing import Protocol
+
+
+class Time(Protocol):
+    """A clock, and waiting by it."""
+
+    def now(self) -> datetime:
+        """What the wall says, in UTC."""
+
+    def elapsed(self) -> float:
+        """Seconds since some moment in the past; never goes back."""
+
+    async def sleep(self, seconds: float) -> None:
+        """Let so much time pass."""
+
+    async def wait(self, event: asyncio.Event, seconds: float | None) -> None:
+        """Return when the event is set, or after so much time; whichever comes first."""
+
+
+class LoopTime:
+    """The time of the event loop, and the wall's for timestamps."""
+
+    def now(self) -> datetime:
+        """What the wall says, in UTC."""
+        return datetime.now(UTC)
+
+    def elapsed(self) -> float:
+        """The loop's own time."""
+        return asyncio.get_running_loop().time()
+
+    async def sleep(self, seconds: float) -> None:
+        """Let so much time pass."""
+        await asyncio.sleep(seconds)
+
+    async def wait(self, event: asyncio.Event, seconds: float | None) -> None:
+        """Return when the event is set, or after so much time; whichever comes first."""
+        try:
+            async with asyncio.timeout(seconds):
+                await event.wait()
+        except TimeoutError:
+            pass

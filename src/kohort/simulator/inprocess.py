@@ -1,0 +1,139 @@
+"""
+The ``Cluster`` port on an API in the same process: no sockets, the same answers.
+
+A controller that runs on it cannot tell that it is not the HTTP client. Objects
+are copied on their way in and out, so neither side can change what the other holds.
+"""
+
+import asyncio
+import builtins
+from collections.abc import AsyncIterator
+
+import orjson
+
+from kohort.cluster.errors import NotFound, WatchExpired
+from kohort.cluster.objects import Kind, Object
+from kohort.cluster.port import Address, Change, Listing, PatchForm, Selection
+from kohort.cluster.selectors import parse_field_selector, parse_label_selector
+from kohort.simulator.api.api import Api
+from kohort.simulator.api.reads.watching import Watch, WatchEvent
+from kohort.simulator.api.requests import (
+    Answer,
+    DeleteOptions,
+    ListOptions,
+    Patch,
+    PatchType,
+    Target,
+    User,
+    WriteOptions,
+)
+
+MANAGER = "kohort"
+USER = User()
+BOOKMARK_SECONDS = 60.0
+
+
+class InProcessCluster:
+    """A cluster that is called, not reached."""
+
+    def __init__(
+        self, api: Api, user: User = USER, bookmark_seconds: float | None = BOOKMARK_SECONDS
+    ) -> None:
+        self.api = api
+        self._user = user
+        self._bookmark_seconds = bookmark_seconds
+
+    async def create(self, kind: Kind, namespace: str, obj: Object) -> Object:
+        """Make an object; the answer is what was stored."""
+        target = self._target(kind, namespace)
+        return _read(await self.api.create(target, _copy(obj), self._options()))
+
+    async def read(self, address: Address) -> Object:
+        """One object, fresh from the store."""
+        return _read(self.api.read(self._place(address)))
+
+    async def update(self, address: Address, obj: Object) -> Object:
+        """Replace an object; its resourceVersion guards against other writers."""
+        target = self._place(address)
+        return _read(await self.api.update(target, _copy(obj), self._options()))
+
+    async def patch(
+        self,
+        address: Address,
+        patch: Object | list[Object],
+        form: PatchForm = PatchForm.MERGE,
+        *,
+        manager: str = "",
+        force: bool = False,
+    ) -> Object:
+        """Change part of an object; the answer is what was stored."""
+        content = Patch(PatchType(form.value), orjson.loads(orjson.dumps(patch)))
+        options = self._options(manager, force=force)
+        return _read(await self.api.patch(self._place(address), content, options))
+
+    async def delete(
+        self, address: Address, *, uid: str = "", propagation: str = "", grace: int | None = None
+    ) -> None:
+        """Delete an object, only with that uid if one is given."""
+        options = DeleteOptions(grace, propagation or None, uid, user=self._user)
+        await self.api.delete(self._place(address), options)
+
+    async def list(self, selection: Selection) -> Listing:
+        """All objects that are selected."""
+        target = self._target(selection.kind, selection.namespace)
+        page = self.api.list(target, _choose(selection))
+        return Listing(page.items, page.resource_version)
+
+    async def watch(
+        self, selection: Selection, version: str, *, initial: bool = False
+    ) -> AsyncIterator[Change]:
+        """What changes from a version on; raises WatchExpired when it is too old."""
+        target = self._target(selection.kind, selection.namespace)
+        watch = self.api.watch(
+            target, _choose(selection, version), initial=initial, bookmarks=initial
+        )
+        try:
+            while not watch.is_closed:
+                for event in await self._next(watch):
+                    if event.type == "ERROR":
+                        raise WatchExpired(orjson.loads(event.raw)["message"])
+                    yield Change(event.type, event.raw)
+        finally:
+            watch.close()
+
+    async def _next(self, watch: Watch) -> builtins.list[WatchEvent]:
+        try:
+            async with asyncio.timeout(self._bookmark_seconds):
+                return await watch.batch()
+        except TimeoutError:
+            return [watch.bookmark()]
+
+    def _options(self, manager: str = "", *, force: bool = False) -> WriteOptions:
+        return WriteOptions(manager or MANAGER, force=force, user=self._user)
+
+    def _place(self, address: Address) -> Target:
+        return self._target(address.kind, address.namespace, address.name, address.part)
+
+    def _target(self, kind: Kind, namespace: str, name: str = "", part: str = "") -> Target:
+        resource = self.api.registry.find(kind.group, kind.version, kind.plural)
+        if resource is None:
+            raise NotFound("the server could not find the requested resource", details={})
+        return Target(resource, namespace if kind.namespaced else "", name, part)
+
+
+def _choose(selection: Selection, version: str = "") -> ListOptions:
+    return ListOptions(
+        parse_label_selector(selection.labels),
+        parse_field_selector(selection.fields),
+        resource_version=version,
+    )
+
+
+def _read(answer: Answer) -> Object:
+    found: Object = orjson.loads(answer.raw)
+    return found
+
+
+def _copy(obj: Object) -> Object:
+    copied: Object = orjson.loads(orjson.dumps(obj))
+    return copied
