@@ -22,6 +22,9 @@ class PodRefused:
 
     reason: str
 
+    def __str__(self) -> str:
+        return self.reason
+
 
 class _Refused(Exception):
     """Carries the reason from where it is found to where it is answered."""
