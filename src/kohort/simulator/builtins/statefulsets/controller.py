@@ -9,6 +9,7 @@ its pods are the garbage collector's.
 """
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 from kohort.cluster.errors import ClusterError, Conflict
 from kohort.cluster.objects import Kind, Object, name_of
@@ -19,10 +20,9 @@ from kohort.simulator.builtins.statefulsets.pods import Renderer, identity_patch
 from kohort.simulator.builtins.statefulsets.spec import (
     POD_NAME_LABEL,
     Member,
+    Roster,
     SetSpec,
-    find_ordinal,
     parent_name,
-    read_member,
     read_set,
 )
 from kohort.simulator.builtins.statefulsets.status import count_status
@@ -44,6 +44,7 @@ class StatefulSets:
         self._honours_max_unavailable = honours_max_unavailable
         self._orphans = Orphans()
         self._ledger = revisions.Ledger()
+        self._roster = Roster()
         self._selectors: dict[str, Selector] = {}
         self._failures: dict[str, list[str]] = {}
 
@@ -60,8 +61,9 @@ class StatefulSets:
         if kind == CLAIM:
             return _sets_of_claim(entry)
         self._orphans.note(kind, old, new)
-        if kind == REVISION and new is None:
+        if new is None:
             self._ledger.forget(entry)
+            self._roster.forget(entry)
         keys = controllers(STATEFUL_SET.name, old, new)
         if new is not None and not new.controller:
             keys.update(self._possible_owners(new, view))
@@ -75,9 +77,8 @@ class StatefulSets:
             self._failures.pop(key, None)
             return Step()
         spec = read_set(entry, honours_max_unavailable=self._honours_max_unavailable)
-        return _Visit(spec, view, moment, self._orphans, self._ledger).run(
-            self._failures.pop(key, ())
-        )
+        memory = _Memory(self._orphans, self._ledger, self._roster)
+        return _Visit(spec, view, moment, memory).run(self._failures.pop(key, ()))
 
     def refused(self, key: str, action: Action, error: ClusterError) -> None:
         """Keep the reason why a pod could not be made, for an event at the next step."""
@@ -96,22 +97,23 @@ class StatefulSets:
                 yield _key(entry)
 
 
+@dataclass(frozen=True, slots=True)
+class _Memory:
+    """What the part has read before."""
+
+    orphans: Orphans
+    ledger: revisions.Ledger
+    roster: Roster
+
+
 class _Visit:
     """One look at one set."""
 
-    def __init__(
-        self,
-        spec: SetSpec,
-        view: View,
-        moment: Moment,
-        orphans: Orphans,
-        ledger: revisions.Ledger,
-    ) -> None:
+    def __init__(self, spec: SetSpec, view: View, moment: Moment, memory: _Memory) -> None:
         self._spec = spec
         self._view = view
         self._moment = moment
-        self._orphans = orphans
-        self._ledger = ledger
+        self._memory = memory
         self._about = reference(STATEFUL_SET, spec.entry)
         self._actions: list[Action] = []
 
@@ -122,7 +124,7 @@ class _Visit:
         for failure in failures:
             self._warn(failure)
         members = self._members(may_adopt=not is_leaving)
-        history = revisions.plan_history(spec, self._revisions(), self._ledger, self._view)
+        history = revisions.plan_history(spec, self._revisions(), self._memory.ledger, self._view)
         decided, blocked = plan.Plan(), {}
         if not is_leaving:
             self._actions.extend(history.actions)
@@ -136,23 +138,26 @@ class _Visit:
         return Step(tuple(self._actions), self._next_look(members, bool(blocked)))
 
     def _members(self, *, may_adopt: bool) -> list[Member]:
-        spec, found = self._spec, []
+        spec, roster = self._spec, self._memory.roster
+        found: list[Member] = []
         for pod in self._view.owned(POD, spec.entry.uid):
-            if _belongs(spec, pod):
-                found.append(read_member(spec, pod, self._moment))
+            member = roster.find(spec, pod, self._moment)
+            if member is not None:
+                found.append(member)
             elif may_adopt:
                 self._actions.append(release(POD, pod, spec.entry.uid))
         if may_adopt:
-            for pod in self._orphans.find(POD, spec.entry.namespace, self._view):
-                if _belongs(spec, pod) and not pod.facts.is_leaving:
+            for pod in self._memory.orphans.find(POD, spec.entry.namespace, self._view):
+                member = roster.find(spec, pod, self._moment)
+                if member is not None and not member.is_leaving:
                     self._actions.append(adopt(POD, pod, spec.owner))
-                    found.append(read_member(spec, pod, self._moment))
+                    found.append(member)
         found.sort(key=lambda member: member.ordinal)
         return found
 
     def _revisions(self) -> list[Entry]:
         spec = self._spec
-        orphans = self._orphans.find(REVISION, spec.entry.namespace, self._view)
+        orphans = self._memory.orphans.find(REVISION, spec.entry.namespace, self._view)
         adoptable = [entry for entry in orphans if spec.selector.matches(entry.labels)]
         return [*self._view.owned(REVISION, spec.entry.uid), *adoptable]
 
@@ -184,8 +189,10 @@ class _Visit:
 
     def _carry_out(self, decided: plan.Plan, history: revisions.History) -> None:
         renderer = Renderer(self._spec, history)
+        has_claims = bool(self._spec.claim_templates)
         for member in decided.keep:
-            self._mend(member)
+            if has_claims or member.entry.labels.get(POD_NAME_LABEL) != member.entry.name:
+                self._mend(member)
         for ordinal in decided.make:
             pod = renderer.render(ordinal)
             name = name_of(pod)
@@ -234,10 +241,6 @@ class _Visit:
         if is_blocked:
             waits.append(_BLOCKED_RETRY_SECONDS)
         return min(waits, default=None)
-
-
-def _belongs(spec: SetSpec, pod: Entry) -> bool:
-    return spec.selector.matches(pod.labels) and find_ordinal(spec.name, pod.name) is not None
 
 
 def _key(entry: Entry) -> str:

@@ -168,3 +168,31 @@ def read_member(spec: SetSpec, entry: Entry, moment: Moment) -> Member:
         is_ready=facts.phase == "Running" and left is not None,
         seconds_left=left,
     )
+
+
+class Roster:
+    """Members that were read before: of a large set, each step finds most pods unchanged."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, Member] = {}
+
+    def find(self, spec: SetSpec, entry: Entry, moment: Moment) -> Member | None:
+        """A pod as a member of the set, if it is one."""
+        is_owned = entry.controller == spec.entry.uid
+        known = self._known.get(entry.uid)
+        if known is not None and is_owned and known.entry is entry and _is_timeless(spec, known):
+            return known
+        if not spec.selector.matches(entry.labels) or find_ordinal(spec.name, entry.name) is None:
+            return None
+        member = read_member(spec, entry, moment)
+        if is_owned and _is_timeless(spec, member):
+            self._known[entry.uid] = member
+        return member
+
+    def forget(self, entry: Entry) -> None:
+        """Drop a pod that is gone."""
+        self._known.pop(entry.uid, None)
+
+
+def _is_timeless(spec: SetSpec, member: Member) -> bool:
+    return spec.min_ready == 0 or member.seconds_left is None
