@@ -31,30 +31,20 @@ def lws(
     **template: Any,
 ) -> Object:
     """An object as it is stored; further arguments go into ``leaderWorkerTemplate``."""
+    rolling = rollout or {"partition": 0, "maxUnavailable": 1, "maxSurge": 0}
+    policy = "RecreateGroupOnPodRestart"
+    groups = {"size": size, "restartPolicy": policy, "workerTemplate": POD_TEMPLATE, **template}
+    own = {"name": name, "namespace": "default", "uid": "lws-uid"}
     return {
         "apiVersion": "leaderworkerset.x-k8s.io/v1",
         "kind": "LeaderWorkerSet",
-        "metadata": {
-            "name": name,
-            "namespace": "default",
-            "uid": "lws-uid",
-            "annotations": annotations or {},
-        },
+        "metadata": {**own, "annotations": annotations or {}},
         "spec": {
             "replicas": replicas,
             "startupPolicy": "LeaderCreated",
             "networkConfig": {"subdomainPolicy": subdomain},
-            "rolloutStrategy": {
-                "type": "RollingUpdate",
-                "rollingUpdateConfiguration": rollout
-                or {"partition": 0, "maxUnavailable": 1, "maxSurge": 0},
-            },
-            "leaderWorkerTemplate": {
-                "size": size,
-                "restartPolicy": "RecreateGroupOnPodRestart",
-                "workerTemplate": POD_TEMPLATE,
-                **template,
-            },
+            "rolloutStrategy": {"type": "RollingUpdate", "rollingUpdateConfiguration": rolling},
+            "leaderWorkerTemplate": groups,
         },
     }
 

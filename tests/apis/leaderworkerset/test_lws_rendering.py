@@ -31,36 +31,32 @@ def owner(kind: str, name: str, uid: str, version: str = "v1") -> Object:
     }
 
 
-def test_the_set_of_leaders_has_exactly_the_fields_that_upstream_applies():
-    template = {
-        "metadata": {
-            "labels": {labels.NAME: NAME, labels.REVISION: KEY, labels.WORKER_INDEX: "0"},
-            "annotations": {labels.SIZE: "4"},
-        },
-        "spec": POD_TEMPLATE["spec"],
+def test_the_set_of_leaders_has_exactly_the_metadata_that_upstream_applies():
+    found = leader_set(lws(), KEY, 3, 0)
+    assert (found["apiVersion"], found["kind"]) == ("apps/v1", "StatefulSet")
+    assert found["metadata"] == {
+        "name": NAME,
+        "namespace": "default",
+        "labels": {labels.NAME: NAME, labels.REVISION: KEY},
+        "annotations": {labels.REPLICAS: "3"},
+        "ownerReferences": [
+            owner("LeaderWorkerSet", NAME, "lws-uid", "leaderworkerset.x-k8s.io/v1")
+        ],
     }
-    assert leader_set(lws(), KEY, 3, 0) == {
-        "apiVersion": "apps/v1",
-        "kind": "StatefulSet",
-        "metadata": {
-            "name": NAME,
-            "namespace": "default",
-            "labels": {labels.NAME: NAME, labels.REVISION: KEY},
-            "annotations": {labels.REPLICAS: "3"},
-            "ownerReferences": [
-                owner("LeaderWorkerSet", NAME, "lws-uid", "leaderworkerset.x-k8s.io/v1")
-            ],
-        },
-        "spec": {
-            "serviceName": NAME,
-            "replicas": 3,
-            "podManagementPolicy": "Parallel",
-            "selector": {"matchLabels": {labels.NAME: NAME, labels.WORKER_INDEX: "0"}},
-            "updateStrategy": {
-                "type": "RollingUpdate",
-                "rollingUpdate": {"partition": 0, "maxUnavailable": 1},
-            },
-            "template": template,
+
+
+def test_the_set_of_leaders_has_exactly_the_fields_that_upstream_applies():
+    rolling = {"partition": 0, "maxUnavailable": 1}
+    marks = {labels.NAME: NAME, labels.REVISION: KEY, labels.WORKER_INDEX: "0"}
+    assert leader_set(lws(), KEY, 3, 0)["spec"] == {
+        "serviceName": NAME,
+        "replicas": 3,
+        "podManagementPolicy": "Parallel",
+        "selector": {"matchLabels": {labels.NAME: NAME, labels.WORKER_INDEX: "0"}},
+        "updateStrategy": {"type": "RollingUpdate", "rollingUpdate": rolling},
+        "template": {
+            "metadata": {"labels": marks, "annotations": {labels.SIZE: "4"}},
+            "spec": POD_TEMPLATE["spec"],
         },
     }
 

@@ -2,7 +2,7 @@
 JSON patches from two objects: how an admission answer says what it changed.
 
 Only what differs is named. A list whose length changed is replaced whole, since
-the pods and workloads that pass through here gain entries and rarely move them.
+what passes through admission gains entries and rarely moves them.
 """
 
 from typing import Any

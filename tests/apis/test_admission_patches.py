@@ -5,8 +5,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kohort.apis.leaderworkerset.admission.patches import to_json_patch
 from kohort.cluster.objects import Object
+from kohort.cluster.patches import to_json_patch
 from kohort.simulator.patching.json_patch import apply_json_patch
 
 VALUES = st.recursive(
