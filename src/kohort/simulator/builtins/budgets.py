@@ -14,6 +14,7 @@ from kohort.cluster.objects import Kind, Object
 from kohort.simulator.builtins.amounts import resolve
 from kohort.simulator.builtins.matching import Matches
 from kohort.simulator.builtins.ownership import reference
+from kohort.simulator.builtins.pacing import Pace
 from kohort.simulator.builtins.selectors import read_selector
 from kohort.simulator.kinds import BUDGET, DEPLOYMENT, POD, REPLICA_SET, STATEFUL_SET
 from kohort.simulator.steps import Action, Emit, Moment, Replace, Step, View
@@ -37,6 +38,7 @@ class Budgets:
     def __init__(self, kinds: Iterable[Kind] = ()) -> None:
         self.kinds: tuple[Kind, ...] = (BUDGET, POD, *_KNOWN)
         self._matches = Matches()
+        self._pace = Pace()
         self.watch_kinds(kinds)
 
     def watch_kinds(self, kinds: Iterable[Kind]) -> None:
@@ -52,6 +54,7 @@ class Budgets:
         assert entry is not None
         if kind == BUDGET:
             key = f"{entry.namespace}/{entry.name}"
+            self._pace.hurry(key)
             if new is None:
                 self._matches.drop(key)
                 return ()
@@ -71,8 +74,12 @@ class Budgets:
         budget = view.find(BUDGET, namespace, name)
         if budget is None:
             return Step()
+        rest = self._pace.rest(key, moment)
+        if rest > 0:
+            return Step(after=rest)
         obj = budget.decode()
         pods = self._matches.pods(key, view)
+        self._pace.looked(key, len(pods), moment)
         disrupted, recheck = _believed(obj, pods, moment)
         try:
             expected, desired = self._expect(obj["spec"], pods, view)
@@ -93,7 +100,8 @@ class Budgets:
         return Step(tuple(actions), recheck)
 
     def refused(self, key: str, action: Action, error: ClusterError) -> None:
-        """Nothing to remember: the next look decides anew."""
+        """Look again at once."""
+        self._pace.hurry(key)
 
     def _expect(self, spec: Object, pods: list[Entry], view: View) -> tuple[int, int]:
         """How many pods should be there, and how many of them healthy."""

@@ -10,6 +10,7 @@ not given again.
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import orjson
 
@@ -19,6 +20,7 @@ from kohort.simulator.builtins import conditions
 from kohort.simulator.builtins.deployments.victims import choose_victims
 from kohort.simulator.builtins.naming import make_suffix
 from kohort.simulator.builtins.ownership import Orphans, adopt, controllers, reference, release
+from kohort.simulator.builtins.pacing import Pace
 from kohort.simulator.builtins.readiness import FINISHED, seconds_until_available
 from kohort.simulator.builtins.selectors import Selector, read_selector
 from kohort.simulator.builtins.templates import pod_from_template
@@ -41,6 +43,8 @@ class ReplicaSets:
         self._selectors: dict[str, Selector] = {}
         self._retired: dict[str, set[str]] = defaultdict(set)
         self._failures: dict[str, str] = {}
+        self._pace = Pace()
+        self._states: dict[str, _PodState] = {}
 
     def observe(
         self, kind: Kind, old: Entry | None, new: Entry | None, view: View
@@ -49,12 +53,17 @@ class ReplicaSets:
         entry = new or old
         assert entry is not None
         if kind == REPLICA_SET:
+            key = f"{entry.namespace}/{entry.name}"
             if new is None:
                 self._selectors.pop(entry.uid, None)
                 self._retired.pop(entry.uid, None)
-            return (f"{entry.namespace}/{entry.name}",)
+            if not old or not new or _asks_for_more(old, new):
+                self._pace.hurry(key)
+            return (key,)
         self._orphans.note(kind, old, new)
         keys = controllers(REPLICA_SET.name, old, new)
+        if new is None:
+            self._states.pop(entry.uid, None)
         if new is None and keys:
             self._retired[entry.controller].add(entry.name)
         if new is not None and not new.controller:
@@ -65,18 +74,24 @@ class ReplicaSets:
         """Bring the number of pods closer to what the set asks for."""
         namespace, _, name = key.partition("/")
         entry = view.find(REPLICA_SET, namespace, name)
+        rest = self._pace.rest(key, moment)
+        if rest > 0:
+            return Step(after=rest)
         failure = self._failures.pop(key, "")
         if entry is None:
             return Step()
         visit = _Visit(entry, entry.decode(), view, moment)
+        visit.states = self._states
         visit.claim_pods(self._orphans)
         if not entry.facts.is_leaving:
             visit.scale(self._retired.get(entry.uid, ()))
         visit.report(failure)
+        self._pace.looked(key, visit.size, moment)
         return Step(tuple(visit.actions), visit.next_look())
 
     def refused(self, key: str, action: Action, error: ClusterError) -> None:
         """Keep the reason why a pod could not be made, for the status and an event."""
+        self._pace.hurry(key)
         if isinstance(action, Create) and not isinstance(error, Conflict):
             self._failures[key] = error.message
 
@@ -97,6 +112,24 @@ class _Counts:
     labelled: int = 0
 
 
+class _PodState(NamedTuple):
+    """What a pod counts for, as long as it does not change."""
+
+    entry: Entry
+    generation: int  # of the set, which may change what counts
+    is_finished: bool
+    is_leaving: bool
+    is_labelled: bool
+    is_ready: bool
+
+
+def _asks_for_more(old: Entry, new: Entry) -> bool:
+    one, other = old.facts, new.facts
+    return one.metadata.generation != other.metadata.generation or (
+        one.is_leaving != other.is_leaving
+    )
+
+
 class _Visit:
     """One look at one ReplicaSet."""
 
@@ -108,10 +141,17 @@ class _Visit:
         self._about = reference(REPLICA_SET, entry)
         self._wanted = int(obj["spec"].get("replicas", 1))
         self._min_ready = int(obj["spec"].get("minReadySeconds", 0))
-        self._active: list[Entry] = []
+        self._template = labels_of(obj["spec"]["template"])
+        self._active: list[_PodState] = []
         self._leaving = 0
         self._wait: float | None = None
         self.actions: list[Action] = []
+        self.states: dict[str, _PodState] = {}
+
+    @property
+    def size(self) -> int:
+        """How many pods were looked at."""
+        return len(self._active) + self._leaving
 
     @property
     def _owner(self) -> Object:
@@ -142,12 +182,30 @@ class _Visit:
                 self._take(pod)
 
     def _take(self, pod: Entry) -> None:
-        if pod.facts.phase in FINISHED:
+        state = self._read(pod)
+        if state.is_finished:
             return
-        if pod.facts.is_leaving:
+        if state.is_leaving:
             self._leaving += 1
         else:
-            self._active.append(pod)
+            self._active.append(state)
+
+    def _read(self, pod: Entry) -> _PodState:
+        generation = self._entry.facts.metadata.generation
+        known = self.states.get(pod.uid)
+        if known is not None and known.entry is pod and known.generation == generation:
+            return known
+        facts = pod.facts
+        known = _PodState(
+            entry=pod,
+            generation=generation,
+            is_finished=facts.phase in FINISHED,
+            is_leaving=facts.is_leaving,
+            is_labelled=all(pod.labels.get(k) == v for k, v in self._template.items()),
+            is_ready=facts.is_ready,
+        )
+        self.states[pod.uid] = known
+        return known
 
     def scale(self, retired: Iterable[str]) -> None:
         """Make the pods that are missing, or remove those that are too many."""
@@ -156,7 +214,8 @@ class _Visit:
             for name in self._free_names(min(missing, BURST), set(retired)):
                 self._make(name)
         elif missing < 0:
-            for pod in choose_victims(self._active, self._related(), min(-missing, BURST)):
+            pods = [state.entry for state in self._active]
+            for pod in choose_victims(pods, self._related(), min(-missing, BURST)):
                 self.actions.append(Delete(POD, pod.namespace, pod.name, pod.uid))
                 self._tell("SuccessfulDelete", f"Deleted pod: {pod.name}")
 
@@ -216,18 +275,21 @@ class _Visit:
 
     def _count(self) -> _Counts:
         counts = _Counts()
-        template = labels_of(self._obj["spec"]["template"])
-        for pod in self._active:
-            counts.labelled += all(pod.labels.get(k) == v for k, v in template.items())
-            left = seconds_until_available(pod.facts, self._min_ready, self._moment)
-            if left is None:
-                continue
-            counts.ready += 1
-            if left == 0.0:
-                counts.available += 1
-            else:
-                self._wait = left if self._wait is None else min(self._wait, left)
+        for state in self._active:
+            counts.labelled += state.is_labelled
+            counts.ready += state.is_ready
+            if state.is_ready and self._min_ready:
+                self._count_available(state.entry, counts)
+        if not self._min_ready:
+            counts.available = counts.ready
         return counts
+
+    def _count_available(self, pod: Entry, counts: _Counts) -> None:
+        left = seconds_until_available(pod.facts, self._min_ready, self._moment)
+        if left == 0.0:
+            counts.available += 1
+        elif left is not None:
+            self._wait = left if self._wait is None else min(self._wait, left)
 
     def _conditions(self, old: list[Object], failure: str) -> list[Object]:
         if failure and not conditions.find(old, "ReplicaFailure"):

@@ -1,8 +1,8 @@
 """
 The endpoints controllers: Endpoints and EndpointSlices of services with selectors.
 
-A service with thousands of pods is looked at only every few seconds, since one
-look costs as much as it has pods; a small one is looked at with every change.
+Endpoints are the older form, which some clients still read; slices are the newer
+one. Both are made from the same backends.
 """
 
 from collections import defaultdict
@@ -19,15 +19,13 @@ from kohort.simulator.builtins.endpoints.backends import (
 )
 from kohort.simulator.builtins.endpoints.slices import CHANGED, HEADLESS, plan_slices
 from kohort.simulator.builtins.matching import Matches
+from kohort.simulator.builtins.pacing import Pace
 from kohort.simulator.builtins.selectors import Selector
 from kohort.simulator.kinds import ENDPOINT_SLICE, ENDPOINTS, NODE, POD, SERVICE
 from kohort.simulator.steps import Action, Create, Delete, Moment, Replace, Step, View
 from kohort.simulator.store.entries import Entry
 
 ADDRESSES_MAX = 1000
-_CALM_PODS = 200
-_PAUSE_PER_POD = 0.005
-_PAUSE_MAX = 5.0
 _MANAGED_BY = "endpoints.kubernetes.io/managed-by"
 _MANAGER = "endpoint-controller"
 _OVER_CAPACITY = "endpoints.kubernetes.io/over-capacity"
@@ -43,7 +41,7 @@ class EndpointsKeeper:
     def __init__(self) -> None:
         self._matches = Matches()
         self._identities = Identities()
-        self._seen: dict[str, float] = {}
+        self._pace = Pace()
 
     def observe(
         self, kind: Kind, old: Entry | None, new: Entry | None, view: View
@@ -75,10 +73,11 @@ class EndpointsKeeper:
         obj = service.decode()
         if not obj["spec"].get("selector") or obj["spec"].get("type") == "ExternalName":
             return Step()
+        rest = self._pace.rest(key, moment)
+        if rest > 0:
+            return Step(after=rest)
         pods = self._matches.pods(key, view)
-        pause = self._pause(key, len(pods), moment)
-        if pause > 0:
-            return Step(after=pause)
+        self._pace.looked(key, len(pods), moment)
         backends = find_backends(obj, pods, self._identities, view)
         existing = view.owned(ENDPOINT_SLICE, service.uid)
         actions = plan_slices(service, obj, backends, existing, moment)
@@ -88,16 +87,16 @@ class EndpointsKeeper:
         return Step(tuple(actions))
 
     def refused(self, key: str, action: Action, error: ClusterError) -> None:
-        """Look again without the pause that large services have."""
-        self._seen.pop(key, None)
+        """Look again at once."""
+        self._pace.hurry(key)
 
     def _note_service(self, key: str, new: Entry | None, view: View) -> None:
+        self._pace.hurry(key)
         selector = (new.decode().get("spec") or {}).get("selector") if new else None
         if selector:
             self._matches.put(key, Selector(selector), view)
         else:
             self._matches.drop(key)
-            self._seen.pop(key, None)
 
     def _note_pod(self, old: Entry | None, new: Entry | None) -> Iterable[str]:
         if new is None and old is not None:
@@ -106,15 +105,6 @@ class EndpointsKeeper:
         if old is not None and new is not None and _looks_alike(old, new):
             return ()
         return keys
-
-    def _pause(self, key: str, pods: int, moment: Moment) -> float:
-        if pods > _CALM_PODS and key in self._seen:
-            pause = min(_PAUSE_MAX, pods * _PAUSE_PER_POD)
-            left = self._seen[key] + pause - moment.elapsed
-            if left > 0:
-                return left
-        self._seen[key] = moment.elapsed
-        return 0.0
 
 
 def _looks_alike(old: Entry, new: Entry) -> bool:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from kohort.cluster.errors import ClusterError, Conflict
 from kohort.cluster.objects import Kind, Object, name_of
 from kohort.simulator.builtins.ownership import Orphans, adopt, controllers, reference, release
+from kohort.simulator.builtins.pacing import Pace
 from kohort.simulator.builtins.selectors import Selector, read_selector
 from kohort.simulator.builtins.statefulsets import claims, plan, revisions
 from kohort.simulator.builtins.statefulsets.pods import Renderer, identity_patch
@@ -45,6 +46,7 @@ class StatefulSets:
         self._orphans = Orphans()
         self._ledger = revisions.Ledger()
         self._roster = Roster()
+        self._pace = Pace()
         self._selectors: dict[str, Selector] = {}
         self._failures: dict[str, list[str]] = {}
 
@@ -57,6 +59,8 @@ class StatefulSets:
         if kind == STATEFUL_SET:
             if new is None:
                 self._selectors.pop(entry.uid, None)
+            if not old or not new or _asks_for_more(old, new):
+                self._pace.hurry(_key(entry))
             return (_key(entry),)
         if kind == CLAIM:
             return _sets_of_claim(entry)
@@ -76,12 +80,18 @@ class StatefulSets:
         if entry is None:
             self._failures.pop(key, None)
             return Step()
+        rest = self._pace.rest(key, moment)
+        if rest > 0:
+            return Step(after=rest)
         spec = read_set(entry, honours_max_unavailable=self._honours_max_unavailable)
+        # An ordered set waits for single pods, so it is never slowed down.
+        self._pace.looked(key, 0 if spec.is_ordered else spec.replicas, moment)
         memory = _Memory(self._orphans, self._ledger, self._roster)
         return _Visit(spec, view, moment, memory).run(self._failures.pop(key, ()))
 
     def refused(self, key: str, action: Action, error: ClusterError) -> None:
         """Keep the reason why a pod could not be made, for an event at the next step."""
+        self._pace.hurry(key)
         if isinstance(action, Create) and action.kind == POD and not isinstance(error, Conflict):
             text = f"Create Pod {name_of(action.obj)} in StatefulSet {key.partition('/')[2]}"
             self._failures.setdefault(key, []).append(f"{text} failed error: {error.message}")
@@ -241,6 +251,13 @@ class _Visit:
         if is_blocked:
             waits.append(_BLOCKED_RETRY_SECONDS)
         return min(waits, default=None)
+
+
+def _asks_for_more(old: Entry, new: Entry) -> bool:
+    one, other = old.facts, new.facts
+    return one.metadata.generation != other.metadata.generation or (
+        one.is_leaving != other.is_leaving
+    )
 
 
 def _key(entry: Entry) -> str:
