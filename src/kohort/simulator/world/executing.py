@@ -5,16 +5,14 @@ A create that meets its own object and a delete that finds nothing are successes
 Everything else that fails is told to the part, and its key is looked at again.
 """
 
-from hashlib import sha256
-
 import orjson
 
-from kohort.cluster.errors import AlreadyExists, ClusterError, NotFound
-from kohort.cluster.objects import Object, namespace_of, uid_of
+from kohort.cluster.errors import AlreadyExists, NotFound
+from kohort.cluster.objects import Object, namespace_of
 from kohort.simulator.api.api import Api
 from kohort.simulator.api.requests import DeleteOptions, Patch, PatchType, User, WriteOptions
-from kohort.simulator.kinds import EVENT, POD
-from kohort.simulator.steps import Action, Bind, Create, Delete, Emit, Merge, Moment, Replace
+from kohort.simulator.kinds import POD
+from kohort.simulator.steps import Action, Bind, Create, Delete, Merge, Replace
 
 
 def suspends(api: Api, action: Action) -> bool:
@@ -30,9 +28,13 @@ def suspends(api: Api, action: Action) -> bool:
     return False
 
 
-async def execute(api: Api, action: Action, manager: str, moment: Moment) -> None:
-    """Carry out one action, or raise ClusterError."""
-    options = WriteOptions(manager=manager, user=User(f"system:{manager}", ("system:masters",)))
+def options_of(manager: str) -> WriteOptions:
+    """As whom a part writes."""
+    return WriteOptions(manager=manager, user=User(f"system:{manager}", ("system:masters",)))
+
+
+async def execute(api: Api, action: Action, options: WriteOptions) -> None:
+    """Carry out one action that changes objects, or raise ClusterError."""
     match action:
         case Create():
             await _create(api, action, options)
@@ -47,8 +49,6 @@ async def execute(api: Api, action: Action, manager: str, moment: Moment) -> Non
             target = api.target(POD, namespace, name, "binding")
             body = {"metadata": {"name": name, "uid": uid}, "target": {"name": node}}
             await api.create(target, body, options)
-        case Emit():
-            await _emit(api, action, options, moment)
 
 
 async def _create(api: Api, action: Create, options: WriteOptions) -> None:
@@ -87,49 +87,3 @@ async def _delete(api: Api, action: Delete, options: WriteOptions) -> None:
         await api.delete(target, asked)
     except NotFound:
         return
-
-
-async def _emit(api: Api, action: Emit, options: WriteOptions, moment: Moment) -> None:
-    """One event for each object, reason and message; repeats raise its count."""
-    about = action.about
-    metadata = about["metadata"]
-    namespace = metadata.get("namespace") or "default"
-    text = f"{uid_of(about)}/{options.manager}/{action.type}/{action.reason}/{action.message}"
-    name = f"{metadata['name']}.{sha256(text.encode()).hexdigest()[:16]}"
-    target = api.target(EVENT, namespace, name)
-    seen = api.context.find(target)
-    if seen is not None:
-        count = seen.decode().get("count", 1) + 1
-        patch = {"count": count, "lastTimestamp": moment.stamp}
-        await api.patch(target, Patch(PatchType.MERGE, patch), options)
-        return
-    body = {
-        "kind": "Event",
-        "apiVersion": "v1",
-        "metadata": {"name": name, "namespace": namespace},
-        "involvedObject": _reference(about),
-        "reason": action.reason,
-        "message": action.message,
-        "type": action.type,
-        "source": {"component": options.manager},
-        "reportingComponent": options.manager,
-        "reportingInstance": "",
-        "firstTimestamp": moment.stamp,
-        "lastTimestamp": moment.stamp,
-        "count": 1,
-    }
-    try:
-        await api.create(api.target(EVENT, namespace), body, options)
-    except ClusterError:
-        # An event is a courtesy: a namespace that goes away takes no more of them.
-        return
-
-
-def _reference(about: Object) -> Object:
-    metadata = about["metadata"]
-    fields = ("name", "namespace", "uid", "resourceVersion")
-    return {
-        "kind": about["kind"],
-        "apiVersion": about["apiVersion"],
-        **{field: metadata[field] for field in fields if field in metadata},
-    }

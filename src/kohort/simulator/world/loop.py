@@ -15,8 +15,9 @@ from kohort.cluster.errors import ClusterError
 from kohort.cluster.objects import Kind
 from kohort.simulator.api.api import Api
 from kohort.simulator.clock import Clock, VirtualClock, WallClock
-from kohort.simulator.steps import Moment, Part, Step
-from kohort.simulator.world.executing import execute, suspends
+from kohort.simulator.steps import Emit, Moment, Part, Step
+from kohort.simulator.world.executing import execute, options_of, suspends
+from kohort.simulator.world.recording import Recorder
 from kohort.simulator.world.seats import Seat
 
 SLICE_SECONDS = 0.004
@@ -30,6 +31,7 @@ class World:
         self.api = api
         self.clock = clock
         self.seats = [Seat(part, api, self.wake) for part in parts]
+        self._recorder = Recorder(api)
         self._alarm: asyncio.Event | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self.on_fault: Callable[[str, str, Exception], None] = _raise
@@ -85,12 +87,16 @@ class World:
 
     async def _act(self, seat: Seat, key: str, step: Step, moment: Moment) -> None:
         refused = False
+        part, options = seat.part, options_of(seat.part.manager)
         for action in step.actions:
             try:
-                await execute(self.api, action, seat.part.manager, moment)
+                if isinstance(action, Emit):
+                    await self._recorder.record(action, part.name, options, moment)
+                else:
+                    await execute(self.api, action, options)
             except ClusterError as error:
                 refused = True
-                seat.part.refused(key, action, error)
+                part.refused(key, action, error)
                 break
         seat.busy.discard(key)
         seat.finished(key, step, refused=refused, elapsed=self.clock.elapsed())
