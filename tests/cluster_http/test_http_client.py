@@ -109,13 +109,13 @@ async def test_a_streaming_list_asks_for_the_current_state_first():
 
 async def test_an_error_in_a_stream_is_raised():
     expired = WatchExpired("too old resource version: 1 (5)")
-    async with talking(stream(line("ERROR", expired.status()))) as (script, cluster):
+    async with talking(stream(line("ERROR", expired.status()))) as (_, cluster):
         with pytest.raises(WatchExpired, match="too old"):
             [change async for change in cluster.watch(ALL, "1")]
 
 
 async def test_a_read_is_repeated_when_the_connection_breaks():
-    async with talking(hang_up(), hang_up(), reply(THING)) as (script, cluster):
+    async with talking(hang_up(), hang_up(), reply(THING)) as (_, cluster):
         assert await cluster.read(HERE) == THING
 
 

@@ -1,0 +1,173 @@
+"""The executor: what becomes of each action, and what is not even tried."""
+
+from collections import Counter
+from typing import Any
+
+import orjson
+import pytest
+from controller_world import CONFIGMAP, config_map, make_cluster
+
+from kohort.cluster.actions import Create, Delete, Patch
+from kohort.cluster.errors import (
+    Forbidden,
+    InternalError,
+    Invalid,
+    KohortError,
+    TooManyRequests,
+    Unavailable,
+)
+from kohort.cluster.objects import uid_of
+from kohort.cluster.port import Address, PatchForm, Selection
+from kohort.controller.caching.cache import CacheWriter
+from kohort.controller.caching.watcher import Init, Mark, Ready
+from kohort.controller.caching.watermarks import Watermarks
+from kohort.controller.execute import Executor, Result
+from kohort.controller.kept import find_dropped
+
+
+def create(name: str, owner: str = "me") -> Create:
+    return Create(CONFIGMAP, "lab", config_map(name, owner), why="it is wanted")
+
+
+def patch(name: str, **data: str) -> Patch:
+    return Patch(Address(CONFIGMAP, "lab", name), {"data": data}, why="it differs")
+
+
+class Failing:
+    """A cluster on which writes fail; counts them."""
+
+    def __init__(self, error: KohortError, after: int = 0) -> None:
+        self.error = error
+        self.after = after
+        self.calls: Counter[str] = Counter()
+
+    async def create(self, kind: Any, namespace: str, obj: Any) -> Any:
+        self.calls["create"] += 1
+        if self.calls["create"] > self.after:
+            raise self.error
+        return obj
+
+    async def patch(self, *args: Any, **options: Any) -> Any:
+        self.calls["patch"] += 1
+        raise self.error
+
+
+async def test_outcomes_come_in_the_order_of_the_actions():
+    cluster = await make_cluster()
+    stored = await cluster.create(CONFIGMAP, "lab", config_map("old"))
+    actions = [create("a"), Delete(CONFIGMAP, "lab", "old", uid_of(stored)), create("b")]
+    outcomes = await Executor(cluster).run(actions)
+    assert [outcome.action for outcome in outcomes] == actions
+    assert {outcome.result for outcome in outcomes} == {Result.DONE}
+    assert outcomes[0].stored is not None
+    assert uid_of(outcomes[0].stored)
+
+
+async def test_a_create_that_meets_its_own_object_is_a_success():
+    cluster = await make_cluster()
+    await cluster.create(CONFIGMAP, "lab", config_map("a", "me"))
+    [outcome] = await Executor(cluster).run([create("a")])
+    assert (outcome.result, outcome.is_success) == (Result.EXISTS, True)
+
+
+async def test_a_create_that_meets_an_object_of_another_says_whose():
+    cluster = await make_cluster()
+    await cluster.create(CONFIGMAP, "lab", config_map("a", "somebody"))
+    [outcome] = await Executor(cluster).run([create("a")])
+    assert (outcome.result, outcome.is_success) == (Result.TAKEN, False)
+    assert "already exists, and is controlled by Pod somebody" in outcome.message
+
+
+async def test_a_create_waits_for_a_namesake_that_is_leaving():
+    cluster = await make_cluster()
+    held = config_map("a", "me")
+    held["metadata"]["finalizers"] = ["example.com/held"]
+    await cluster.create(CONFIGMAP, "lab", held)
+    await cluster.delete(Address(CONFIGMAP, "lab", "a"))
+    [outcome] = await Executor(cluster).run([create("a")])
+    assert outcome.result is Result.CONFLICT
+
+
+async def test_a_delete_of_what_is_gone_or_another_is_a_success():
+    cluster = await make_cluster()
+    await cluster.create(CONFIGMAP, "lab", config_map("a"))
+    actions = [Delete(CONFIGMAP, "lab", "a", "not-this"), Delete(CONFIGMAP, "lab", "b", "u")]
+    outcomes = await Executor(cluster).run(actions)
+    assert [outcome.result for outcome in outcomes] == [Result.GONE, Result.GONE]
+    assert len((await cluster.list(Selection(CONFIGMAP, "lab"))).items) == 1
+
+
+async def test_a_patch_of_what_is_gone_is_a_conflict():
+    [outcome] = await Executor(await make_cluster()).run([patch("nobody", a="b")])
+    assert outcome.result is Result.CONFLICT
+
+
+@pytest.mark.parametrize(
+    ("error", "result"),
+    [
+        (Invalid("bad field"), Result.REFUSED),
+        (Forbidden("exceeded quota"), Result.REFUSED),
+        (InternalError("failed calling webhook"), Result.FAILED),
+        (Unavailable("gone"), Result.FAILED),
+        (KohortError("no credentials"), Result.FAILED),
+    ],
+)
+async def test_errors_are_told_apart_by_what_helps(error: KohortError, result: Result):
+    [outcome] = await Executor(Failing(error)).run([patch("a", b="c")])  # type: ignore[arg-type]
+    assert (outcome.result, outcome.message) == (result, str(error))
+
+
+async def test_a_server_that_is_busy_says_for_how_long():
+    busy = TooManyRequests("busy", details={"retryAfterSeconds": 3})
+    [outcome] = await Executor(Failing(busy)).run([patch("a")])  # type: ignore[arg-type]
+    assert outcome.retry_after_seconds == 3
+
+
+async def test_a_refused_template_costs_one_request():
+    cluster = Failing(Invalid("bad template"))
+    actions = [create(f"a-{n}") for n in range(100)]
+    outcomes = await Executor(cluster).run(actions)  # type: ignore[arg-type]
+    assert cluster.calls["create"] == 1
+    assert Counter(o.result for o in outcomes) == {Result.REFUSED: 1, Result.SKIPPED: 99}
+
+
+async def test_creates_start_slowly_and_other_actions_do_not_wait_for_them():
+    cluster = Failing(Invalid("no more"), after=4)
+    actions = [*(create(f"a-{n}") for n in range(50)), *(patch(f"p-{n}") for n in range(9))]
+    await Executor(cluster).run(actions)  # type: ignore[arg-type]
+    assert cluster.calls == {"create": 7, "patch": 9}
+
+
+async def test_who_does_not_lead_does_not_write():
+    cluster = await make_cluster()
+    outcomes = await Executor(cluster, may_write=lambda: False).run([create("a"), patch("b")])
+    assert {outcome.result for outcome in outcomes} == {Result.SKIPPED}
+    assert not (await cluster.list(Selection(CONFIGMAP, "lab"))).items
+
+
+async def test_the_key_waits_for_what_it_wrote():
+    cluster = await make_cluster()
+    cache = CacheWriter(Selection(CONFIGMAP), orjson.loads)
+    cache.apply(Init())
+    cache.apply(Ready("1"))
+    marks = Watermarks([cache.reader])
+    [outcome] = await Executor(cluster, marks).run([create("a")], key="k")
+    assert not marks.is_caught_up("k")
+    assert outcome.stored is not None
+    cache.apply(Mark(outcome.stored["metadata"]["resourceVersion"]))
+    assert marks.is_caught_up("k")
+
+
+def test_what_the_server_did_not_keep_is_named():
+    asked = {"spec": {"a": 1, "gone": {"x": 2}, "list": [{"k": "1000m"}, {"k": "2"}]}}
+    stored = {"spec": {"a": 1, "list": [{"k": "1"}, {"k": "2"}], "other": 3}}
+    assert find_dropped(asked, stored) == {"spec.gone.x", "spec.list[0].k"}
+
+
+async def test_an_outcome_names_what_was_dropped_of_a_patch():
+    cluster = await make_cluster()
+    await cluster.create(CONFIGMAP, "lab", config_map("a"))
+    body = {"data": {"k": "v"}, "pruned": True}
+    address = Address(CONFIGMAP, "lab", "a")
+    [outcome] = await Executor(cluster).run([Patch(address, body, PatchForm.MERGE)])
+    assert outcome.dropped == {"pruned"}

@@ -1,0 +1,173 @@
+"""Leader election in virtual time, on an API without sockets."""
+
+import asyncio
+from random import Random
+from typing import Any
+
+import pytest
+from controller_world import TestTime, make_cluster
+from virtual_time import run_virtual
+
+from kohort.cluster.errors import NotFound, Unavailable
+from kohort.cluster.port import Address
+from kohort.controller.lease import LEASE, Claim, Election, LeaseTerms, judge_claim
+from kohort.simulator.inprocess import InProcessCluster
+
+PLACE = Address(LEASE, "system", "leader")
+
+
+class Cuttable:
+    """A connection to the cluster that can be cut."""
+
+    def __init__(self, inner: InProcessCluster) -> None:
+        self._inner = inner
+        self.is_cut = False
+
+    def __getattr__(self, name: str) -> Any:
+        method = getattr(self._inner, name)
+
+        async def call(*args: Any) -> Any:
+            if self.is_cut:
+                raise Unavailable("cut")
+            return await method(*args)
+
+        return call
+
+
+def candidate(cluster: Any, name: str) -> Election:
+    return Election(cluster, LeaseTerms("leader", "system", name), TestTime(), Random(1))
+
+
+def seconds() -> float:
+    return asyncio.get_running_loop().time()
+
+
+@pytest.mark.parametrize(
+    ("spec", "unchanged", "claim"),
+    [
+        ({"holderIdentity": "me", "leaseDurationSeconds": 15}, 0, Claim.RENEW),
+        ({"holderIdentity": "you", "leaseDurationSeconds": 15}, 14.9, Claim.WAIT),
+        ({"holderIdentity": "you", "leaseDurationSeconds": 15}, 15, Claim.TAKE),
+        ({"holderIdentity": "", "leaseDurationSeconds": 1}, 0, Claim.TAKE),
+        ({}, 0, Claim.TAKE),
+    ],
+)
+def test_a_claim_depends_on_holder_and_silence(spec, unchanged, claim):
+    assert judge_claim(spec, "me", unchanged) is claim
+
+
+def test_the_lease_and_its_namespace_are_made_if_absent():
+    async def body() -> None:
+        cluster = await make_cluster()
+        me = candidate(cluster, "me")
+        assert not me.is_held
+        await me.acquire()
+        assert me.is_held
+        spec = (await cluster.read(PLACE))["spec"]
+        assert (spec["holderIdentity"], spec["leaseDurationSeconds"]) == ("me", 15)
+        assert spec["leaseTransitions"] == 0
+        assert spec["renewTime"] == "2026-01-02T03:04:05.000000Z"
+
+    run_virtual(body())
+
+
+def test_a_holder_renews_and_nobody_else_gets_in():
+    async def body() -> None:
+        cluster = await make_cluster()
+        me, you = candidate(cluster, "me"), candidate(cluster, "you")
+        await me.acquire()
+        keeping = asyncio.create_task(me.keep())
+        waiting = asyncio.create_task(you.acquire())
+        await asyncio.sleep(300)
+        assert (me.is_held, you.is_held, you.holder) == (True, False, "me")
+        assert not keeping.done()
+        waiting.cancel()
+        keeping.cancel()
+
+    run_virtual(body())
+
+
+def test_a_lease_that_is_given_back_is_taken_at_once():
+    async def body() -> None:
+        cluster = await make_cluster()
+        me, you = candidate(cluster, "me"), candidate(cluster, "you")
+        await me.acquire()
+        waiting = asyncio.create_task(you.acquire())
+        await asyncio.sleep(5)
+        await me.release()
+        assert not me.is_held
+        await waiting
+        assert seconds() < 5 + 2.5
+        assert (await cluster.read(PLACE))["spec"]["leaseTransitions"] == 1
+
+    run_virtual(body())
+
+
+def test_a_holder_that_is_cut_off_gives_up_before_another_begins():
+    async def body() -> None:
+        cluster = await make_cluster()
+        wire = Cuttable(cluster)
+        me, you = candidate(wire, "me"), candidate(cluster, "you")
+        await me.acquire()
+        keeping = asyncio.create_task(me.keep())
+        waiting = asyncio.create_task(you.acquire())
+        await asyncio.sleep(30.5)
+        wire.is_cut = True
+        while not waiting.done():
+            assert not (me.is_held and you.is_held)
+            await asyncio.sleep(0.1)
+        assert keeping.done()
+        assert 14 < seconds() - 30.5 < 19
+        wire.is_cut = False
+        assert not me.is_held
+
+    run_virtual(body())
+
+
+def test_a_short_outage_costs_nothing():
+    async def body() -> None:
+        wire = Cuttable(await make_cluster())
+        me = candidate(wire, "me")
+        await me.acquire()
+        keeping = asyncio.create_task(me.keep())
+        await asyncio.sleep(11)
+        wire.is_cut = True
+        await asyncio.sleep(7)
+        assert isinstance(me.trouble, Unavailable)
+        wire.is_cut = False
+        await asyncio.sleep(60)
+        assert (me.is_held, keeping.done()) == (True, False)
+        keeping.cancel()
+
+    run_virtual(body())
+
+
+def test_a_lease_that_another_writes_is_lost():
+    async def body() -> None:
+        cluster = await make_cluster()
+        me = candidate(cluster, "me")
+        await me.acquire()
+        keeping = asyncio.create_task(me.keep())
+        await cluster.patch(PLACE, {"spec": {"holderIdentity": "you"}})
+        await keeping
+        assert not me.is_held
+        assert me.holder == "you"
+        assert seconds() < 5
+
+    run_virtual(body())
+
+
+def test_a_lease_that_is_deleted_is_made_again():
+    async def body() -> None:
+        cluster = await make_cluster()
+        me = candidate(cluster, "me")
+        await me.acquire()
+        keeping = asyncio.create_task(me.keep())
+        await cluster.delete(PLACE)
+        with pytest.raises(NotFound):
+            await cluster.read(PLACE)
+        await asyncio.sleep(5)
+        assert (await cluster.read(PLACE))["spec"]["holderIdentity"] == "me"
+        keeping.cancel()
+
+    run_virtual(body())
