@@ -108,6 +108,9 @@ class Api:
     kind: Kind
     short_name: str
     watched: tuple[Watched, ...]
+    members: Kind  # the kind of its members
+    # The workload and the incarnation that a member belonged to, when it has gone.
+    find_lost: Callable[[Any, Callable[[Kind, Key], Any]], tuple[Key, str] | None]
     read: Callable[[Family], Reading]  # raises InvalidWorkload
     render: Callable[[Family, Reading, Plan], tuple[Action, ...]]
     write_status: Callable[[Family, Reading, Plan, str], Object]  # (…, now) -> status

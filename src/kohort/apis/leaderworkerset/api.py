@@ -1,15 +1,17 @@
 """LeaderWorkerSet, as the value that the operator knows it by."""
 
+from collections.abc import Callable
 from typing import Any
 
 from kohort.apis.api import Api, Key, Settings, Verdict, Watched, Webhook
-from kohort.apis.facts import SetFacts, Whole, read_node, read_pod, read_set
+from kohort.apis.facts import PodFacts, SetFacts, Whole, read_node, read_pod, read_set
 from kohort.apis.leaderworkerset import labels
 from kohort.apis.leaderworkerset.acting import render
 from kohort.apis.leaderworkerset.admission.defaulting import default_workload, record_carrier
 from kohort.apis.leaderworkerset.admission.pods import PodRefused, mutate_pod
 from kohort.apis.leaderworkerset.admission.validation import validate_workload
 from kohort.apis.leaderworkerset.admission.warning import warn_workload
+from kohort.apis.leaderworkerset.names import find_ordinal
 from kohort.apis.leaderworkerset.reading import (
     HISTORY,
     NODE,
@@ -21,7 +23,7 @@ from kohort.apis.leaderworkerset.reading import (
 )
 from kohort.apis.leaderworkerset.status import write_status
 from kohort.apis.leaderworkerset.telling import tell
-from kohort.cluster.objects import Object, namespace_of
+from kohort.cluster.objects import Kind, Object, namespace_of
 
 _SELECTOR = {"matchExpressions": [{"key": labels.NAME, "operator": "Exists"}]}
 
@@ -38,6 +40,35 @@ def _read_set(raw: bytes) -> SetFacts:
     if facts.metadata.labels.get(labels.NAME) == facts.metadata.name:
         facts.raw = raw
     return facts
+
+
+def _read_revision(raw: bytes) -> Whole:
+    """Revisions of the sets carry our labels too; only our own keep their JSON."""
+    revision = Whole(raw)
+    if not _is_ours(revision):
+        revision.raw = b""
+    return revision
+
+
+def _is_ours(revision: Whole) -> bool:
+    owners = [o for o in revision.metadata.owner_references if o.controller]
+    return all(owner.kind == labels.KIND.name for owner in owners)
+
+
+def _revision_owners(revision: Whole) -> tuple[Key, ...]:
+    return _owners(revision) if _is_ours(revision) else ()
+
+
+def _lost(pod: PodFacts, find: Callable[[Kind, Key], Any]) -> tuple[Key, str] | None:
+    """Which incarnation a worker that has gone belonged to, if that one still has its set."""
+    metadata = pod.metadata
+    place = find_ordinal(metadata.name)
+    if metadata.labels.get(labels.WORKER_INDEX) in (None, "0") or place is None:
+        return None
+    workers = find(STATEFUL_SET, (metadata.namespace, place[0]))
+    if workers is None or workers.metadata.uid != metadata.controller:
+        return None
+    return (metadata.namespace, metadata.labels.get(labels.NAME, "")), workers.metadata.controller
 
 
 def _default(lws: Object, old: Object | None, settings: Settings) -> Verdict:
@@ -94,10 +125,11 @@ LEADER_WORKER_SET = Api(
         Watched(STATEFUL_SET, _read_set, labels.NAME, _owners),
         Watched(POD, read_pod, labels.NAME, _owners),
         Watched(SERVICE, Whole, labels.NAME, _owners),
-        Watched(REVISION, Whole, labels.NAME, _owners),
-        Watched(REVISION, Whole, HISTORY, _owners),
+        Watched(REVISION, _read_revision, owners=_revision_owners),
         Watched(NODE, read_node),
     ),
+    members=POD,
+    find_lost=_lost,
     read=read,
     render=render,
     write_status=write_status,

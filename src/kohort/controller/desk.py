@@ -1,0 +1,167 @@
+"""
+A desk: one API at work, with its caches, its queue and what it remembers.
+
+A change of a child puts the keys of its workloads on the queue, where changes of
+one key are gathered for a moment. A key is looked at on one snapshot of all
+caches, and only when they have seen its own last writes.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
+from random import Random
+from typing import Any
+
+from kohort.apis.api import Api, Family, Key, Settings, Watched
+from kohort.apis.facts import Whole
+from kohort.cluster.objects import Kind
+from kohort.cluster.port import Cluster, Selection
+from kohort.controller.caching.cache import Cache, Difference
+from kohort.controller.caching.informers import Informers
+from kohort.controller.caching.watermarks import Watermarks
+from kohort.controller.events import EventSink
+from kohort.controller.execute import Executor
+from kohort.controller.queue import Verdict, WorkQueue
+from kohort.controller.reconcile import Look, Memory, Reconciler
+from kohort.controller.timing import Time
+
+CATCH_UP_SECONDS = 0.5
+WORKERS = 16
+_OWNER = "owner"
+
+Recorder = Callable[[Key, Look, float], None]
+
+
+class Desk:
+    """One API at work."""
+
+    def __init__(
+        self,
+        api: Api,
+        informers: Informers,
+        cluster: Cluster,
+        time: Time,
+        chance: Random,
+        settings: Settings,
+    ) -> None:
+        self.api = api
+        self.settings = settings
+        self.queue: WorkQueue[Key] = WorkQueue(time, chance)
+        self.watermarks = Watermarks()
+        self.executor = Executor(cluster, self.watermarks)
+        self.events = EventSink(cluster, api.kind.name.lower(), "kohort")
+        self.record: Recorder = lambda key, look, seconds: None
+        self._time = time
+        self._reconciler = Reconciler(api, self.executor, self.events)
+        self._memories: dict[Key, Memory] = {}
+        self._lost: dict[Key, dict[str, tuple[str, ...]]] = {}
+        self.roots: Cache[Whole] = informers.add(Selection(api.kind), Whole)
+        self.children: list[tuple[Watched, Cache[Any]]] = [
+            (watched, self._add(informers, watched)) for watched in api.watched
+        ]
+        self._follow()
+
+    def _add(self, informers: Informers, watched: Watched) -> Cache[Any]:
+        def owners(child: Any) -> Iterable[str]:
+            return ("/".join(key) for key in watched.owners(child))
+
+        selection = Selection(watched.kind, labels=watched.labels)
+        return informers.add(selection, watched.decode, {_OWNER: owners})
+
+    def _follow(self) -> None:
+        self.watermarks.add(self.roots)
+        self.roots.subscribe(lambda difference: self.queue.add(difference.key))
+        for watched, cache in self.children:
+            self.watermarks.add(cache)
+            cache.subscribe(self._listener(watched))
+
+    def _listener(self, watched: Watched) -> Callable[[Difference[Any]], None]:
+        def listen(difference: Difference[Any]) -> None:
+            for entry in (difference.old, difference.new):
+                if entry is not None:
+                    for key in watched.owners(entry.value):
+                        self.queue.add(key)
+            if watched.kind == self.api.members and difference.old is not None:
+                self._note_loss(difference)
+
+        return listen
+
+    def _note_loss(self, difference: Difference[Any]) -> None:
+        """A member that went, or came back as another, is missed by its incarnation."""
+        old, new = difference.old, difference.new
+        if old is None or (new is not None and new.uid == old.uid):
+            return
+        found = self.api.find_lost(old.value, self._find)
+        if found is not None:
+            key, incarnation = found
+            lost = self._lost.setdefault(key, {})
+            lost[incarnation] = (*lost.get(incarnation, ()), old.key[1])
+
+    def _find(self, kind: Kind, name: Key) -> Any:
+        for watched, cache in self.children:
+            if watched.kind == kind and (found := cache.find(name)) is not None:
+                return found
+        return None
+
+    async def run(self) -> None:
+        """Look at workloads as they change, until stopped."""
+        await self.queue.run(self.work, WORKERS)
+
+    async def work(self, key: Key) -> Verdict:
+        """Look at one workload."""
+        if not self.watermarks.is_caught_up(key):
+            return Verdict(again_seconds=CATCH_UP_SECONDS)
+        root = self.roots.find(key)
+        if root is None:
+            self._forget(key)
+            return Verdict()
+        begun = self._time.elapsed()
+        family = self.gather(key, root)
+        memory = self._memories.setdefault(key, Memory())
+        now = _stamp(self._time.now())
+        look = await self._reconciler.look(family, memory, now, begun)
+        self.record(key, look, self._time.elapsed() - begun)
+        return Verdict(look.is_failed, look.recheck_seconds)
+
+    def gather(self, key: Key, root: Whole) -> Family:
+        """The workload and its children as all caches have them now."""
+        owner = "/".join(key)
+        children: dict[Kind, tuple[Any, ...]] = {}
+        for watched, cache in self.children:
+            found = tuple(cache.select(_OWNER, owner))
+            children[watched.kind] = (*children.get(watched.kind, ()), *found)
+        memory = self._memories.get(key)
+        return Family(
+            root=root.decode(),
+            children=children,
+            node_labels=self._node_labels,
+            lost=self._still_lost(key, children),
+            dropped=memory.dropped if memory else frozenset(),
+            settings=self.settings,
+        )
+
+    def _still_lost(
+        self, key: Key, children: Mapping[Kind, tuple[Any, ...]]
+    ) -> Mapping[str, tuple[str, ...]]:
+        """What living incarnations miss; the rest is forgotten with them."""
+        lost = self._lost.get(key)
+        if not lost:
+            return {}
+        alive = {child.metadata.uid for child in children.get(self.api.members, ())}
+        self._lost[key] = {uid: names for uid, names in lost.items() if uid in alive}
+        return self._lost[key]
+
+    def _node_labels(self, name: str) -> Mapping[str, str] | None:
+        for watched, cache in self.children:
+            if watched.kind.name == "Node" and (node := cache.find(("", name))) is not None:
+                labels: Mapping[str, str] = node.metadata.labels
+                return labels
+        return None
+
+    def _forget(self, key: Key) -> None:
+        self._memories.pop(key, None)
+        self._lost.pop(key, None)
+        self.watermarks.forget(key)
+
+
+def _stamp(now: datetime) -> str:
+    return now.strftime("%Y-%m-%dT%H:%M:%SZ")

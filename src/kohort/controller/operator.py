@@ -1,0 +1,45 @@
+"""
+The operator: all desks of a process, started and stopped together.
+
+It holds no state of its own that matters: what it knows it has read from the
+cluster, and it may be killed at any moment.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from random import Random
+
+from kohort.apis.api import DEFAULTS, Api, Settings
+from kohort.cluster.port import Cluster
+from kohort.controller.caching.informers import Informers, Reports
+from kohort.controller.desk import Desk
+from kohort.controller.timing import Time
+
+
+class Operator:
+    """Every API that is served, at work on one cluster."""
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        apis: Sequence[Api],
+        time: Time,
+        chance: Random,
+        settings: Settings = DEFAULTS,
+        reports: Reports | None = None,
+    ) -> None:
+        self.informers = Informers(cluster, time, chance, reports)
+        self.desks = [Desk(api, self.informers, cluster, time, chance, settings) for api in apis]
+
+    async def run(self) -> None:
+        """Work until cancelled: fill the caches first, then look at workloads."""
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self.informers.run())
+            await self.informers.wait_until_ready()
+            for desk in self.desks:
+                group.create_task(desk.run())
+
+    def stop(self) -> None:
+        """Start no more work; what runs may end."""
+        for desk in self.desks:
+            desk.queue.stop()

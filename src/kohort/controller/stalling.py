@@ -1,0 +1,40 @@
+"""
+The condition ``Stalled``: nothing will happen until somebody changes something.
+
+It is our own, beside the conditions that an API has, and only there while it is
+true or has been: clients that wait by kstatus read it as failed.
+"""
+
+from kohort.cluster.objects import Object
+
+STALLED = "Stalled"
+
+
+def write_stall(root: Object, reason: str, message: str, now: str) -> Object:
+    """The status of an object that is stalled, with why."""
+    return _with(root, "True", reason, message, now)
+
+
+def clear_stall(root: Object, now: str) -> Object:
+    """The status of an object that is not stalled; untouched if it never was."""
+    status: Object = root.get("status") or {}
+    if any(c["type"] == STALLED and c["status"] == "True" for c in status.get("conditions") or ()):
+        return _with(root, "False", "Resumed", "the object was changed", now)
+    return status
+
+
+def _with(root: Object, value: str, reason: str, message: str, now: str) -> Object:
+    status: Object = root.get("status") or {}
+    conditions: list[Object] = status.get("conditions") or []
+    old = next((c for c in conditions if c["type"] == STALLED), None)
+    changed = old is None or old["status"] != value
+    new = {
+        "type": STALLED,
+        "status": value,
+        "reason": reason,
+        "message": message[:32_768],
+        "observedGeneration": root["metadata"].get("generation", 0),
+        "lastTransitionTime": now if changed or old is None else old["lastTransitionTime"],
+    }
+    kept = [c for c in conditions if c["type"] != STALLED]
+    return {**status, "conditions": [*kept, new]}
