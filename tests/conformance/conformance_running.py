@@ -199,7 +199,7 @@ def _body(step: Step) -> bytes | None:
     body = step["body"]
     if "padding" in step:
         body = {**body, "data": {"padding": "x" * step["padding"]}}
-    return json.dumps(body).encode()
+    return json.dumps(body, separators=(",", ":")).encode()
 
 
 def read_body(reply: Reply) -> Any:

@@ -18,6 +18,8 @@ _ADDRESS = re.compile(r"\b10\.\d+\.\d+\.\d+\b")
 _HOST = re.compile(r"127\.0\.0\.1:\d+")
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{20,}")
 _MOUNT = re.compile(r"kube-api-access-[a-z0-9]{5}\b")
+_CURRENT = re.compile(r"(Too large resource version: \d+, current: )\d+")
+_HASH = re.compile(r'(ReplicaSet "[a-z]+)-[b-z2-9]{5,10}"')
 _AGES = {"Age", "Last Seen", "First Seen", "Duration"}
 _AGE = re.compile(r"^(\d+[smhdy])+$")
 
@@ -98,6 +100,8 @@ class Normaliser:
         value = _HOST.sub("<host>", value)
         value = _TOKEN.sub("<token>", value)
         value = _MOUNT.sub("kube-api-access-<suffix>", value)
+        value = _HASH.sub(r'\1-<hash>"', value)
+        value = _CURRENT.sub(r"\1<version>", value)
         value = _IN_PARENTHESES.sub(r"\1(<version>)", value)
         return _SAID_VERSION.sub(self._said_version, value)
 

@@ -21,7 +21,7 @@ DIFFERENCES = load_differences()
 
 @pytest.fixture(scope="module")
 def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
-    with start_cluster(nodes=2) as cluster:
+    with start_cluster(nodes=2, speed=1.0) as cluster:
         ca = tmp_path_factory.mktemp("conformance") / "ca.crt"
         ca.write_text(cluster.ca)
         yield Client(cluster.url, str(ca), token=cluster.token)

@@ -143,6 +143,12 @@ class InternalError(ClusterError):
     """The server failed."""
 
 
+class BareError(InternalError):
+    """A failure that a real server reports without a reason."""
+
+    reason = ""
+
+
 class Unavailable(ClusterError):
     """Nobody can serve this now."""
 

@@ -145,7 +145,7 @@ class _Parser:
         if token in (">", "<"):
             if not value.lstrip("-").isdigit():
                 raise _unparsable(
-                    f"values[0][{key}]: Invalid value: {show(value)}: "
+                    f"values[0]: Invalid value: {show(value)}: "
                     "for 'Gt', 'Lt' operators, the value must be an integer"
                 )
             return Requirement(key, "Gt" if token == ">" else "Lt", (value,))
@@ -225,5 +225,7 @@ def parse_field_selector(text: str) -> FieldSelector:
         if not found:
             raise BadRequest(f"invalid selector: '{text}'; can't understand '{term}'")
         field, operator, value = found.groups()
+        if re.search(r"(?<!\\)(\\\\)*\\$", value):
+            raise BadRequest("invalid field selector: invalid escape sequence: \\")
         clauses.append((field.strip(), operator != "!=", re.sub(r"\\(.)", r"\1", value)))
     return FieldSelector(tuple(clauses))

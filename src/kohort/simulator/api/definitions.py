@@ -13,7 +13,7 @@ from kohort.cluster.fields import FieldError
 from kohort.cluster.objects import Kind, Object, is_leaving, is_true, name_of
 from kohort.simulator.api.context import Context
 from kohort.simulator.api.requests import DeleteOptions, Target, WriteOptions
-from kohort.simulator.api.writes.deleting import delete
+from kohort.simulator.api.writes.deleting import CLEANUP, delete
 from kohort.simulator.api.writes.writing import change
 from kohort.simulator.kinds import DEFINITION
 from kohort.simulator.resources.printers.custom import custom_printer
@@ -28,7 +28,6 @@ from kohort.simulator.schemas.jsonpath import compile_path
 from kohort.simulator.schemas.structural.schema import compile_schema
 
 BUCKET = DEFINITION.group_resource
-CLEANUP = "customresourcecleanup.apiextensions.k8s.io"
 _SERVER = WriteOptions(manager="kube-apiserver")
 
 
@@ -54,16 +53,9 @@ async def settle(context: Context, name: str) -> None:
     if status != crd.get("status"):
         at_status = Target(target.resource, "", name, "status")
         await change(context, at_status, lambda live: {**live, "status": status}, _SERVER)
-    if CLEANUP not in (crd["metadata"].get("finalizers") or ()):
-        await change(context, target, _add_finalizer, _SERVER)
     entry = context.store.find(BUCKET, ("", name))
     assert entry is not None
     _serve(context, entry.decode())
-
-
-def _add_finalizer(crd: Object) -> Object:
-    finalizers = [*(crd["metadata"].get("finalizers") or ()), CLEANUP]
-    return {**crd, "metadata": {**crd["metadata"], "finalizers": finalizers}}
 
 
 async def _clean_up(context: Context, crd: Object) -> None:

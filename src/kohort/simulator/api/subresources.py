@@ -7,8 +7,8 @@ from typing import Any
 
 import orjson
 
-from kohort.cluster.errors import BadRequest, TooManyRequests, conflict, invalid
-from kohort.cluster.fields import Fault, FieldError
+from kohort.cluster.errors import BadRequest, BareError, TooManyRequests, conflict, invalid
+from kohort.cluster.fields import Fault, FieldError, aggregate
 from kohort.cluster.objects import Kind, Object
 from kohort.cluster.selectors import read_label_selector
 from kohort.simulator.api.context import Context, load
@@ -23,7 +23,7 @@ from kohort.simulator.api.requests import (
 )
 from kohort.simulator.api.writes.deleting import delete
 from kohort.simulator.api.writes.patching import apply_to
-from kohort.simulator.api.writes.writing import change, commit, manager_of
+from kohort.simulator.api.writes.writing import change, commit, explain_uid, manager_of
 from kohort.simulator.kinds import BUDGET
 from kohort.simulator.patching.ownership import track_update
 from kohort.simulator.resources.printers import Printer
@@ -112,10 +112,7 @@ async def bind(context: Context, target: Target, binding: Object, options: Write
     """Put a pod on a node."""
     entry = context.expect(target)
     pod = load(target.resource, entry)
-    node = (binding.get("target") or {}).get("name", "")
-    if not node:
-        error = FieldError(Fault.REQUIRED, "target.name")
-        raise invalid("Binding", "", target.name, [error])
+    node = _node_of(binding)
     _guard_binding(target, pod, binding)
     old = {**pod, "metadata": dict(pod["metadata"])}
     pod["spec"] = {**pod["spec"], "nodeName": node}
@@ -127,12 +124,24 @@ async def bind(context: Context, target: Target, binding: Object, options: Write
     return Answer(orjson.dumps({**_SUCCESS, "code": 201}), 201)
 
 
+def _node_of(binding: Object) -> str:
+    asked: Object = binding.get("target") or {}
+    errors: list[FieldError] = []
+    if asked.get("kind") not in (None, "", "Node"):
+        detail = 'supported values: "Node", "<empty>"'
+        errors.append(FieldError(Fault.NOT_SUPPORTED, "target.kind", detail, asked["kind"]))
+    if not asked.get("name"):
+        errors.append(FieldError(Fault.REQUIRED, "target.name"))
+    if errors:
+        raise BareError(aggregate(errors))
+    return str(asked["name"])
+
+
 def _guard_binding(target: Target, pod: Object, binding: Object) -> None:
     uid = (binding.get("metadata") or {}).get("uid")
     if uid and uid != pod["metadata"]["uid"]:
         seen = pod["metadata"]["uid"]
-        why = f"Precondition failed: UID in precondition: {uid}, UID in object meta: {seen}"
-        raise conflict("pods/binding", "", target.name, why)
+        raise conflict("pods", "", target.name, explain_uid(target, uid, seen))
     if "deletionTimestamp" in pod["metadata"]:
         why = f"pod {target.name} is being deleted, cannot be assigned to a host"
         raise conflict("pods/binding", "", target.name, why)
@@ -165,7 +174,7 @@ async def evict(
     deletion = DeleteOptions(
         grace_seconds=asked.get("gracePeriodSeconds"),
         uid=preconditions.get("uid", ""),
-        dry_run=options.dry_run,
+        dry_run=options.dry_run or bool(asked.get("dryRun")),
         user=options.user,
     )
     facts = entry.facts
@@ -250,6 +259,7 @@ _EVERY_PATH = {"verbs": ["*"], "nonResourceURLs": ["*"]}
 
 def review_access(target: Target, review: Object) -> Answer:
     """Whoever has the token may do everything, and is told so."""
+    _check_review(target, review.get("spec") or {})
     status: Object = {"allowed": True}
     if target.resource.kind.name == "SelfSubjectRulesReview":
         status = {
@@ -260,3 +270,13 @@ def review_access(target: Target, review: Object) -> Answer:
     kind = target.resource.kind
     body = {"kind": kind.name, "apiVersion": kind.api_version, "metadata": {}, **review}
     return Answer(orjson.dumps({**body, "status": status}), 201)
+
+
+def _check_review(target: Target, spec: Object) -> None:
+    asked = [field for field in ("resourceAttributes", "nonResourceAttributes") if spec.get(field)]
+    if len(asked) == 1 or target.resource.kind.name != "SelfSubjectAccessReview":
+        return
+    detail = "exactly one of nonResourceAttributes or resourceAttributes must be specified"
+    value = spec.get("resourceAttributes")
+    error = FieldError(Fault.INVALID, "spec.resourceAttributes", detail, value)
+    raise invalid("", target.resource.kind.group, "", [error])

@@ -79,7 +79,7 @@ def _undecodable(value: Any, kind: str) -> BadRequest:
 
 
 def _refuse() -> Invalid:
-    return Invalid(_REFUSED)
+    return Invalid(_REFUSED, details={})
 
 
 def _apply(root: Any, operation: Object | None) -> Any:

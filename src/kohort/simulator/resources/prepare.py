@@ -9,7 +9,8 @@ from collections.abc import Callable
 
 from kohort.cluster.objects import Object
 from kohort.cluster.quantities import parse_quantity
-from kohort.simulator.resources.defaults.network import keep_allocated
+from kohort.simulator.resources.defaults.network import complete_service, keep_allocated
+from kohort.simulator.resources.defaults.pods import admit_pod_spec
 
 _QUALITY_RESOURCES = ("cpu", "memory")
 _GATED = "Scheduling is blocked due to non-empty scheduling gates"
@@ -58,6 +59,7 @@ def keep_spec_and_labels(obj: Object, old: Object) -> None:
 def prepare_pod(pod: Object) -> None:
     """A new pod is pending. Its priority is that of its class, which the server looks up."""
     spec = pod["spec"]
+    admit_pod_spec(spec)
     if not spec.get("priorityClassName"):
         spec.setdefault("priority", 0)
         spec.setdefault("preemptionPolicy", "PreemptLowerPriority")
@@ -81,6 +83,7 @@ def prepare_pod(pod: Object) -> None:
 def prepare_pod_update(pod: Object, old: Object) -> None:
     """Status and what admission once chose stay as they are."""
     keep_status(pod, old)
+    admit_pod_spec(pod["spec"])
     for field in ("priority", "preemptionPolicy"):
         if field in old["spec"]:
             pod["spec"].setdefault(field, old["spec"][field])
@@ -132,10 +135,17 @@ def prepare_namespace_update(namespace: Object, old: Object) -> None:
     keep_status(namespace, old)
 
 
+def prepare_service(service: Object) -> None:
+    """A new service has not balanced anything, and gets a family of addresses."""
+    service["status"] = {"loadBalancer": {}}
+    complete_service(service)
+
+
 def prepare_service_update(service: Object, old: Object) -> None:
     """Status and allocated addresses stay."""
     keep_status(service, old)
     keep_allocated(service, old)
+    complete_service(service)
 
 
 def prepare_persistent_volume(volume: Object) -> None:

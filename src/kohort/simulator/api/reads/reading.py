@@ -17,6 +17,7 @@ from kohort.simulator.api.requests import ListOptions, Page, Target
 from kohort.simulator.resources.resource import Resource
 from kohort.simulator.store.entries import Entry
 
+_TOKEN_VERSION = "meta.k8s.io/v1"
 _CONTINUE_EXPIRED = (
     "The provided continue parameter is too old to display a consistent list result. You can "
     "start a new list without the continue parameter, or use the continue token in this response "
@@ -37,8 +38,8 @@ def list_page(context: Context, target: Target, options: ListOptions) -> Page:
         entries = entries[: options.limit]
         continue_from = _token(version, entries[-1])
     resource = target.resource
-    strip = _prefix(resource)
-    items = [_item(resource, entry, strip) for entry in entries]
+    strip = item_prefix(resource)
+    items = [encode_item(resource, entry, strip) for entry in entries]
     return Page(items, str(version), continue_from, remaining)
 
 
@@ -74,7 +75,7 @@ def check_fields(resource: Resource, options: ListOptions) -> None:
     for field, _, _ in options.fields.clauses:
         if field not in known:
             what = f"field label not supported: {field}"
-            if resource.structural is not None or resource.kind.group:
+            if not resource.fields:
                 what = f'"{field}" is not a known field selector: only {_shown(known)}'
             raise BadRequest(what)
 
@@ -116,20 +117,41 @@ def too_new(version: int, current: int) -> TimedOut:
 
 def _token(version: int, last: Entry) -> str:
     start = f"{last.namespace}/{last.name}\0"
-    body = orjson.dumps({"v": "meta.k8s.io/v1", "rv": version, "start": start})
+    body = orjson.dumps({"v": _TOKEN_VERSION, "rv": version, "start": start})
     return base64.urlsafe_b64encode(body).decode().rstrip("=")
 
 
 def _read_token(token: str) -> tuple[int, tuple[str, str]]:
+    raw = b""
     try:
-        body = orjson.loads(base64.urlsafe_b64decode(token + "=" * (-len(token) % 4)))
+        raw = base64.urlsafe_b64decode(token + "=" * (-len(token) % 4))
+        body = orjson.loads(raw)
+    except (ValueError, binascii.Error) as error:
+        raise _bad_token(_stumble(raw) or str(error)) from None
+    if not isinstance(body, dict) or body.get("v") != _TOKEN_VERSION:
+        version = body.get("v", "") if isinstance(body, dict) else ""
+        raise _bad_token(f"server does not recognize this encoded version {version}")
+    try:
         namespace, _, name = body["start"].removesuffix("\0").partition("/")
         return int(body["rv"]), (namespace, name)
-    except (ValueError, KeyError, TypeError, AttributeError, binascii.Error) as error:
-        raise BadRequest(f"invalid continue token: continue key is not valid: {error}") from None
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise _bad_token("incorrect encoded start resourceVersion") from None
 
 
-def _prefix(resource: Resource) -> bytes:
+def _bad_token(why: str) -> BadRequest:
+    return BadRequest(f"invalid continue token: continue key is not valid: {why}")
+
+
+def _stumble(raw: bytes) -> str:
+    """Which byte cannot begin a JSON value, if it is the first."""
+    if not raw or raw[:1] in b'{["-0123456789tfn':
+        return ""
+    first = chr(raw[0])
+    shown = first if first.isascii() and first.isprintable() else f"\\u{raw[0]:04x}"
+    return f"invalid character '{shown}' looking for beginning of value"
+
+
+def item_prefix(resource: Resource) -> bytes:
     """What items of a built-in list leave out: their kind and apiVersion."""
     if resource.structural is not None or resource.from_storage is not None:
         return b""
@@ -138,7 +160,8 @@ def _prefix(resource: Resource) -> bytes:
     return head[:-1] + b","
 
 
-def _item(resource: Resource, entry: Entry, prefix: bytes) -> bytes:
+def encode_item(resource: Resource, entry: Entry, prefix: bytes) -> bytes:
+    """One item of a list."""
     raw = encode(resource, entry)
     if prefix and raw.startswith(prefix):
         return b"{" + raw[len(prefix) :]

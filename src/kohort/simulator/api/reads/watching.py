@@ -83,6 +83,8 @@ class Watch:
             self._stop()
         else:
             entry = event.entry
+            if seen == "DELETED" and event.change is not Change.DELETED:
+                entry = _as_it_was(event)
             self._queue.append(WatchEvent(seen, encode(self.target.resource, entry), entry))
         self._signal.set()
 
@@ -118,6 +120,15 @@ class Watch:
             self.is_closed = True
             self._stop()
             self._signal.set()
+
+
+def _as_it_was(event: Event) -> Entry:
+    """The last state that matched, with the version at which it no longer did."""
+    last = event.previous
+    assert last is not None
+    obj = last.decode()
+    obj["metadata"]["resourceVersion"] = str(event.rv)
+    return Entry(last.key, event.rv, obj, last.fields, orjson.dumps(obj))
 
 
 def open_watch(

@@ -9,15 +9,19 @@ from datetime import timedelta
 
 import orjson
 
-from kohort.cluster.errors import conflict
+from kohort.cluster.errors import Forbidden, conflict
 from kohort.cluster.objects import Object
 from kohort.simulator.api.admission import Review
 from kohort.simulator.api.context import Context, encode, load
-from kohort.simulator.api.reads.reading import list_entries
+from kohort.simulator.api.reads.reading import encode_item, item_prefix, list_entries
 from kohort.simulator.api.requests import Answer, DeleteOptions, ListOptions, Target
 from kohort.simulator.api.writes.writing import commit, selectable_fields
+from kohort.simulator.kinds import DEFINITION
 from kohort.simulator.store.entries import Entry
 
+CLEANUP = "customresourcecleanup.apiextensions.k8s.io"
+_DEFINITIONS = DEFINITION.group_resource
+_IMMORTAL = ("default", "kube-system", "kube-public")
 _ORPHAN, _FOREGROUND = "orphan", "foregroundDeletion"
 _FINALIZERS = {"Orphan": _ORPHAN, "Foreground": _FOREGROUND}
 # These answer with the object that was deleted; all others with a Status.
@@ -44,6 +48,8 @@ async def delete(context: Context, target: Target, options: DeleteOptions) -> An
     before = orjson.dumps(obj)
     grace = _grace_seconds(target, obj, options)
     _mark_finalizers(obj, options.propagation)
+    if target.resource.bucket == _DEFINITIONS:
+        _hold_for_objects(obj)
     if not _may_go(obj, grace):
         _mark_leaving(context, obj, grace)
         if target.resource.bucket == "namespaces":
@@ -53,7 +59,8 @@ async def delete(context: Context, target: Target, options: DeleteOptions) -> An
         if target.resource.has_generation:
             obj["metadata"]["generation"] = obj["metadata"].get("generation", 0) + 1
         return Answer(commit(context, target, obj, entry, options.dry_run), 200, warnings)
-    return Answer(_remove(context, target, obj, options.dry_run), 200, warnings)
+    shown = _mark_gone(context, target, obj)
+    return Answer(_remove(context, target, obj, shown, options.dry_run), 200, warnings)
 
 
 async def delete_collection(
@@ -61,15 +68,19 @@ async def delete_collection(
 ) -> Answer:
     """Delete all objects that are chosen. Answers with the list of them."""
     entries, _ = list_entries(context, target, chosen)
-    shown = [encode(target.resource, entry) for entry in entries]
+    prefix = item_prefix(target.resource)
+    shown = [encode_item(target.resource, entry, prefix) for entry in entries]
     for entry in entries:
         one = Target(target.resource, entry.namespace, entry.name)
         if context.find(one) is not None:
             await delete(context, one, options)
+    metadata = {"resourceVersion": str(context.store.revision)}
+    if target.resource.structural is not None:
+        metadata["continue"] = ""
     body = {
         "kind": target.resource.list_kind or f"{target.resource.kind.name}List",
         "apiVersion": target.resource.kind.api_version,
-        "metadata": {"resourceVersion": str(context.store.revision)},
+        "metadata": metadata,
         "items": [orjson.Fragment(raw) for raw in shown],
     }
     return Answer(orjson.dumps(body))
@@ -77,6 +88,11 @@ async def delete_collection(
 
 def _guard(target: Target, entry: Entry, options: DeleteOptions) -> None:
     kind = target.resource.kind
+    if target.resource.bucket == "namespaces" and target.name in _IMMORTAL:
+        raise Forbidden(
+            f'namespaces "{target.name}" is forbidden: this namespace may not be deleted',
+            details={"name": target.name, "kind": "namespaces"},
+        )
     if options.uid and options.uid != entry.uid:
         why = (
             f"the UID in the precondition ({options.uid}) does not match the UID in record "
@@ -111,9 +127,11 @@ def _grace_seconds(target: Target, obj: Object, options: DeleteOptions) -> int:
     wanted = options.grace_seconds
     if wanted is None:
         wanted = spec.get("terminationGracePeriodSeconds", 30)
+    if wanted < 0:
+        wanted = 1
     if "deletionTimestamp" in obj["metadata"]:
         return min(wanted, obj["metadata"].get("deletionGracePeriodSeconds") or 0)
-    return max(wanted, 0)
+    return int(wanted)
 
 
 def _mark_finalizers(obj: Object, propagation: str | None) -> None:
@@ -127,6 +145,14 @@ def _mark_finalizers(obj: Object, propagation: str | None) -> None:
         metadata["finalizers"] = kept
     else:
         metadata.pop("finalizers", None)
+
+
+def _hold_for_objects(definition: Object) -> None:
+    """A definition goes when the last object of its kind has gone."""
+    metadata = definition["metadata"]
+    finalizers = metadata.get("finalizers") or []
+    if CLEANUP not in finalizers:
+        metadata["finalizers"] = [*finalizers, CLEANUP]
 
 
 def _may_go(obj: Object, grace: int) -> bool:
@@ -146,14 +172,28 @@ def _mark_leaving(context: Context, obj: Object, grace: int) -> None:
     metadata["deletionGracePeriodSeconds"] = grace
 
 
-def _remove(context: Context, target: Target, obj: Object, dry_run: bool) -> bytes:
+def _mark_gone(context: Context, target: Target, obj: Object) -> Object:
+    """What whoever deletes is shown; a pod tells that its time is over."""
+    if not target.resource.graceful:
+        return obj
+    metadata = dict(obj["metadata"])
+    if metadata.get("deletionGracePeriodSeconds") != 0:
+        metadata["generation"] = metadata.get("generation", 0) + 1
+    gone = {**obj, "metadata": metadata}
+    _mark_leaving(context, gone, 0)
+    return gone
+
+
+def _remove(context: Context, target: Target, obj: Object, shown: Object, dry_run: bool) -> bytes:
     resource = target.resource
     if not dry_run:
         stored = resource.to_storage(obj) if resource.to_storage else obj
         fields = selectable_fields(resource, stored)
-        context.store.remove(resource.bucket, (target.namespace, target.name), stored, fields)
+        key = (target.namespace, target.name)
+        gone = context.store.remove(resource.bucket, key, stored, fields)
+        shown["metadata"]["resourceVersion"] = str(gone.rv)
     if resource.kind.group_resource in _SHOWN:
-        return orjson.dumps(obj)
+        return orjson.dumps(shown)
     details = {
         "name": target.name,
         **({"group": resource.kind.group} if resource.kind.group else {}),

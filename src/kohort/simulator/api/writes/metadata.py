@@ -2,7 +2,7 @@
 Metadata: what the server sets itself, and what a client may never change.
 """
 
-from kohort.cluster.errors import BadRequest, Forbidden, InternalError, invalid, not_found
+from kohort.cluster.errors import BadRequest, BareError, Forbidden, invalid, not_found
 from kohort.cluster.fields import Fault, FieldError
 from kohort.cluster.objects import Object
 from kohort.simulator.api.context import Context
@@ -26,7 +26,7 @@ def start_metadata(context: Context, target: Target, obj: Object) -> None:
     if not isinstance(metadata, dict):
         metadata = obj["metadata"] = {}
     if metadata.get("resourceVersion"):
-        raise _Silent("resourceVersion should not be set on objects to be created")
+        raise BareError("resourceVersion should not be set on objects to be created")
     place(target, metadata)
     for field in _SERVER_SET:
         metadata.pop(field, None)
@@ -36,12 +36,6 @@ def start_metadata(context: Context, target: Target, obj: Object) -> None:
     metadata["creationTimestamp"] = context.stamp()
     if target.resource.has_generation:
         metadata["generation"] = 1
-
-
-class _Silent(InternalError):
-    """A failure that a real server reports without a reason."""
-
-    reason = ""
 
 
 def place(target: Target, metadata: Object) -> None:
@@ -65,6 +59,28 @@ def _generate_name(context: Context, target: Target, metadata: Object) -> str:
             kind.name, kind.group, "", [FieldError(Fault.REQUIRED, "metadata.name", detail)]
         )
     return f"{prefix[: GENERATED_NAME_MAX - 5]}{context.new_suffix()}"
+
+
+def drop_repeated_owners(metadata: Object) -> list[str]:
+    """Name each owner once; the client is told of those that it named again."""
+    owners = metadata.get("ownerReferences") or ()
+    if len(owners) < 2:
+        return []
+    kept: list[Object] = []
+    repeated: list[str] = []
+    for owner in owners:
+        if owner in kept:
+            repeated.append(owner.get("uid", ""))
+        else:
+            kept.append(owner)
+    if not repeated:
+        return []
+    metadata["ownerReferences"] = kept
+    return [
+        ".metadata.ownerReferences contains duplicate entries; API server dedups owner references "
+        "in 1.20+, and may reject such requests as early as 1.24; please fix your requests; "
+        f"duplicate UID(s) observed: {', '.join(repeated)}"
+    ]
 
 
 def check_namespace(context: Context, target: Target, name: str) -> None:

@@ -5,11 +5,13 @@ A patch always meets the newest state, so it loses no race unless it names a
 version itself. Server-side apply is the one patch that may create.
 """
 
-from kohort.cluster.errors import BadRequest, UnsupportedMediaType
+from kohort.cluster.errors import BadRequest, UnsupportedMediaType, invalid
+from kohort.cluster.fields import Fault, FieldError
 from kohort.cluster.objects import Object
 from kohort.simulator.api.context import Context
 from kohort.simulator.api.requests import Answer, Patch, PatchType, Target, WriteOptions
 from kohort.simulator.api.writes.decoding import clean_patched
+from kohort.simulator.api.writes.metadata import drop_repeated_owners
 from kohort.simulator.api.writes.writing import change, create, manager_of
 from kohort.simulator.patching.apply import apply_patch
 from kohort.simulator.patching.json_patch import apply_json_patch
@@ -26,11 +28,14 @@ async def patch(context: Context, target: Target, patch: Patch, options: WriteOp
 
     def wanted(live: Object) -> Object:
         warnings.clear()
+        uid = live["metadata"]["uid"]
         obj, found = clean_patched(
             target.resource, apply_to(target.resource, live, patch), options.validation
         )
         warnings.extend(found)
         _check_identity(target, obj)
+        _keep_uid(target, obj, uid)
+        warnings.extend(drop_repeated_owners(obj["metadata"]))
         return obj
 
     return await change(context, target, wanted, options, warnings)
@@ -64,6 +69,14 @@ def _check_identity(target: Target, obj: Object) -> None:
         )
 
 
+def _keep_uid(target: Target, obj: Object, uid: str) -> None:
+    asked = obj["metadata"].get("uid") or uid
+    if asked != uid:
+        kind = target.resource.kind
+        error = FieldError(Fault.INVALID, "metadata.uid", "field is immutable", asked)
+        raise invalid(kind.name, kind.group, target.name, [error, error])
+
+
 async def _apply(context: Context, target: Target, patch: Patch, options: WriteOptions) -> Answer:
     config = patch.content
     if not isinstance(config, dict):
@@ -73,6 +86,7 @@ async def _apply(context: Context, target: Target, patch: Patch, options: WriteO
     if context.find(target) is None and not target.subresource:
         made = apply_patch(None, config, shape, manager, force=options.force)
         made.setdefault("metadata", {}).setdefault("name", target.name)
+        _check_identity(target, made)
         made, warnings = clean_patched(target.resource, made, options.validation)
         answer = await create(context, target, made, options, track=False)
         return Answer(answer.raw, answer.code, (*warnings, *answer.warnings))

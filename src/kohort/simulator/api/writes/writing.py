@@ -14,8 +14,15 @@ from collections.abc import Callable
 
 import orjson
 
-from kohort.cluster.errors import BadRequest, already_exists, conflict, invalid
-from kohort.cluster.fields import Fault, FieldError
+from kohort.cluster.errors import (
+    AlreadyExists,
+    BadRequest,
+    BareError,
+    already_exists,
+    conflict,
+    invalid,
+)
+from kohort.cluster.fields import Fault, FieldError, show
 from kohort.cluster.objects import Object
 from kohort.simulator.api.admission import Review
 from kohort.simulator.api.context import Context, encode, load
@@ -25,12 +32,14 @@ from kohort.simulator.api.writes.filling import fill_create, fill_update
 from kohort.simulator.api.writes.metadata import (
     carry_metadata,
     check_namespace,
+    drop_repeated_owners,
     order,
     start_metadata,
 )
 from kohort.simulator.patching.fieldsets import make_fields
 from kohort.simulator.patching.ownership import STATUS_FIELDS, Manager, track_update
 from kohort.simulator.resources.resource import Resource
+from kohort.simulator.resources.validation.metadata import validate_metadata_update
 from kohort.simulator.store.entries import Entry
 
 MODIFIED = (
@@ -55,6 +64,7 @@ async def create(
     obj, warnings = clean(resource, obj, options.validation, raw)
     obj = _typed(resource, obj)
     start_metadata(context, target, obj)
+    warnings += drop_repeated_owners(obj["metadata"])
     target = Target(resource, target.namespace, obj["metadata"]["name"], target.subresource)
     check_namespace(context, target, target.name)
     _default(resource, obj)
@@ -67,11 +77,19 @@ async def create(
     review = Review("CREATE", target, obj, None, options.user, options.dry_run, warnings)
     obj = await _admit(context, review)
     _check(resource, obj, None)
-    if context.find(target) is not None:
-        kind = resource.kind
-        raise already_exists(kind.plural, kind.group, target.name)
+    met = context.find(target)
+    if met is not None:
+        raise _met(target, met)
     warnings += resource.behaviour.warn(obj, None)
     return Answer(_store(context, target, obj, options.dry_run), 201, tuple(warnings))
+
+
+def _met(target: Target, entry: Entry) -> AlreadyExists:
+    kind = target.resource.kind
+    error = already_exists(kind.plural, kind.group, target.name)
+    if not entry.facts.is_leaving:
+        return error
+    return AlreadyExists(f"object is being deleted: {error.message}", details=error.details)
 
 
 async def update(
@@ -92,7 +110,13 @@ async def update(
         detail = "must be specified for an update"
         error = FieldError(Fault.INVALID, "metadata.resourceVersion", detail, 0)
         context.expect(target)
-        raise invalid(kind.name, kind.group, target.name, [error])
+        raise invalid(kind.plural, kind.group, target.name, [error])
+    if version and not version.isdigit():
+        raise BareError(f"strconv.ParseUint: parsing {show(version)}: invalid syntax")
+    if target.resource.may_appear and not target.subresource and context.find(target) is None:
+        answer = await create(context, target, obj, options)
+        return Answer(answer.raw, answer.code, (*warnings, *answer.warnings))
+    warnings += drop_repeated_owners(metadata)
     return await change(context, target, lambda live: obj, options, warnings)
 
 
@@ -139,13 +163,19 @@ def _guard(target: Target, obj: Object, old: Object) -> None:
         raise conflict(kind.plural, kind.group, target.name, MODIFIED)
     uid = metadata.get("uid") or before["uid"]
     if uid != before["uid"]:
-        place = f"/registry/{kind.plural}/{target.namespace}/{target.name}".replace("//", "/")
-        why = (
-            f"StorageError: invalid object, Code: 4, Key: {place}, ResourceVersion: 0, "
-            f"AdditionalErrorMsg: Precondition failed: UID in precondition: {uid}, "
-            f"UID in object meta: {before['uid']}"
-        )
+        why = explain_uid(target, uid, before["uid"])
         raise conflict(kind.plural, kind.group, target.name, why)
+
+
+def explain_uid(target: Target, asked: str, found: str) -> str:
+    """Why a write that names another uid is refused."""
+    plural = target.resource.kind.plural
+    place = f"/registry/{plural}/{target.namespace}/{target.name}".replace("//", "/")
+    return (
+        f"StorageError: invalid object, Code: 4, Key: {place}, ResourceVersion: 0, "
+        f"AdditionalErrorMsg: Precondition failed: UID in precondition: {asked}, "
+        f"UID in object meta: {found}"
+    )
 
 
 def prepare_update(target: Target, obj: Object, old: Object) -> None:
@@ -246,6 +276,9 @@ def _check(resource: Resource, obj: Object, old: Object | None, subresource: str
         else:
             errors = [*errors, *resource.structural.validate(obj, old)]
     if errors:
+        if old is not None:
+            # A real server checks metadata before each kind checks it once more.
+            errors = [*validate_metadata_update(obj, old), *errors]
         kind = resource.kind
         raise invalid(kind.name, kind.group, obj["metadata"].get("name", ""), errors)
 
@@ -259,8 +292,9 @@ def commit(context: Context, target: Target, obj: Object, entry: Entry, dry_run:
     if stored == live:
         return encode(resource, entry)
     if _is_finished(stored) and not dry_run:
-        gone = context.store.remove(resource.bucket, entry.key, stored, entry.fields)
-        return encode(resource, gone)
+        # Watchers see what was stored last; only who asked sees that nothing holds it any more.
+        context.store.remove(resource.bucket, entry.key, live, entry.fields)
+        return orjson.dumps(order(obj))
     return _store(context, target, obj, dry_run)
 
 

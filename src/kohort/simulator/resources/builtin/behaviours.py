@@ -81,7 +81,7 @@ def _core() -> dict[str, Behaviour]:
             validate=services.validate_service,
             validate_status=plain,
             default=network.default_service,
-            prepare_create=prepare.start_status(network.default_service),
+            prepare_create=prepare.prepare_service,
             prepare_update=prepare.prepare_service_update,
             prepare_status=prepare.keep_spec,
             fields=selectable.service_fields,

@@ -70,6 +70,7 @@ class Row:
     storage: str = ""
     has_generation: bool = False
     fields: tuple[str, ...] = ()
+    may_appear: bool = False
 
 
 _STATUS = ("status",)
@@ -78,8 +79,8 @@ _ALL = ("all",)
 
 ROWS: tuple[Row, ...] = (
     Row(kinds.CONFIG_MAP, ("cm",)),
-    Row(kinds.ENDPOINTS, ("ep",)),
-    Row(kinds.EVENT, ("ev",), fields=_EVENT_FIELDS),
+    Row(kinds.ENDPOINTS, ("ep",), may_appear=True),
+    Row(kinds.EVENT, ("ev",), fields=_EVENT_FIELDS, may_appear=True),
     Row(
         kinds.NAMESPACE,
         ("ns",),
@@ -101,7 +102,12 @@ ROWS: tuple[Row, ...] = (
     Row(kinds.SECRET, fields=("type",)),
     Row(kinds.SERVICE_ACCOUNT, ("sa",), subresources=("token",)),
     Row(
-        kinds.SERVICE, ("svc",), _ALL, subresources=_STATUS, fields=("spec.clusterIP", "spec.type")
+        kinds.SERVICE,
+        ("svc",),
+        _ALL,
+        subresources=_STATUS,
+        fields=("spec.clusterIP", "spec.type"),
+        may_appear=True,
     ),
     Row(kinds.REVISION),
     Row(
@@ -133,6 +139,7 @@ ROWS: tuple[Row, ...] = (
         ("ev",),
         storage=kinds.EVENT.group_resource,
         fields=_NEW_EVENT_FIELDS,
+        may_appear=True,
     ),
     Row(
         Kind(_AUTHORIZATION, "v1", "SelfSubjectAccessReview", "selfsubjectaccessreviews", False),
@@ -147,15 +154,15 @@ ROWS: tuple[Row, ...] = (
         verbs=_CREATE_ONLY,
     ),
     Row(kinds.BUDGET, ("pdb",), subresources=_STATUS, has_generation=True),
-    Row(Kind(_RBAC, "v1", "ClusterRoleBinding", "clusterrolebindings", False)),
-    Row(Kind(_RBAC, "v1", "ClusterRole", "clusterroles", False)),
-    Row(Kind(_RBAC, "v1", "RoleBinding", "rolebindings")),
-    Row(Kind(_RBAC, "v1", "Role", "roles")),
+    Row(Kind(_RBAC, "v1", "ClusterRoleBinding", "clusterrolebindings", False), may_appear=True),
+    Row(Kind(_RBAC, "v1", "ClusterRole", "clusterroles", False), may_appear=True),
+    Row(Kind(_RBAC, "v1", "RoleBinding", "rolebindings"), may_appear=True),
+    Row(Kind(_RBAC, "v1", "Role", "roles"), may_appear=True),
     Row(kinds.STORAGE_CLASS, ("sc",)),
     Row(MUTATING_WEBHOOKS, categories=_EXTENSIONS, has_generation=True),
     Row(VALIDATING_WEBHOOKS, categories=_EXTENSIONS, has_generation=True),
     Row(kinds.DEFINITION, ("crd", "crds"), _EXTENSIONS, subresources=_STATUS, has_generation=True),
     Row(kinds.PRIORITY_CLASS, ("pc",)),
-    Row(kinds.LEASE),
+    Row(kinds.LEASE, may_appear=True),
     Row(kinds.ENDPOINT_SLICE, has_generation=True),
 )

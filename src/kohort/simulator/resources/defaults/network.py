@@ -89,6 +89,13 @@ def _default_addressed(spec: Object) -> None:
         spec["clusterIPs"] = [address]
     elif not address and spec.get("clusterIPs"):
         spec["clusterIP"] = spec["clusterIPs"][0]
+
+
+def complete_service(service: Object) -> None:
+    """Choose the families of addresses, which no client owns that did not name them."""
+    spec = service["spec"]
+    if spec.get("type") not in _WITH_ADDRESS:
+        return
     # Nobody knows where the endpoints of such a service lie, so they may lie anywhere.
     anywhere = spec.get("clusterIP") == "None" and not spec.get("selector")
     spec.setdefault("ipFamilyPolicy", "RequireDualStack" if anywhere else "SingleStack")

@@ -2,7 +2,7 @@
 Defaults of pods and of pod templates.
 
 A template gets what every pod spec gets; a pod gets more: requests from its
-limits, and what the server's own admission adds (service account, tolerations).
+limits, and later what the server's own admission adds (account, tolerations).
 The volume with a service account token is left out, since no simulated container
 could read it. This runs on every write of a pod, so it looks at each part once.
 """
@@ -38,7 +38,6 @@ def default_pod(pod: Object) -> None:
             _default_requests(container["resources"])
     if spec.get("hostNetwork"):
         _default_host_ports(spec)
-    _admit(spec)
     _mirror_addresses(pod)
 
 
@@ -152,7 +151,8 @@ def _mirror_account(spec: Object) -> None:
         spec["serviceAccountName"] = spec["serviceAccount"] = account
 
 
-def _admit(spec: Object) -> None:
+def admit_pod_spec(spec: Object) -> None:
+    """Add what the server's own admission adds: no client owns it that did not ask for it."""
     if not spec.get("serviceAccountName"):
         spec["serviceAccountName"] = spec["serviceAccount"] = "default"
     tolerations: list[Any] = spec.get("tolerations") or []
