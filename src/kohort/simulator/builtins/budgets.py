@@ -54,7 +54,8 @@ class Budgets:
         assert entry is not None
         if kind == BUDGET:
             key = f"{entry.namespace}/{entry.name}"
-            self._pace.hurry(key)
+            if not old or not new or _asks_for_more(old, new):
+                self._pace.hurry(key)
             if new is None:
                 self._matches.drop(key)
                 return ()
@@ -64,7 +65,7 @@ class Budgets:
         if kind == POD:
             keys = self._matches.note(old, new)
             return () if old and new and _looks_alike(old, new) else keys
-        if old and new and old.facts.metadata.generation == new.facts.metadata.generation:
+        if old and new and not _asks_for_more(old, new):
             return ()
         return (f"{budget.namespace}/{budget.name}" for budget in view.all(BUDGET, entry.namespace))
 
@@ -140,6 +141,10 @@ class Budgets:
             spec = found.decode().get("spec") or {}
             return found.uid, int(spec.get("replicas", 1))
         raise Unexpected(f'found no controllers for pod "{child.name}"')
+
+
+def _asks_for_more(old: Entry, new: Entry) -> bool:
+    return old.facts.metadata.generation != new.facts.metadata.generation
 
 
 def _is_custom(kind: Kind) -> bool:

@@ -141,6 +141,7 @@ class _Visit:
         self._about = reference(REPLICA_SET, entry)
         self._wanted = int(obj["spec"].get("replicas", 1))
         self._min_ready = int(obj["spec"].get("minReadySeconds", 0))
+        self._generation = entry.facts.metadata.generation
         self._template = labels_of(obj["spec"]["template"])
         self._active: list[_PodState] = []
         self._leaving = 0
@@ -169,7 +170,7 @@ class _Visit:
         selector = read_selector(self._obj["spec"].get("selector"))
         may_adopt = not self._entry.facts.is_leaving
         for pod in self._view.owned(POD, self._entry.uid):
-            if selector.matches(pod.labels):
+            if self._is_known(pod) or selector.matches(pod.labels):
                 self._take(pod)
             elif may_adopt:
                 self.actions.append(release(POD, pod, self._entry.uid))
@@ -190,15 +191,17 @@ class _Visit:
         else:
             self._active.append(state)
 
-    def _read(self, pod: Entry) -> _PodState:
-        generation = self._entry.facts.metadata.generation
+    def _is_known(self, pod: Entry) -> bool:
         known = self.states.get(pod.uid)
-        if known is not None and known.entry is pod and known.generation == generation:
-            return known
+        return known is not None and known.entry is pod and known.generation == self._generation
+
+    def _read(self, pod: Entry) -> _PodState:
+        if self._is_known(pod):
+            return self.states[pod.uid]
         facts = pod.facts
         known = _PodState(
             entry=pod,
-            generation=generation,
+            generation=self._generation,
             is_finished=facts.phase in FINISHED,
             is_leaving=facts.is_leaving,
             is_labelled=all(pod.labels.get(k) == v for k, v in self._template.items()),

@@ -41,7 +41,7 @@ class EndpointsKeeper:
     def __init__(self) -> None:
         self._matches = Matches()
         self._identities = Identities()
-        self._pace = Pace()
+        self._pace = Pace(0.0005)
 
     def observe(
         self, kind: Kind, old: Entry | None, new: Entry | None, view: View
