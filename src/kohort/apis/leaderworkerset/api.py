@@ -6,13 +6,13 @@ from typing import Any
 from kohort.apis.api import Api, Key, Settings, Verdict, Watched, Webhook
 from kohort.apis.facts import PodFacts, SetFacts, Whole, read_node, read_pod, read_set
 from kohort.apis.leaderworkerset import labels
-from kohort.apis.leaderworkerset.acting import render
 from kohort.apis.leaderworkerset.admission.defaulting import default_workload, record_carrier
 from kohort.apis.leaderworkerset.admission.pods import PodRefused, mutate_pod
 from kohort.apis.leaderworkerset.admission.validation import validate_workload
 from kohort.apis.leaderworkerset.admission.warning import warn_workload
 from kohort.apis.leaderworkerset.names import find_ordinal
-from kohort.apis.leaderworkerset.reading import (
+from kohort.apis.leaderworkerset.translation.acting import render
+from kohort.apis.leaderworkerset.translation.reading import (
     HISTORY,
     NODE,
     POD,
@@ -21,8 +21,8 @@ from kohort.apis.leaderworkerset.reading import (
     STATEFUL_SET,
     read,
 )
-from kohort.apis.leaderworkerset.status import write_status
-from kohort.apis.leaderworkerset.telling import tell
+from kohort.apis.leaderworkerset.translation.status import write_status
+from kohort.apis.leaderworkerset.translation.telling import tell
 from kohort.cluster.objects import Kind, Object, namespace_of
 
 _SELECTOR = {"matchExpressions": [{"key": labels.NAME, "operator": "Exists"}]}

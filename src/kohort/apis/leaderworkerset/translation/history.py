@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from kohort.apis.facts import Whole
 from kohort.apis.leaderworkerset import labels
-from kohort.apis.leaderworkerset.reading import HISTORY, REVISION, number_of
+from kohort.apis.leaderworkerset.translation.reading import HISTORY, REVISION, number_of
 from kohort.cluster.actions import Action, Delete, Patch
 from kohort.cluster.objects import Object, name_of, namespace_of
 from kohort.cluster.port import Address

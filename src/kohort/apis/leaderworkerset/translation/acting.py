@@ -18,8 +18,12 @@ from kohort.apis.api import Family, Reading
 from kohort.apis.carriers.statefulsets import find_own_set
 from kohort.apis.facts import Meta, PodFacts, SetFacts, Whole
 from kohort.apis.leaderworkerset import labels, spec
-from kohort.apis.leaderworkerset.history import render_history
-from kohort.apis.leaderworkerset.reading import (
+from kohort.apis.leaderworkerset.rendering.differences import find_differences
+from kohort.apis.leaderworkerset.rendering.services import group_service, shared_service
+from kohort.apis.leaderworkerset.rendering.sets import leader_set, worker_set
+from kohort.apis.leaderworkerset.revision import apply_revision, make_revision
+from kohort.apis.leaderworkerset.translation.history import render_history
+from kohort.apis.leaderworkerset.translation.reading import (
     POD,
     REVISION,
     SERVICE,
@@ -27,10 +31,6 @@ from kohort.apis.leaderworkerset.reading import (
     Memory,
     number_of,
 )
-from kohort.apis.leaderworkerset.rendering.differences import find_differences
-from kohort.apis.leaderworkerset.rendering.services import group_service, shared_service
-from kohort.apis.leaderworkerset.rendering.sets import leader_set, worker_set
-from kohort.apis.leaderworkerset.revision import apply_revision, make_revision
 from kohort.cluster.actions import Action, Create, Delete, Patch
 from kohort.cluster.objects import Object, name_of, namespace_of
 from kohort.cluster.port import Address, PatchForm

@@ -8,8 +8,8 @@ nothing says nothing.
 from collections.abc import Iterator
 
 from kohort.apis.api import Family, Reading
-from kohort.apis.leaderworkerset.reading import STATEFUL_SET, Memory
-from kohort.apis.leaderworkerset.status import TEXTS, claims
+from kohort.apis.leaderworkerset.translation.reading import STATEFUL_SET, Memory
+from kohort.apis.leaderworkerset.translation.status import TEXTS, claims
 from kohort.cluster.actions import Action, Create
 from kohort.cluster.objects import Object, name_of
 from kohort.model.plans import Plan, Rollout

@@ -1,0 +1,80 @@
+"""
+Admission by our own APIs, without a call: what their webhooks would answer, asked directly.
+
+The embedded cluster asks them first and then whatever webhooks are configured.
+The same functions answer over HTTPS in a real cluster.
+"""
+
+from collections.abc import Sequence
+
+import orjson
+
+from kohort.apis.api import Api, Settings, Verdict, Webhook
+from kohort.cluster.errors import Forbidden, invalid
+from kohort.cluster.objects import Kind, Object, labels_of, name_of
+from kohort.cluster.selectors import read_label_selector
+from kohort.simulator.api.admission import Admission, NoAdmission, Review
+from kohort.simulator.api.requests import Target
+
+
+class ApiAdmission:
+    """The webhooks of some APIs, and after them another admission."""
+
+    def __init__(
+        self, apis: Sequence[Api], settings: Settings, others: Admission | None = None
+    ) -> None:
+        self._settings = settings
+        self._others = others or NoAdmission()
+        self._webhooks: dict[tuple[str, Kind], list[Webhook]] = {}
+        for webhook in (webhook for api in apis for webhook in api.webhooks):
+            for operation in webhook.operations:
+                self._webhooks.setdefault((operation, webhook.kind), []).append(webhook)
+
+    def concerns(self, operation: str, target: Target) -> bool:
+        """Whether one of our APIs, or anybody else, wants to see such writes."""
+        own = not target.subresource and (operation, target.resource.kind) in self._webhooks
+        return own or self._others.concerns(operation, target)
+
+    async def mutate(self, review: Review) -> Object:
+        """The object after our APIs and all others have changed it."""
+        assert review.obj is not None
+        obj = review.obj
+        for webhook in self._asked(review, mutates=True):
+            # Others hold parts of what is stored: a copy is changed, never that.
+            verdict = webhook.handle(orjson.loads(orjson.dumps(obj)), review.old, self._settings)
+            _judge(webhook, verdict, review)
+            obj = verdict.obj if verdict.obj is not None else obj
+        if self._others.concerns(review.operation, review.target):
+            review.obj = obj
+            obj = await self._others.mutate(review)
+        return obj
+
+    async def validate(self, review: Review) -> None:
+        """Refuse what our APIs or others refuse."""
+        for webhook in self._asked(review, mutates=False):
+            assert review.obj is not None
+            _judge(webhook, webhook.handle(review.obj, review.old, self._settings), review)
+        if self._others.concerns(review.operation, review.target):
+            await self._others.validate(review)
+
+    def _asked(self, review: Review, *, mutates: bool) -> list[Webhook]:
+        if review.target.subresource or review.obj is None:
+            return []
+        labels = labels_of(review.obj)
+        found = self._webhooks.get((review.operation, review.target.resource.kind), [])
+        return [
+            webhook
+            for webhook in found
+            if webhook.mutates is mutates and read_label_selector(webhook.selector).matches(labels)
+        ]
+
+
+def _judge(webhook: Webhook, verdict: Verdict, review: Review) -> None:
+    review.warnings.extend(verdict.warnings)
+    if verdict.refusal:
+        raise Forbidden(f'admission webhook "{webhook.name}" denied the request: {verdict.refusal}')
+    if verdict.errors and review.obj is not None:
+        kind = review.target.resource.kind
+        error = invalid(kind.name, kind.group, name_of(review.obj), verdict.errors)
+        error.message = f'admission webhook "{webhook.name}" denied the request: {error.message}'
+        raise error
