@@ -16,6 +16,8 @@ from kohort.cluster.errors import (
     WatchExpired,
     already_exists,
 )
+from kohort.cluster.http import HttpCluster
+from kohort.cluster.http.access.access import Access
 from kohort.cluster.http.access.credentials import NoCredentials
 from kohort.cluster.port import Address, PatchForm, Selection
 
@@ -191,3 +193,11 @@ async def test_a_text_from_something_in_between_is_the_message():
     async with serving(proxy) as script, client_of(script) as cluster:
         with pytest.raises(NotFound, match=r"^404 page not found$"):
             await cluster.read(HERE)
+
+
+async def test_a_proxy_is_asked_for_the_server():
+    async with serving(reply(THING)) as script:
+        access = Access("http://cluster.invalid", proxy=script.url)
+        async with HttpCluster(access) as cluster:
+            assert await cluster.read(HERE) == THING
+    assert script.seen[0].host == "cluster.invalid"

@@ -2,10 +2,12 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
+import yaml
 
-from kohort.cluster.errors import Conflict, NotFound
+from kohort.cluster.errors import Conflict, NotFound, Unavailable
 from kohort.cluster.http import HttpCluster, connect
 from kohort.cluster.objects import Kind, uid_of
 from kohort.cluster.port import Address, Selection
@@ -68,3 +70,24 @@ async def test_a_large_object_comes_through_a_watch(cluster: HttpCluster, kohort
         if len(change.raw) > 900_000:
             assert change.type == "ADDED"
             break
+
+
+def rewrite(kubeconfig: Path, target: Path, **changes: object) -> Path:
+    content = yaml.safe_load(kubeconfig.read_text())
+    cluster = content["clusters"][0]["cluster"]
+    cluster.update(changes)
+    target.write_text(yaml.safe_dump(content))
+    return target
+
+
+async def test_a_certificate_for_another_name_is_refused(kohort_cluster, tmp_path: Path):
+    odd = {"tls-server-name": "somewhere.else"}
+    async with connect(rewrite(kohort_cluster.kubeconfig, tmp_path / "c", **odd)) as cluster:
+        with pytest.raises(Unavailable, match="certificate verify failed"):
+            await cluster.list(Selection(CONFIGMAP, "default"))
+
+
+async def test_who_does_not_verify_gets_in(kohort_cluster, tmp_path: Path):
+    lax = {"certificate-authority-data": None, "insecure-skip-tls-verify": True}
+    async with connect(rewrite(kohort_cluster.kubeconfig, tmp_path / "c", **lax)) as cluster:
+        assert (await cluster.list(Selection(CONFIGMAP, "default"))).version

@@ -129,6 +129,7 @@ async def test_a_refused_template_costs_one_request():
     outcomes = await Executor(cluster).run(actions)  # type: ignore[arg-type]
     assert cluster.calls["create"] == 1
     assert Counter(o.result for o in outcomes) == {Result.REFUSED: 1, Result.SKIPPED: 99}
+    assert {o.message for o in outcomes} == {"bad template"}
 
 
 async def test_creates_start_slowly_and_other_actions_do_not_wait_for_them():

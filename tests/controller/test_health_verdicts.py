@@ -56,12 +56,27 @@ def test_readiness_waits_for_all_first_lists():
         informers = Informers(cluster, TestTime(), Random(1))
         maps = informers.add(Selection(CONFIGMAP), orjson.loads)
         informers.add(Selection(Kind("apps", "v1", "StatefulSet", "statefulsets")), orjson.loads)
-        verdict = judge_readiness(informers.caches)
+        verdict = judge_readiness(informers.unlisted)
         assert verdict.text == "not listed yet: configmaps, statefulsets.apps"
         task = asyncio.create_task(informers.run())
         await informers.wait_until_ready()
-        assert judge_readiness(informers.caches).is_good
+        assert judge_readiness(informers.unlisted).is_good
         assert len(maps) == 1
+        task.cancel()
+
+    run_virtual(body())
+
+
+def test_a_kind_that_is_optional_need_not_be_served():
+    async def body() -> None:
+        cluster = await make_cluster()
+        informers = Informers(cluster, TestTime(), Random(1))
+        informers.add(Selection(CONFIGMAP), orjson.loads)
+        absent = Selection(Kind("example.com", "v1", "PodGroup", "podgroups"))
+        informers.add(absent, orjson.loads, optional=True)
+        task = asyncio.create_task(informers.run())
+        await informers.wait_until_ready()
+        assert judge_readiness(informers.unlisted).is_good
         task.cancel()
 
     run_virtual(body())

@@ -54,7 +54,7 @@ class Result(StrEnum):
     TAKEN = "Taken"  # a create met an object of somebody else
     REFUSED = "Refused"  # the server will not have it: no use before something changes
     FAILED = "Failed"  # nobody knows: try again later
-    SKIPPED = "Skipped"  # not tried, since its like did not succeed
+    SKIPPED = "Skipped"  # not tried, since its like did not succeed; carries that one's error
 
 
 # In these forms a patch looks like the object it asks for.
@@ -129,8 +129,8 @@ class Executor:
                 group.create_task(run(number))
             for numbers in creates.values():
                 group.create_task(_start_slowly(run, numbers, self._at_once))
-        for number, action in enumerate(actions):
-            outcomes.setdefault(number, Outcome(action, Result.SKIPPED))
+        for numbers in creates.values():
+            _fill_skipped(actions, numbers, outcomes)
         return [outcomes[number] for number in range(len(actions))]
 
     async def _carry_out(self, key: Hashable, action: Action) -> Outcome:
@@ -182,7 +182,7 @@ class Executor:
 
     def _note(self, key: Hashable, outcome: Outcome) -> None:
         action = outcome.action
-        if key is None:
+        if key is None or not outcome.is_success:
             return
         if isinstance(action, Delete):
             name = (action.namespace, action.name)
@@ -203,6 +203,20 @@ async def _start_slowly(
         if not all(await asyncio.gather(*(run(number) for number in batch))):
             return
         begin, size = begin + size, min(size * 2, at_once)
+
+
+def _fill_skipped(
+    actions: Sequence[Action], numbers: Sequence[int], outcomes: dict[int, Outcome]
+) -> None:
+    """What was not tried carries the words of what stopped it."""
+    tried = [outcomes[number] for number in numbers if number in outcomes]
+    cause = next((outcome for outcome in tried if not outcome.is_success), None)
+    for number in numbers:
+        if number not in outcomes:
+            assert cause is not None, "creates end early only when one did not succeed"
+            outcomes[number] = Outcome(
+                actions[number], Result.SKIPPED, message=cause.message, error=cause.error
+            )
 
 
 def _compare(action: Create, existing: Object, error: AlreadyExists) -> Outcome:

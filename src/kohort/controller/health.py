@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from kohort.controller.caching.cache import Cache
+from kohort.cluster.port import Selection
 from kohort.controller.queue import WorkQueue
 from kohort.controller.timing import Time
 
@@ -37,12 +37,10 @@ def judge_liveness(
     return Health(True)
 
 
-def judge_readiness(caches: Iterable[Cache[Any]]) -> Health:
+def judge_readiness(unlisted: Iterable[Selection]) -> Health:
     """Ready when all first lists are whole."""
-    missing = [c.selection.kind.group_resource for c in caches if not c.is_ready]
-    if missing:
-        return Health(False, f"not listed yet: {', '.join(dict.fromkeys(missing))}")
-    return Health(True)
+    missing = dict.fromkeys(selection.kind.group_resource for selection in unlisted)
+    return Health(False, f"not listed yet: {', '.join(missing)}") if missing else Health(True)
 
 
 class Probe:

@@ -15,7 +15,7 @@ from datetime import datetime
 from enum import Enum
 from random import Random
 
-from kohort.cluster.errors import AlreadyExists, Conflict, KohortError, NotFound
+from kohort.cluster.errors import AlreadyExists, KohortError, NotFound
 from kohort.cluster.objects import Kind, Object
 from kohort.cluster.port import Address, Cluster
 from kohort.controller.timing import Time
@@ -83,6 +83,7 @@ class Election:
         self._seen: Object | None = None
         self._seen_at = 0.0
         self._renewed_at: float | None = None
+        self._is_fresh = False  # what we have seen is our own last write
 
     @property
     def is_held(self) -> bool:
@@ -103,6 +104,7 @@ class Election:
             if not await self._attempt() and self.holder != self.terms.identity:
                 break
         self._renewed_at = None
+        self._is_fresh = False
 
     async def release(self) -> None:
         """Give the lease back, so that nobody has to wait for it to run out."""
@@ -119,18 +121,16 @@ class Election:
         """Reach for the lease, or renew it; whether that worked."""
         try:
             is_ours = await self._reach()
-            self.trouble = None
-        except (Conflict, NotFound) as error:
-            self._seen, self.trouble = None, error
-            return False
         except KohortError as error:
             self.trouble = error
+            self._is_fresh = False
             return False
+        self.trouble = None
         return is_ours
 
     async def _reach(self) -> bool:
         # A holder that has just renewed knows the version and need not read it again.
-        if self._renewed_at is None or self._seen is None:
+        if not self._is_fresh:
             await self._look()
         lease = self._seen
         if lease is None:
@@ -181,4 +181,5 @@ class Election:
         """Time counts from before the request: nobody else can have seen it earlier."""
         self._seen, self._seen_at = lease, begun
         self._renewed_at = begun
+        self._is_fresh = True
         self.holder = self.terms.identity

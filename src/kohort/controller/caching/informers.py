@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from random import Random
 from typing import Any, TypeVar
 
-from kohort.cluster.errors import KohortError
+from kohort.cluster.errors import KohortError, NotFound
 from kohort.cluster.port import Cluster, Selection
 from kohort.controller.caching.cache import Cache, CacheWriter, Decode, Fault, Index
 from kohort.controller.caching.watcher import Event, Ready, Watcher
@@ -35,6 +35,8 @@ class Informers:
         self._time = time
         self._chance = chance
         self._reports = reports or Reports()
+        self._optional: set[Selection] = set()
+        self._absent: set[Selection] = set()
         self._watchers: list[Watcher] = []
         self._ready = asyncio.Event()
 
@@ -43,16 +45,25 @@ class Informers:
         selection: Selection,
         decode: Decode[T],
         indexes: Mapping[str, Index[T]] | None = None,
+        *,
+        optional: bool = False,
     ) -> Cache[T]:
-        """Cache what is selected; before ``run``."""
+        """Cache what is selected; before ``run``. An optional kind need not be served."""
 
         def report(fault: Fault) -> None:
             self._reports.fault(selection, fault)
 
         writer = CacheWriter(selection, decode, indexes, report)
-        tell = self._teller(writer.apply)
-        trouble = self._reports.trouble
-        watcher = Watcher(self._cluster, selection, tell, self._time, self._chance, trouble)
+        if optional:
+            self._optional.add(selection)
+        watcher = Watcher(
+            self._cluster,
+            selection,
+            self._teller(writer.apply),
+            self._time,
+            self._chance,
+            self._note_trouble,
+        )
         self._watchers.append(watcher)
         self.caches.append(writer.reader)
         return writer.reader
@@ -65,10 +76,27 @@ class Informers:
 
         return tell
 
+    def _note_trouble(self, selection: Selection, error: KohortError) -> None:
+        if selection in self._optional and isinstance(error, NotFound):
+            self._absent.add(selection)
+            if self.are_ready:
+                self._ready.set()
+        else:
+            self._reports.trouble(selection, error)
+
+    @property
+    def unlisted(self) -> list[Selection]:
+        """What is not listed yet, apart from optional kinds that are not served."""
+        return [
+            cache.selection
+            for cache in self.caches
+            if not cache.is_ready and cache.selection not in self._absent
+        ]
+
     @property
     def are_ready(self) -> bool:
         """Whether all first lists are whole."""
-        return all(cache.is_ready for cache in self.caches)
+        return not self.unlisted
 
     async def wait_until_ready(self) -> None:
         """Return when all first lists are whole."""
