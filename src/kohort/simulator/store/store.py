@@ -13,7 +13,8 @@ change that a crash could take back.
 
 from bisect import bisect_left, insort
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from itertools import takewhile
 from typing import Protocol
 
 import orjson
@@ -21,6 +22,7 @@ import orjson
 from kohort.cluster.errors import WatchExpired
 from kohort.cluster.objects import Object
 from kohort.simulator.store.entries import Change, Entry, Event
+from kohort.simulator.store.spans import Span
 
 Key = tuple[str, str]
 Subscriber = Callable[[Event], None]
@@ -55,13 +57,6 @@ class Bucket:
         self.history.append(event)
         if len(self.history) > self.history_max:
             self.floor = self.history.popleft().rv
-
-    def between(self, namespace: str | None) -> list[Key]:
-        """The keys of one namespace, or all, in order."""
-        if namespace is None:
-            return self.keys
-        start = bisect_left(self.keys, (namespace, ""))
-        return self.keys[start : bisect_left(self.keys, (namespace + "\0", ""))]
 
 
 class Store:
@@ -112,7 +107,9 @@ class Store:
     def _entry(self, key: Key, obj: Object, fields: Mapping[str, str]) -> Entry:
         self.revision += 1
         obj["metadata"]["resourceVersion"] = str(self.revision)
-        return Entry(key, self.revision, obj, fields, orjson.dumps(obj))
+        # The encoder leaves its bytes in the buffer that it grew, up to six times their size.
+        raw = bytes(memoryview(orjson.dumps(obj)))
+        return Entry(key, self.revision, obj, fields, raw)
 
     def _commit(self, home: Bucket, event: Event) -> None:
         home.record(event)
@@ -169,22 +166,20 @@ class Store:
         home = self.bucket(bucket)
         if version < home.floor:
             raise WatchExpired(f"too old resource version: {version} ({home.floor + 1})")
-        return [event for event in home.history if event.rv > version]
+        recent = list(takewhile(lambda event: event.rv > version, reversed(home.history)))
+        recent.reverse()
+        return recent
 
-    def at(self, bucket: str, version: int, namespace: str | None) -> Iterator[Entry]:
-        """The objects as they were at a version, in the order of their keys."""
+    def at(
+        self, bucket: str, version: int, namespace: str | None, after: Key | None = None
+    ) -> Span:
+        """The objects as they were at a version, in the order of their keys, from one on."""
         home = self.bucket(bucket)
-        if version >= self.revision or not home.history or home.history[-1].rv <= version:
-            entries = home.entries
-            return iter([entries[key] for key in home.between(namespace)])
-        past = dict(home.entries)
-        for event in reversed(self.since(bucket, version)):
-            if event.previous is None:
-                past.pop(event.entry.key, None)
-            else:
+        past: dict[Key, Entry | None] = {}
+        if version < self.revision and home.history and home.history[-1].rv > version:
+            for event in reversed(self.since(bucket, version)):
                 past[event.entry.key] = event.previous
-        keys = sorted(key for key in past if namespace is None or key[0] == namespace)
-        return iter([past[key] for key in keys])
+        return Span(home.keys, home.entries, past, namespace, after)
 
 
 def _publish(bucket: Bucket, event: Event) -> None:

@@ -7,6 +7,8 @@ written meanwhile, or says that this state is no longer known.
 
 import base64
 import binascii
+from collections.abc import Iterator
+from itertools import islice
 
 import orjson
 
@@ -16,6 +18,7 @@ from kohort.simulator.api.context import Context, encode
 from kohort.simulator.api.requests import ListOptions, Page, Target
 from kohort.simulator.resources.resource import Resource
 from kohort.simulator.store.entries import Entry
+from kohort.simulator.store.spans import Span
 
 _TOKEN_VERSION = "meta.k8s.io/v1"
 _CONTINUE_EXPIRED = (
@@ -29,42 +32,44 @@ _CONTINUE_EXPIRED = (
 
 def list_page(context: Context, target: Target, options: ListOptions) -> Page:
     """The objects that are chosen, up to the limit."""
-    entries, version = list_entries(context, target, options)
-    remaining: int | None = None
-    continue_from = ""
-    if options.limit and len(entries) > options.limit:
-        selected = options.labels.requirements or options.fields.clauses
-        remaining = None if selected else len(entries) - options.limit
-        entries = entries[: options.limit]
-        continue_from = _token(version, entries[-1])
+    found, version = _find(context, target, options)
+    chosen = _choose(found, options)
     resource = target.resource
     strip = item_prefix(resource)
+    entries = list(islice(chosen, options.limit) if options.limit else chosen)
     items = [encode_item(resource, entry, strip) for entry in entries]
-    return Page(items, str(version), continue_from, remaining)
+    if not options.limit or next(chosen, None) is None:
+        return Page(items, str(version), "", None)
+    selected = options.labels.requirements or options.fields.clauses
+    remaining = None if selected else len(found) - len(entries)
+    return Page(items, str(version), _token(version, entries[-1]), remaining)
 
 
 def list_entries(context: Context, target: Target, options: ListOptions) -> tuple[list[Entry], int]:
     """The entries that are chosen, whatever the limit, and their version."""
+    found, version = _find(context, target, options)
+    return list(_choose(found, options)), version
+
+
+def _find(context: Context, target: Target, options: ListOptions) -> tuple[Span, int]:
     check_fields(target.resource, options)
     version, after = _where(context, options)
     namespace = target.namespace if target.namespace else None
     try:
-        found = context.store.at(target.resource.bucket, version, namespace)
+        return context.store.at(target.resource.bucket, version, namespace, after), version
     except WatchExpired:
         if after is None:
             raise WatchExpired(
                 f"The resourceVersion for the provided list is too old: {version}"
             ) from None
         raise WatchExpired(_CONTINUE_EXPIRED) from None
+
+
+def _choose(found: Span, options: ListOptions) -> Iterator[Entry]:
     labels, fields = options.labels, options.fields
-    chosen = (
-        entry
-        for entry in found
-        if (after is None or entry.key > after)
-        and labels.matches(entry.labels)
-        and fields.matches(entry.fields)
-    )
-    return list(chosen), version
+    if not labels.requirements and not fields.clauses:
+        return iter(found)
+    return (e for e in found if labels.matches(e.labels) and fields.matches(e.fields))
 
 
 def check_fields(resource: Resource, options: ListOptions) -> None:
