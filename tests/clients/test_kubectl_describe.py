@@ -122,9 +122,8 @@ def test_events_are_listed_for_one_object_in_order(apply, k):
 def test_events_can_be_narrowed_to_warnings(apply, k):
     apply(pod("one"), pod("two", nodeSelector={"planet": "mars"}))
     k(*READY, "pod/one")
-    words = ("events", "--types=Warning", "--no-headers")
-    line = eventually(lambda: k(*words).stdout.splitlines())[0]
-    assert line.split()[1:4] == ["Warning", "FailedScheduling", "Pod/two"]
+    told = eventually(lambda: k("events", "--types=Warning", "--no-headers").stdout)
+    assert told.split()[1:4] == ["Warning", "FailedScheduling", "Pod/two"]
 
 
 def test_events_of_both_groups_are_the_same_objects(apply, k):
