@@ -28,7 +28,7 @@ def detach(wish: Wish) -> Ready:
     reading, writing = os.pipe()
     command = [sys.executable, "-m", "kohort", "up", *_arguments(wish), "--report-to", str(writing)]
     with state.log.open("wb") as log:
-        subprocess.Popen(
+        child = subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
             stdout=log,
@@ -37,8 +37,12 @@ def detach(wish: Wish) -> Ready:
             start_new_session=True,
         )
     os.close(writing)
-    with os.fdopen(reading) as pipe:
-        word = pipe.readline()
+    try:
+        with os.fdopen(reading) as pipe:
+            word = pipe.readline()
+    except KeyboardInterrupt:
+        child.terminate()
+        raise
     if not word:
         raise Failure(f"the cluster ended before it was ready; see {state.log}")
     answer = json.loads(word)

@@ -62,6 +62,7 @@ class Ready:
 def host(wish: Wish, announce: Callable[[Ready], None]) -> None:
     """Run a cluster until a signal ends it."""
     state = State(wish.name)
+    os.umask(0o077)  # A database holds secrets as much as a kubeconfig does.
     if wish.data_dir:
         if wish.data_dir.exists() and not wish.data_dir.is_dir():
             raise Failure(f"{wish.data_dir} is not a folder")
@@ -170,7 +171,8 @@ def _choose_port(wish: Wish) -> int:
         return wish.port
     candidates = [PORT_DEFAULT]
     if wish.data_dir and (last := wish.data_dir / _PORT_FILE).exists():
-        candidates.insert(0, int(last.read_text()))
+        text = last.read_text().strip()
+        candidates.insert(0, int(text) if text.isdecimal() and int(text) < 65_536 else PORT_DEFAULT)
     return next((port for port in candidates if _is_free(port)), 0)
 
 
