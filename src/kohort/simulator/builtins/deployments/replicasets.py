@@ -218,9 +218,16 @@ class _Visit:
                 self._make(name)
         elif missing < 0:
             pods = [state.entry for state in self._active]
-            for pod in choose_victims(pods, self._related(), min(-missing, BURST)):
-                self.actions.append(Delete(POD, pod.namespace, pod.name, pod.uid))
-                self._tell("SuccessfulDelete", f"Deleted pod: {pod.name}")
+            self._remove(choose_victims(pods, self._related(), min(-missing, BURST)))
+
+    def _remove(self, victims: list[Entry]) -> None:
+        for pod in victims:
+            self.actions.append(Delete(POD, pod.namespace, pod.name, pod.uid))
+            self._tell("SuccessfulDelete", f"Deleted pod: {pod.name}")
+        # They are not reported any more, or a Deployment would count on them.
+        gone = {pod.uid for pod in victims}
+        self._active = [state for state in self._active if state.entry.uid not in gone]
+        self._leaving += len(gone)
 
     def _make(self, name: str) -> None:
         template: Object = orjson.loads(orjson.dumps(self._obj["spec"]["template"]))
