@@ -10,6 +10,7 @@ from kohort.apis.leaderworkerset.admission.defaulting import default_workload, r
 from kohort.apis.leaderworkerset.admission.pods import PodRefused, mutate_pod
 from kohort.apis.leaderworkerset.admission.validation import validate_workload
 from kohort.apis.leaderworkerset.admission.warning import warn_workload
+from kohort.apis.leaderworkerset.definition import define_leader_worker_set
 from kohort.apis.leaderworkerset.names import find_ordinal
 from kohort.apis.leaderworkerset.translation.acting import render
 from kohort.apis.leaderworkerset.translation.reading import (
@@ -135,4 +136,5 @@ LEADER_WORKER_SET = Api(
     write_status=write_status,
     tell=tell,
     webhooks=WEBHOOKS,
+    definition=define_leader_worker_set,
 )

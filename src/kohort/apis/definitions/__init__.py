@@ -1,0 +1,5 @@
+"""CustomResourceDefinitions, made from models of ours."""
+
+from kohort.apis.definitions.definition import Column, Definition, write_definition
+
+__all__ = ["Column", "Definition", "write_definition"]
