@@ -22,11 +22,14 @@ class Cuttable:
     def __init__(self, inner: InProcessCluster) -> None:
         self._inner = inner
         self.is_cut = False
+        self.is_silent = False
 
     def __getattr__(self, name: str) -> Any:
         method = getattr(self._inner, name)
 
         async def call(*args: Any) -> Any:
+            if self.is_silent:
+                await asyncio.sleep(1000)
             if self.is_cut:
                 raise Unavailable("cut")
             return await method(*args)
@@ -169,5 +172,18 @@ def test_a_lease_that_is_deleted_is_made_again():
         await asyncio.sleep(5)
         assert (await cluster.read(PLACE))["spec"]["holderIdentity"] == "me"
         keeping.cancel()
+
+    run_virtual(body())
+
+
+def test_a_server_that_never_answers_does_not_hide_the_loss():
+    async def body() -> None:
+        wire = Cuttable(await make_cluster())
+        me = candidate(wire, "me")
+        await me.acquire()
+        wire.is_silent = True
+        await me.keep()
+        assert not me.is_held
+        assert seconds() == pytest.approx(10)
 
     run_virtual(body())

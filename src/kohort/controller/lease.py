@@ -10,6 +10,7 @@ The holder renews each ``retry_seconds``. If that has not succeeded for
 is earlier than anybody else may take it. ``is_held`` is what writers ask.
 """
 
+import asyncio
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
@@ -101,10 +102,21 @@ class Election:
         """Renew the lease; return when it is lost."""
         while self.is_held:
             await self._time.sleep(self.terms.retry_seconds)
-            if not await self._attempt() and self.holder != self.terms.identity:
+            if not await self._renew() and self.holder != self.terms.identity:
                 break
         self._renewed_at = None
         self._is_fresh = False
+
+    async def _renew(self) -> bool:
+        """One attempt, which must not take longer than the lease is still ours."""
+        assert self._renewed_at is not None
+        left = self._renewed_at + self.terms.renew_seconds - self._time.elapsed()
+        try:
+            async with asyncio.timeout(max(left, 0.0)):
+                return await self._attempt()
+        except TimeoutError:
+            self._is_fresh = False
+            return False
 
     async def release(self) -> None:
         """Give the lease back, so that nobody has to wait for it to run out."""

@@ -7,6 +7,7 @@ whole, so that it ends on a busy cluster too.
 """
 
 from collections.abc import AsyncIterator
+from contextlib import aclosing
 from random import Random
 from types import TracebackType
 from typing import Self
@@ -133,9 +134,10 @@ class HttpCluster:
             query["resourceVersionMatch"] = "NotOlderThan"
         path = collection_path(selection.kind, selection.namespace)
         lines = Lines()
-        async for chunk in self._transport.stream(Call("GET", path, query)):
-            for line in lines.feed(chunk):
-                yield read_line(line)
+        async with aclosing(self._transport.stream(Call("GET", path, query))) as chunks:
+            async for chunk in chunks:
+                for line in lines.feed(chunk):
+                    yield read_line(line)
 
     async def _write(self, call: Call) -> Object:
         return read_object(await self._transport.send(call))

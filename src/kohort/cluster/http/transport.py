@@ -11,7 +11,7 @@ import asyncio
 import socket
 import ssl
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from random import Random, SystemRandom
@@ -85,24 +85,20 @@ class Transport:
             with _failures(self.access.server):
                 return await response.read()
 
-    async def stream(self, call: Call) -> AsyncIterator[bytes]:
+    async def stream(self, call: Call) -> AsyncGenerator[bytes, None]:
         """The chunks of an answer that goes on."""
         try:
             async with self._answer(call, _STREAM_TIMEOUT) as response:
-                async for chunk in self._chunks(response):
+                while chunk := await self._next_chunk(response):
                     yield chunk
         except Unauthorized:
             # The next attempt is the caller's, who comes back after any broken stream.
             await self.access.credentials.renew()
             raise
 
-    async def _chunks(self, response: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
-        while True:
-            with _failures(self.access.server):
-                chunk = await response.content.readany()
-            if not chunk:
-                return
-            yield chunk
+    async def _next_chunk(self, response: aiohttp.ClientResponse) -> bytes:
+        with _failures(self.access.server):
+            return await response.content.readany()
 
     @asynccontextmanager
     async def _answer(
