@@ -1,0 +1,281 @@
+"""
+A laboratory: the whole control plane and the operator in virtual time, and short words for both.
+
+The operator is the real one, on the in-process cluster. Nothing waits for a wall
+clock: when neither the event loop nor a part has anything to do, time moves to
+the next moment that somebody asked for.
+"""
+
+import asyncio
+import copy
+from collections import Counter
+from collections.abc import Callable
+from datetime import UTC, datetime
+from heapq import heappop, heappush
+from random import Random
+from typing import Any
+
+import orjson
+
+from kohort.apis.api import DEFAULTS, Settings
+from kohort.apis.leaderworkerset.api import LEADER_WORKER_SET
+from kohort.cluster.objects import Kind, Object
+from kohort.controller.operator import Operator
+from kohort.simulator import kinds
+from kohort.simulator.admission.inprocess import ApiAdmission
+from kohort.simulator.api.admission import NoAdmission
+from kohort.simulator.api.api import Api
+from kohort.simulator.api.registry import Registry
+from kohort.simulator.api.requests import DeleteOptions, Patch, PatchType, WriteOptions
+from kohort.simulator.builtins import builtin_parts
+from kohort.simulator.clock import VirtualClock
+from kohort.simulator.embedded.bootstrap import bootstrap
+from kohort.simulator.inprocess import InProcessCluster
+from kohort.simulator.kubelet import Kubelet
+from kohort.simulator.nodes import NodeMake, Nodes
+from kohort.simulator.resources.builtin import builtin_resources
+from kohort.simulator.scheduling.scheduler import Scheduler
+from kohort.simulator.store.store import Store
+from kohort.simulator.world import World
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+LWS = LEADER_WORKER_SET.kind
+WRITES = ("create", "update", "patch", "delete")
+
+
+class VirtualTime:
+    """The operator's time: passes only when the laboratory lets it."""
+
+    def __init__(self, clock: VirtualClock) -> None:
+        self.clock = clock
+        self.timers: list[tuple[float, int, asyncio.Future[None]]] = []
+        self._count = 0
+
+    def now(self) -> datetime:
+        return self.clock.now()
+
+    def elapsed(self) -> float:
+        return self.clock.elapsed()
+
+    async def sleep(self, seconds: float) -> None:
+        await self._timer(seconds)
+
+    async def wait(self, event: asyncio.Event, seconds: float | None) -> None:
+        waiter = asyncio.ensure_future(event.wait())
+        sides: set[asyncio.Future[Any]] = {waiter}
+        if seconds is not None:
+            sides.add(self._timer(seconds))
+        try:
+            await asyncio.wait(sides, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for side in sides:
+                side.cancel()
+
+    def _timer(self, seconds: float) -> asyncio.Future[None]:
+        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._count += 1
+        heappush(self.timers, (self.elapsed() + seconds, self._count, future))
+        return future
+
+    def ring(self) -> None:
+        while self.timers and self.timers[0][0] <= self.elapsed():
+            future = heappop(self.timers)[2]
+            if not future.done():
+                future.set_result(None)
+
+    def next_due(self) -> float | None:
+        while self.timers and self.timers[0][2].done():
+            heappop(self.timers)
+        return self.timers[0][0] if self.timers else None
+
+
+class Killed(BaseException):
+    """The controller was killed."""
+
+
+class CountingCluster(InProcessCluster):
+    """Counts what the operator asks for, and can kill it after a number of writes."""
+
+    def __init__(self, api: Api) -> None:
+        super().__init__(api, bookmark_seconds=None)
+        self.writes: Counter[tuple[str, str]] = Counter()
+        self.left: int | None = None  # writes until the controller dies
+        self.is_dead = False
+
+    def __getattribute__(self, name: str) -> Any:
+        method = super().__getattribute__(name)
+        if name not in WRITES:
+            return method
+
+        async def call(target: Any, *args: Any, **options: Any) -> Any:
+            if self.is_dead:
+                await asyncio.Event().wait()
+            answer = await method(target, *args, **options)
+            kind = target if isinstance(target, Kind) else target.kind
+            part = "" if isinstance(target, Kind) else target.part
+            self.writes[name, f"{kind.name}/{part}" if part else kind.name] += 1
+            self._spend()
+            return answer
+
+        return call
+
+    def _spend(self) -> None:
+        if self.left is not None:
+            self.left -= 1
+            self.is_dead = self.left <= 0
+
+
+class Lab:
+    """A cluster with an operator, in virtual time."""
+
+    def __init__(self, settings: Settings = DEFAULTS, gates: frozenset[str] = frozenset()) -> None:
+        self.settings = settings
+        self.clock = VirtualClock(START)
+        self.time = VirtualTime(self.clock)
+        registry = Registry(builtin_resources(gates))
+        self.api = Api(Store(), registry, self.clock.now, Random(1))
+        self.gates = gates
+        self.cluster: CountingCluster
+        self._task: asyncio.Task[None] | None = None
+
+    async def open(self, nodes: int = 8, gpus: int = 8) -> "Lab":
+        await bootstrap(self.api, NodeMake(nodes, 2, gpus))
+        definition = LEADER_WORKER_SET.definition()
+        await self.api.create(self.api.target(kinds.DEFINITION), definition, WriteOptions())
+        self.api.context.admission = ApiAdmission([LEADER_WORKER_SET], self.settings)
+        parts = [*builtin_parts(gates=self.gates), Scheduler(), Kubelet(), Nodes()]
+        self.world = World(self.api, parts, self.clock)
+        self.start_operator()
+        return self
+
+    def start_operator(self) -> None:
+        self.cluster = CountingCluster(self.api)
+        self.operator = Operator(
+            self.cluster, [LEADER_WORKER_SET], self.time, Random(1), self.settings
+        )
+        self._task = asyncio.ensure_future(self.operator.run())
+
+    async def stop_operator(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+            self._task = None
+
+    async def close(self) -> None:
+        await self.stop_operator()
+
+    def break_webhooks(self) -> None:
+        self.api.context.admission = NoAdmission()
+
+    async def settle(self) -> None:
+        """Let everybody act until nobody has anything to do at this moment."""
+        loop = asyncio.get_running_loop()
+        while True:
+            before = self.api.store.revision
+            await self.world.settle()
+            for _ in range(1000):
+                await asyncio.sleep(0)
+                if not loop._ready:  # type: ignore[attr-defined]
+                    break
+            if self._task is not None and self._task.done():
+                self._task.result()
+            if self.api.store.revision == before and not self._has_work():
+                return
+
+    def _has_work(self) -> bool:
+        return any(seat.has_work for seat in self.world.seats)
+
+    async def run(self, seconds: float) -> None:
+        """Let virtual time pass, from one moment that matters to the next."""
+        end = self.clock.elapsed() + seconds
+        while True:
+            await self.settle()
+            times = [t for t in (self.world._next_due(), self.time.next_due()) if t is not None]
+            due = min(times, default=end)
+            if due > end:
+                break
+            if due <= self.clock.elapsed() and not times:
+                break
+            self.clock.advance(max(0.0, due - self.clock.elapsed()))
+            self.time.ring()
+            if due >= end:
+                break
+        await self.settle()
+        self.clock.advance(max(0.0, end - self.clock.elapsed()))
+
+    async def until(self, claim: Callable[[], bool], seconds: float = 600.0) -> None:
+        """Let time pass until something holds."""
+        end = self.clock.elapsed() + seconds
+        while not claim():
+            assert self.clock.elapsed() < end, "it never happened"
+            await self.run(1.0)
+
+    # What a user does.
+
+    async def apply(self, obj: Object) -> Object:
+        kind = LWS if obj["kind"] == "LeaderWorkerSet" else kinds.NODE
+        target = self.api.target(kind, "default" if kind.namespaced else "")
+        answer = await self.api.create(target, copy.deepcopy(obj), WriteOptions(manager="user"))
+        made: Object = orjson.loads(answer.raw)
+        return made
+
+    async def edit(self, name: str, *operations: Object, kind: Kind = LWS) -> None:
+        target = self.api.target(kind, "default", name)
+        await self.api.patch(target, Patch(PatchType.JSON, list(operations)), WriteOptions())
+
+    async def delete(self, kind: Kind, name: str, **options: Any) -> None:
+        target = self.api.target(kind, "default", name)
+        await self.api.delete(target, DeleteOptions(**options))
+
+    # What can be seen.
+
+    def all(self, kind: Kind) -> list[Object]:
+        entries = self.api.store.bucket(self.api.registry.of(kind).bucket).entries.values()
+        return [entry.decode() for entry in entries if entry.namespace in ("default", "")]
+
+    def find(self, kind: Kind, name: str) -> Object | None:
+        found = self.api.context.find(self.api.target(kind, "default", name))
+        return found.decode() if found else None
+
+    def lws(self, name: str = "x") -> Object:
+        found = self.find(LWS, name)
+        assert found is not None
+        return found
+
+    def is_available(self, name: str = "x") -> bool:
+        lws = self.lws(name)
+        status = lws.get("status") or {}
+        fresh = status.get("observedGeneration") == lws["metadata"]["generation"]
+        true = {c["type"] for c in status.get("conditions") or () if c["status"] == "True"}
+        return fresh and "Available" in true and "UpdateInProgress" not in true
+
+
+def set_image(image: str) -> Object:
+    path = "/spec/leaderWorkerTemplate/workerTemplate/spec/containers/0/image"
+    return {"op": "replace", "path": path, "value": image}
+
+
+def set_replicas(count: int) -> Object:
+    return {"op": "replace", "path": "/spec/replicas", "value": count}
+
+
+def make_lws(name: str = "x", groups: int = 2, size: int = 3, **more: Any) -> Object:
+    """A LeaderWorkerSet; ``more`` may hold rollout, template, spec and annotations."""
+    container = {"name": "engine", "image": "engine:1", **more.get("container", {})}
+    template = {
+        "size": size,
+        "workerTemplate": {"spec": {"containers": [container], **more.get("pod", {})}},
+        **more.get("template", {}),
+    }
+    spec: Object = {"replicas": groups, "leaderWorkerTemplate": template, **more.get("spec", {})}
+    if "rollout" in more:
+        spec["rolloutStrategy"] = {
+            "type": "RollingUpdate",
+            "rollingUpdateConfiguration": more["rollout"],
+        }
+    return {
+        "apiVersion": "leaderworkerset.x-k8s.io/v1",
+        "kind": "LeaderWorkerSet",
+        "metadata": {"name": name, "annotations": more.get("annotations", {})},
+        "spec": spec,
+    }
