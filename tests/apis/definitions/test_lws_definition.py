@@ -1,0 +1,94 @@
+"""The CRD of LeaderWorkerSet, against upstream's: every difference has a reason."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from kohort.apis.leaderworkerset.api import LEADER_WORKER_SET
+from kohort.cluster.objects import Object
+
+SHARED = os.environ.get("KOHORT_SHARED")
+UPSTREAM = Path(SHARED or ".", "data/lws/leaderworkerset.x-k8s.io_leaderworkersets.yaml")
+
+SCHEMA = "spec.versions.v1.schema.openAPIV3Schema.properties"
+DIFFERENCES = {
+    "metadata.annotations": "names the tool that wrote upstream's; we use another",
+    "metadata.labels": "says that Kohort made it, so that an install may change it",
+    "spec.names.categories": "`kubectl get inference` shows all workloads, `get all` too",
+    f"{SCHEMA}.spec.properties.rolloutStrategy.required": "its default fills `type` in first",
+}
+
+
+def find_differences(ours: Any, theirs: Any, path: str = "") -> Iterator[str]:
+    """The paths at which two definitions differ, leaving texts for people aside."""
+    if isinstance(ours, dict) and isinstance(theirs, dict):
+        for name in sorted({*ours, *theirs}):
+            if is_prose(name, ours) and is_prose(name, theirs):
+                continue
+            here = f"{path}.{name}".removeprefix(".")
+            if name in ours and name in theirs:
+                yield from find_differences(ours[name], theirs[name], here)
+            else:
+                yield here
+    elif is_named(ours) and is_named(theirs):
+        yield from find_differences(by_name(ours), by_name(theirs), path)
+    elif path.endswith(".required"):
+        yield from [] if sorted(ours) == sorted(theirs) else [path]
+    elif ours != theirs:
+        yield path
+
+
+def is_prose(name: str, holder: Object) -> bool:
+    return name == "description" and isinstance(holder.get(name, ""), str)
+
+
+def is_named(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(v, dict) and "name" in v for v in value)
+
+
+def by_name(entries: list[Object]) -> Object:
+    return {entry["name"]: entry for entry in entries}
+
+
+def order_of(crd: Object) -> list[str]:
+    return [column["name"] for column in crd["spec"]["versions"][0]["additionalPrinterColumns"]]
+
+
+@pytest.mark.skipif(SHARED is None, reason="KOHORT_SHARED is not set")
+def test_every_difference_from_upstream_has_a_reason():
+    theirs = yaml.load(UPSTREAM.read_text(), Loader=yaml.CSafeLoader)
+    ours = LEADER_WORKER_SET.definition()
+    assert set(find_differences(ours, theirs)) == set(DIFFERENCES)
+    assert order_of(ours) == order_of(theirs)
+
+
+def test_a_difference_is_found_wherever_it_is():
+    ours, changed = LEADER_WORKER_SET.definition(), LEADER_WORKER_SET.definition()
+    spec = changed["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]
+    template = spec["properties"]["leaderWorkerTemplate"]["properties"]["leaderTemplate"]
+    template["properties"]["spec"]["properties"]["containers"]["x-kubernetes-list-type"] = "atomic"
+    spec["properties"]["replicas"]["maximum"] = 1
+    assert [path.rpartition(".properties.")[2] for path in find_differences(ours, changed)] == [
+        "containers.x-kubernetes-list-type",
+        "replicas.maximum",
+    ]
+
+
+def test_our_fields_are_described_and_built_in_ones_are_not():
+    root = LEADER_WORKER_SET.definition()["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
+    spec = root["properties"]["spec"]["properties"]
+    template = spec["leaderWorkerTemplate"]["properties"]
+    holders = [spec, template, root["properties"]["status"]["properties"]]
+    assert all(field["description"] for fields in holders for field in fields.values())
+    assert "description" not in str(template["workerTemplate"]["properties"])
+
+
+def test_a_definition_is_made_afresh_for_each_asker():
+    first = LEADER_WORKER_SET.definition()
+    first["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"].clear()
+    second = LEADER_WORKER_SET.definition()
+    assert second["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]
