@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from kohort.apis.api import Api, Family, InvalidWorkload, Reading
 from kohort.cluster.actions import Action, Patch
+from kohort.cluster.errors import BadRequest, Forbidden, Invalid
 from kohort.cluster.objects import Object, name_of, namespace_of, uid_of
 from kohort.cluster.port import Address
 from kohort.controller.events import EventSink
@@ -61,8 +62,8 @@ class Reconciler:
         actions = self._untried(self._api.render(family, reading, decided), reading, memory)
         key = (namespace_of(family.root), name_of(family.root))
         outcomes = await self._executor.run(actions, key)
-        self._learn(outcomes, reading, memory)
-        if any(outcome.result in (Result.FAILED, Result.SKIPPED) for outcome in outcomes):
+        self._learn(outcomes, memory)
+        if any(_may_succeed_later(outcome) for outcome in outcomes):
             return Look(is_failed=True, actions=len(actions))
         done = tuple(o.action for o in outcomes if o.result is Result.DONE)
         status = self._status(family, reading, decided, memory, now)
@@ -84,9 +85,9 @@ class Reconciler:
             memory.refused.clear()
         return tuple(action for action in actions if action.why not in memory.refused)
 
-    def _learn(self, outcomes: list[Outcome], reading: Reading, memory: Memory) -> None:
+    def _learn(self, outcomes: list[Outcome], memory: Memory) -> None:
         for outcome in outcomes:
-            if outcome.result in (Result.REFUSED, Result.TAKEN):
+            if outcome.result in (Result.REFUSED, Result.TAKEN) and not _is_quota(outcome):
                 memory.refused[outcome.action.why] = outcome.message
             elif outcome.result is Result.DONE and isinstance(outcome.action, Patch):
                 memory.dropped |= outcome.dropped
@@ -116,3 +117,15 @@ class Reconciler:
         outcomes = await self._executor.run((write,), key)
         is_done = outcomes[0].result in (Result.DONE, Result.GONE)
         return Look(is_failed=not is_done, actions=1)
+
+
+def _may_succeed_later(outcome: Outcome) -> bool:
+    """Whether it is worth trying again without anybody changing the workload."""
+    if outcome.result is Result.SKIPPED:
+        return not isinstance(outcome.error, Invalid | BadRequest)
+    return outcome.result is Result.FAILED or _is_quota(outcome)
+
+
+def _is_quota(outcome: Outcome) -> bool:
+    """A quota is full now and may have room later."""
+    return isinstance(outcome.error, Forbidden) and "exceeded quota" in outcome.message
