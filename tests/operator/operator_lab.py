@@ -20,6 +20,7 @@ import orjson
 from kohort.apis.api import DEFAULTS, Settings
 from kohort.apis.leaderworkerset.api import LEADER_WORKER_SET
 from kohort.cluster.objects import Kind, Object
+from kohort.controller.desk import Office
 from kohort.controller.operator import Operator
 from kohort.simulator import kinds
 from kohort.simulator.admission.inprocess import ApiAdmission
@@ -150,9 +151,8 @@ class Lab:
 
     def start_operator(self) -> None:
         self.cluster = CountingCluster(self.api)
-        self.operator = Operator(
-            self.cluster, [LEADER_WORKER_SET], self.time, Random(1), self.settings
-        )
+        office = Office(self.cluster, self.time, Random(1), self.settings)
+        self.operator = Operator(office, [LEADER_WORKER_SET])
         self._task = asyncio.ensure_future(self.operator.run())
 
     async def stop_operator(self) -> None:

@@ -7,11 +7,12 @@ caches, and only when they have seen its own last writes.
 """
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from random import Random
 from typing import Any
 
-from kohort.apis.api import Api, Family, Key, Settings, Watched
+from kohort.apis.api import DEFAULTS, Api, Family, Key, Settings, Watched
 from kohort.apis.facts import Whole
 from kohort.cluster.objects import Kind
 from kohort.cluster.port import Cluster, Selection
@@ -31,26 +32,36 @@ _OWNER = "owner"
 Recorder = Callable[[Key, Look, float], None]
 
 
+@dataclass(frozen=True, slots=True)
+class Office:
+    """What all desks of a process share."""
+
+    cluster: Cluster
+    time: Time
+    chance: Random
+    settings: Settings = DEFAULTS
+    may_write: Callable[[], bool] = lambda: True  # false as soon as another holds the lease
+    identity: str = "kohort"
+
+
+def _raise(key: Key, error: Exception) -> None:
+    raise error
+
+
 class Desk:
     """One API at work."""
 
-    def __init__(
-        self,
-        api: Api,
-        informers: Informers,
-        cluster: Cluster,
-        time: Time,
-        chance: Random,
-        settings: Settings,
-    ) -> None:
+    def __init__(self, api: Api, informers: Informers, office: Office) -> None:
         self.api = api
-        self.settings = settings
-        self.queue: WorkQueue[Key] = WorkQueue(time, chance)
+        self.settings = office.settings
+        self.queue: WorkQueue[Key] = WorkQueue(office.time, office.chance)
         self.watermarks = Watermarks()
-        self.executor = Executor(cluster, self.watermarks)
-        self.events = EventSink(cluster, api.kind.name.lower(), "kohort")
+        self.executor = Executor(office.cluster, self.watermarks, office.may_write)
+        self.events = EventSink(office.cluster, api.kind.name.lower(), office.identity)
         self.record: Recorder = lambda key, look, seconds: None
-        self._time = time
+        self.on_fault: Callable[[Key, Exception], None] = _raise
+        self._may_write = office.may_write
+        self._time = office.time
         self._reconciler = Reconciler(api, self.executor, self.events)
         self._memories: dict[Key, Memory] = {}
         self._lost: dict[Key, dict[str, tuple[str, ...]]] = {}
@@ -107,7 +118,16 @@ class Desk:
         await self.queue.run(self.work, WORKERS)
 
     async def work(self, key: Key) -> Verdict:
-        """Look at one workload."""
+        """Look at one workload; a mistake of ours about one must not stop the others."""
+        if not self._may_write():
+            return Verdict(again_seconds=CATCH_UP_SECONDS)
+        try:
+            return await self._work(key)
+        except Exception as error:
+            self.on_fault(key, error)
+            return Verdict(failed=True)
+
+    async def _work(self, key: Key) -> Verdict:
         if not self.watermarks.is_caught_up(key):
             return Verdict(again_seconds=CATCH_UP_SECONDS)
         root = self.roots.find(key)

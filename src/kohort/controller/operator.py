@@ -7,29 +7,18 @@ cluster, and it may be killed at any moment.
 
 import asyncio
 from collections.abc import Sequence
-from random import Random
 
-from kohort.apis.api import DEFAULTS, Api, Settings
-from kohort.cluster.port import Cluster
+from kohort.apis.api import Api
 from kohort.controller.caching.informers import Informers, Reports
-from kohort.controller.desk import Desk
-from kohort.controller.timing import Time
+from kohort.controller.desk import Desk, Office
 
 
 class Operator:
     """Every API that is served, at work on one cluster."""
 
-    def __init__(
-        self,
-        cluster: Cluster,
-        apis: Sequence[Api],
-        time: Time,
-        chance: Random,
-        settings: Settings = DEFAULTS,
-        reports: Reports | None = None,
-    ) -> None:
-        self.informers = Informers(cluster, time, chance, reports)
-        self.desks = [Desk(api, self.informers, cluster, time, chance, settings) for api in apis]
+    def __init__(self, office: Office, apis: Sequence[Api], reports: Reports | None = None) -> None:
+        self.informers = Informers(office.cluster, office.time, office.chance, reports)
+        self.desks = [Desk(api, self.informers, office) for api in apis]
 
     async def run(self) -> None:
         """Work until cancelled: fill the caches first, then look at workloads."""
