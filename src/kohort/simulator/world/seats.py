@@ -83,6 +83,11 @@ class Seat:
             self._queued.add(key)
             self._queue.append(key)
 
+    def count_due(self, elapsed: float) -> int:
+        """How many keys wait to be looked at now."""
+        self._ring(elapsed)
+        return len(self._queue)
+
     def take(self, elapsed: float) -> str | None:
         """The next key to work on, if one is due and not being worked on."""
         self._ring(elapsed)
