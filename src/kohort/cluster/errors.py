@@ -44,6 +44,7 @@ class ClusterError(KohortError):
         super().__init__(message)
         self.message = message
         self.details = details
+        self.warnings: tuple[str, ...] = ()  # told beside the error
 
     def status(self) -> Object:
         """The error as the Status object that the API answers with."""

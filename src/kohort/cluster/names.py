@@ -1,92 +1,205 @@
 """
-The rules for names, labels and annotations, and the words in which a server explains them.
+Names: which texts may name what, and what is said of those that may not.
 
-Each function returns the list of things that are wrong with a text, empty when
-it is fine, so that callers can put them on whatever field they are checking.
+A rule takes a text and answers with complaints. Names and label keys repeat from
+object to object, so the answers are remembered.
 """
 
 import re
+from collections.abc import Callable
+from functools import lru_cache
+from ipaddress import IPv4Address, IPv6Address, ip_address
 
-_LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
-_SUBDOMAIN = rf"{_LABEL}(\.{_LABEL})*"
-_QUALIFIED = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
-_SERVICE = "[a-z]([-a-z0-9]*[a-z0-9])?"
+Rule = Callable[[str], tuple[str, ...]]
 
-_label = re.compile(rf"^{_LABEL}\Z")
-_subdomain = re.compile(rf"^{_SUBDOMAIN}\Z")
-_qualified = re.compile(rf"^{_QUALIFIED}\Z")
-_service = re.compile(rf"^{_SERVICE}\Z")
+_LABEL_PATTERN = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
+_SUBDOMAIN_PATTERN = rf"{_LABEL_PATTERN}(\.{_LABEL_PATTERN})*"
+_DNS_1035_PATTERN = "[a-z]([-a-z0-9]*[a-z0-9])?"
+_PART_PATTERN = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
+_VALUE_PATTERN = f"({_PART_PATTERN})?"
+_KEY_PATTERN = "[-._a-zA-Z0-9]+"
 
-_SUBDOMAIN_TEXT = (
-    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or "
-    "'.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used "
-    f"for validation is '{_SUBDOMAIN.replace('([-', '([-')}')"
+_LABEL = re.compile(_LABEL_PATTERN)
+_SUBDOMAIN = re.compile(_SUBDOMAIN_PATTERN)
+_DNS_1035 = re.compile(_DNS_1035_PATTERN)
+_PART = re.compile(_PART_PATTERN)
+_VALUE = re.compile(_VALUE_PATTERN)
+_KEY = re.compile(_KEY_PATTERN)
+_PORT = re.compile("[-a-z0-9]+")
+
+
+def _explain(what: str, pattern: str, *examples: str) -> str:
+    shown = ",  or ".join(f"'{example}'" for example in examples)
+    return f"{what} (e.g. {shown}, regex used for validation is '{pattern}')"
+
+
+_BAD_LABEL = _explain(
+    "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', "
+    "and must start and end with an alphanumeric character",
+    _LABEL_PATTERN,
+    "my-name",
+    "123-abc",
 )
-_LABEL_TEXT = (
-    "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and "
-    "must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used "
-    f"for validation is '{_LABEL}')"
+_BAD_SUBDOMAIN = _explain(
+    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, "
+    "'-' or '.', and must start and end with an alphanumeric character",
+    _SUBDOMAIN_PATTERN,
+    "example.com",
 )
-_SERVICE_TEXT = (
-    "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an "
-    "alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or "
-    f"'abc-123', regex used for validation is '{_SERVICE}')"
+_BAD_DNS_1035 = _explain(
+    "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with "
+    "an alphabetic character, and end with an alphanumeric character",
+    _DNS_1035_PATTERN,
+    "my-name",
+    "abc-123",
 )
-_NAME_TEXT = (
-    "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end "
-    "with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for "
-    f"validation is '{_QUALIFIED}')"
+_PART_RULE = _explain(
+    "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with "
+    "an alphanumeric character",
+    _PART_PATTERN,
+    "MyName",
+    "my.name",
+    "123-abc",
 )
-_VALUE_TEXT = (
+_BAD_VALUE = _explain(
     "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or "
-    "'.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or "
-    f"'my_value',  or '12345', regex used for validation is '(({_QUALIFIED[1:]}')"
+    "'.', and must start and end with an alphanumeric character",
+    _VALUE_PATTERN,
+    "MyValue",
+    "my_value",
+    "12345",
 )
+_BAD_KEY = _explain(
+    "a valid config key must consist of alphanumeric characters, '-', '_' or '.'",
+    _KEY_PATTERN,
+    "key.name",
+    "KEY_NAME",
+    "key-name",
+)
+BAD_ADDRESS = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
 
 
-def _too_long(limit: int) -> str:
-    return f"must be no more than {limit} characters"
+@lru_cache(maxsize=8192)
+def check_subdomain(name: str) -> tuple[str, ...]:
+    """Most objects: several labels with dots between them."""
+    return (*_too_long(name, 253), *(() if _SUBDOMAIN.fullmatch(name) else (_BAD_SUBDOMAIN,)))
 
 
-def explain_subdomain(text: str) -> list[str]:
-    """What is wrong with a name of up to 253 characters with dots."""
-    problems = [_too_long(253)] if len(text) > 253 else []
-    return problems if _subdomain.match(text) else [*problems, _SUBDOMAIN_TEXT]
+@lru_cache(maxsize=4096)
+def check_label(name: str) -> tuple[str, ...]:
+    """What becomes a part of a host name."""
+    return (*_too_long(name, 63), *(() if _LABEL.fullmatch(name) else (_BAD_LABEL,)))
 
 
-def explain_label(text: str) -> list[str]:
-    """What is wrong with a name of up to 63 characters without dots."""
-    problems = [_too_long(63)] if len(text) > 63 else []
-    return problems if _label.match(text) else [*problems, _LABEL_TEXT]
+@lru_cache(maxsize=1024)
+def check_dns_1035(name: str) -> tuple[str, ...]:
+    """As a label, with a letter in front."""
+    return (*_too_long(name, 63), *(() if _DNS_1035.fullmatch(name) else (_BAD_DNS_1035,)))
 
 
-def explain_service_name(text: str) -> list[str]:
-    """What is wrong with the name of a service: a label that starts with a letter."""
-    problems = [_too_long(63)] if len(text) > 63 else []
-    return problems if _service.match(text) else [*problems, _SERVICE_TEXT]
+@lru_cache(maxsize=1024)
+def check_undotted(name: str) -> tuple[str, ...]:
+    """As a label; a dot is told of by itself, since it is the usual mistake."""
+    return ("must not contain dots",) if "." in name else check_label(name)
 
 
-def explain_qualified_name(text: str) -> list[str]:
-    """What is wrong with the key of a label or annotation."""
-    prefix, slash, name = text.rpartition("/")
-    problems: list[str] = []
-    if slash and "/" in prefix:
-        return [
-            f"a qualified name {_NAME_TEXT[len('name part ') :]} with an optional DNS subdomain "
-            "prefix and '/' (e.g. 'example.com/MyName')"
-        ]
-    if slash and not prefix:
-        problems.append("prefix part must be non-empty")
-    elif slash:
-        problems += [f"prefix part {why}" for why in explain_subdomain(prefix)]
+@lru_cache(maxsize=1024)
+def check_path_segment(name: str) -> tuple[str, ...]:
+    """What may stand in an address; roles are named so."""
+    if name in (".", ".."):
+        return (f"may not be '{name}'",)
+    return tuple(f"may not contain '{mark}'" for mark in ("/", "%") if mark in name)
+
+
+@lru_cache(maxsize=8192)
+def check_qualified(key: str) -> tuple[str, ...]:
+    """Label keys: a name, with a domain and a slash before it if need be."""
+    prefix, slash, name = key.rpartition("/")
+    if "/" in prefix:
+        return (
+            f"a valid label key {_PART_RULE} with an optional DNS subdomain prefix and '/' "
+            "(e.g. 'example.com/MyName')",
+        )
+    found: list[str] = []
+    if slash:
+        found += _check_prefix(prefix)
     if not name:
-        problems.append("name part must be non-empty")
-    elif len(name) > 63:
-        problems.append(f"name part {_too_long(63)}")
-    return problems if _qualified.match(name) else [*problems, _NAME_TEXT]
+        found.append("name part must be non-empty")
+    elif len(name.encode()) > 63:
+        found.append("name part must be no more than 63 bytes")
+    if not _PART.fullmatch(name):
+        found.append(f"name part {_PART_RULE}")
+    return tuple(found)
 
 
-def explain_label_value(text: str) -> list[str]:
-    """What is wrong with the value of a label."""
-    problems = [_too_long(63)] if len(text) > 63 else []
-    return problems if not text or _qualified.match(text) else [*problems, _VALUE_TEXT]
+def _check_prefix(prefix: str) -> list[str]:
+    if not prefix:
+        return ["prefix part must be non-empty"]
+    return [f"prefix part {complaint}" for complaint in check_subdomain(prefix)]
+
+
+@lru_cache(maxsize=8192)
+def check_label_value(value: str) -> tuple[str, ...]:
+    """Values of labels."""
+    found = ("must be no more than 63 bytes",) if len(value.encode()) > 63 else ()
+    return (*found, *(() if _VALUE.fullmatch(value) else (_BAD_VALUE,)))
+
+
+@lru_cache(maxsize=4096)
+def check_config_key(key: str) -> tuple[str, ...]:
+    """Keys of config maps and secrets, which become file names."""
+    found = list(_too_long(key, 253))
+    if not _KEY.fullmatch(key):
+        found.append(_BAD_KEY)
+    elif key in (".", ".."):
+        found.append(f"must not be '{key}'")
+    elif key.startswith(".."):
+        found.append("must not start with '..'")
+    return tuple(found)
+
+
+@lru_cache(maxsize=1024)
+def check_port_name(name: str) -> tuple[str, ...]:
+    """Names of ports."""
+    found: list[str] = []
+    if len(name) > 15:
+        found.append("must be no more than 15 characters")
+    if not _PORT.fullmatch(name):
+        found.append("must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)")
+    if not any("a" <= letter <= "z" for letter in name):
+        found.append("must contain at least one letter (a-z)")
+    if "--" in name:
+        found.append("must not contain consecutive hyphens")
+    if name.startswith("-") or name.endswith("-"):
+        found.append("must not begin or end with a hyphen")
+    return tuple(found)
+
+
+@lru_cache(maxsize=1024)
+def check_variable(name: str) -> tuple[str, ...]:
+    """Names of environment variables."""
+    if name and all(" " <= letter <= "~" and letter != "=" for letter in name):
+        return ()
+    return (
+        "a valid environment variable name must consist only of printable ASCII characters "
+        "other than '='",
+    )
+
+
+def check_port(port: object) -> tuple[str, ...]:
+    """Numbers of ports."""
+    if isinstance(port, int) and 0 < port < 65536:
+        return ()
+    return ("must be between 1 and 65535, inclusive",)
+
+
+def find_address(text: str) -> IPv4Address | IPv6Address | None:
+    """The address that a text is, if it is one."""
+    try:
+        return ip_address(text)
+    except ValueError:
+        return None
+
+
+def _too_long(name: str, limit: int) -> tuple[str, ...]:
+    return (f"must be no more than {limit} characters",) if len(name) > limit else ()

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from kohort.cluster.errors import BadRequest
 from kohort.cluster.fields import show
-from kohort.cluster.names import explain_label_value, explain_qualified_name
+from kohort.cluster.names import check_label_value, check_qualified
 from kohort.cluster.objects import Object
 
 _TOKEN = re.compile(r"\s*(!=|==|=|!|,|\(|\)|>|<|[^\s=!,()<>]+)")
@@ -156,7 +156,7 @@ class _Parser:
         token = self._next()
         if not token or token in {",", "(", ")", "=", "==", "!=", "!", "<", ">"}:
             raise _unparsable(f"found '{token}', expected: identifier")
-        problems = explain_qualified_name(token)
+        problems = check_qualified(token)
         if problems:
             raise _unparsable(f"<nil>: Invalid value: {show(token)}: {'; '.join(problems)}")
         return token
@@ -184,7 +184,7 @@ class _Parser:
 
     @staticmethod
     def _check_value(key: str, value: str) -> None:
-        problems = explain_label_value(value)
+        problems = check_label_value(value)
         if problems:
             raise _unparsable(
                 f"values[0][{key}]: Invalid value: {show(value)}: {'; '.join(problems)}"

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from kohort.cluster.fields import FieldError
+from kohort.cluster.names import check_subdomain
 from kohort.cluster.objects import Kind, Object, is_leaving, is_true, name_of
 from kohort.simulator.api.context import Context
 from kohort.simulator.api.requests import DeleteOptions, Target, WriteOptions
@@ -22,7 +23,6 @@ from kohort.simulator.resources.validation.metadata import (
     validate_metadata,
     validate_metadata_update,
 )
-from kohort.simulator.resources.validation.names import check_subdomain
 from kohort.simulator.schemas.definition.status import status_of
 from kohort.simulator.schemas.jsonpath import compile_path
 from kohort.simulator.schemas.structural.schema import compile_schema
@@ -120,6 +120,7 @@ def _resource(crd: Object, version: Object) -> Resource:
         scale=_scale(subresources.get("scale")),
         storage=name_of(crd),
         has_generation=True,
+        deprecation=_deprecation(kind, version),
         fields=tuple(path.removeprefix(".") for path in paths),
         structural=structural,
         schema=schema,
@@ -128,6 +129,13 @@ def _resource(crd: Object, version: Object) -> Resource:
         if len(spec["versions"]) > 1
         else None,
     )
+
+
+def _deprecation(kind: Kind, version: Object) -> str:
+    if not version.get("deprecated"):
+        return ""
+    said: str | None = version.get("deprecationWarning")
+    return f"{kind.api_version} {kind.name} is deprecated" if said is None else said
 
 
 def _scale(scale: Object | None) -> Scale | None:

@@ -158,7 +158,12 @@ def prepare_persistent_volume(volume: Object) -> None:
 
 def prepare_definition(definition: Object) -> None:
     """A new definition is not served yet; the server says so when it has looked at it."""
-    definition.pop("status", None)
+    versions: list[Object] = (definition.get("spec") or {}).get("versions") or []
+    definition["status"] = {
+        "conditions": None,
+        "acceptedNames": {"plural": "", "kind": ""},
+        "storedVersions": [v["name"] for v in versions if v.get("storage") and v.get("name")],
+    }
 
 
 def prepare_deployment_update(deployment: Object, old: Object) -> None:

@@ -82,6 +82,7 @@ class Resource:
     scale: Scale | None = None
     storage: str = ""  # the bucket; versions of one kind share it
     has_generation: bool = False  # generation rises when the spec changes
+    deprecation: str = ""  # what clients of a deprecated version are told
     may_appear: bool = False  # an update of what is not there makes it
     graceful: bool = False  # deletion waits for a grace period (pods)
     fields: tuple[str, ...] = ()  # supported field selectors besides metadata.name and namespace

@@ -7,9 +7,9 @@ come again, as they do there, unless the part that they are about is unchanged.
 
 from collections.abc import Callable
 
+from kohort.cluster.names import check_undotted
 from kohort.cluster.objects import Object, name_of
 from kohort.cluster.quantities import NANOS, parse_quantity
-from kohort.simulator.resources.validation.names import check_undotted
 
 _OLD_LABELS = {
     "beta.kubernetes.io/arch": ("v1.14", "kubernetes.io/arch"),
@@ -68,11 +68,6 @@ def warn_of_service(service: Object, old: Object | None) -> list[str]:
             "spec.externalIPs is deprecated and may no longer be implemented in some clusters"
         )
     return found
-
-
-def warn_of_endpoints(endpoints: Object, old: Object | None) -> list[str]:
-    """The older form of endpoints is on its way out."""
-    return ["v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"]
 
 
 def warn_of_claim(claim: Object, old: Object | None) -> list[str]:

@@ -26,7 +26,7 @@ from kohort.apis.leaderworkerset.spec import (
     template_of,
 )
 from kohort.cluster.fields import Fault, FieldError
-from kohort.cluster.names import explain_qualified_name, explain_service_name
+from kohort.cluster.names import check_dns_1035, check_qualified
 from kohort.cluster.objects import Object, annotations_of, metadata_of, name_of
 
 REPLICAS_MAX = 1_000_000
@@ -76,10 +76,10 @@ def _check_name(lws: Object) -> list[FieldError]:
     metadata = metadata_of(lws)
     name, prefix = metadata.get("name"), metadata.get("generateName")
     if name:
-        return [_invalid("metadata.name", name, why) for why in explain_service_name(name)]
+        return [_invalid("metadata.name", name, why) for why in check_dns_1035(name)]
     # The server puts more behind a prefix, so a dash may end it.
     shown = f"{prefix}a" if prefix else "a"
-    return [_invalid("metadata.generateName", prefix, why) for why in explain_service_name(shown)]
+    return [_invalid("metadata.generateName", prefix, why) for why in check_dns_1035(shown)]
 
 
 def _check_replicas(lws: Object) -> list[FieldError]:
@@ -228,6 +228,6 @@ def _check_topologies(new: Object, old: Object | None) -> list[FieldError]:
         # Upstream takes an empty one for none.
         if not topology or (old is not None and annotations_of(old).get(key) == topology):
             continue
-        problems = explain_qualified_name(topology)
+        problems = check_qualified(topology)
         errors += [_invalid(f"metadata.annotations.{key}", topology, why) for why in problems]
     return errors

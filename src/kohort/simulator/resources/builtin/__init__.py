@@ -36,6 +36,7 @@ def _resource(row: Row, behaviours: dict[str, Behaviour]) -> Resource:
         scale=row.scale,
         storage=row.storage,
         has_generation=row.has_generation,
+        deprecation=row.deprecation,
         may_appear=row.may_appear,
         graceful=kind.group_resource == "pods",
         fields=row.fields,

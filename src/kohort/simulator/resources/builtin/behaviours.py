@@ -38,9 +38,14 @@ def builtin_behaviours(gates: frozenset[str] = frozenset()) -> dict[str, Behavio
     return {**_core(), **_data(), **_apps(gates), **_rest()}
 
 
+def _any_name(name: str) -> tuple[str, ...]:
+    """Names of definitions are checked with the group and the plural that they are made of."""
+    return ()
+
+
 def _validate_definition(definition: Object, old: Object | None) -> list[FieldError]:
     if old is None:
-        faults = validate_metadata(definition, kinds.DEFINITION)
+        faults = validate_metadata(definition, kinds.DEFINITION, _any_name)
     else:
         faults = validate_metadata_update(definition, old)
     return faults + validate_definition(definition, old)
@@ -94,7 +99,6 @@ def _data() -> dict[str, Behaviour]:
         "endpoints": Behaviour(
             validate=services.validate_endpoints,
             default=network.default_endpoints,
-            warn=warnings.warn_of_endpoints,
         ),
         "configmaps": Behaviour(
             validate=data.validate_config_map,

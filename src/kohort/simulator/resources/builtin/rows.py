@@ -71,15 +71,17 @@ class Row:
     has_generation: bool = False
     fields: tuple[str, ...] = ()
     may_appear: bool = False
+    deprecation: str = ""
 
 
+_OLD_ENDPOINTS = "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"
 _STATUS = ("status",)
 _SCALED = ("scale", "status")
 _ALL = ("all",)
 
 ROWS: tuple[Row, ...] = (
     Row(kinds.CONFIG_MAP, ("cm",)),
-    Row(kinds.ENDPOINTS, ("ep",), may_appear=True),
+    Row(kinds.ENDPOINTS, ("ep",), may_appear=True, deprecation=_OLD_ENDPOINTS),
     Row(kinds.EVENT, ("ev",), fields=_EVENT_FIELDS, may_appear=True),
     Row(
         kinds.NAMESPACE,

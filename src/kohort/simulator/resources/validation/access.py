@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from kohort.cluster.fields import FieldError
+from kohort.cluster.names import check_path_segment, check_subdomain
 from kohort.cluster.objects import Kind, Object
 from kohort.simulator.resources.validation.faults import (
     check_choice,
@@ -14,7 +15,6 @@ from kohort.simulator.resources.validation.metadata import (
     validate_metadata,
     validate_metadata_update,
 )
-from kohort.simulator.resources.validation.names import check_path_segment, check_subdomain
 
 GROUP = "rbac.authorization.k8s.io"
 ROLE = Kind(GROUP, "v1", "Role", "roles")

@@ -3,6 +3,11 @@
 from ipaddress import ip_network
 
 from kohort.cluster.fields import FieldError
+from kohort.cluster.names import (
+    check_label_value,
+    check_qualified,
+    check_undotted,
+)
 from kohort.cluster.objects import Object, namespace_of
 from kohort.simulator import kinds
 from kohort.simulator.resources.validation.faults import (
@@ -15,11 +20,6 @@ from kohort.simulator.resources.validation.faults import (
 from kohort.simulator.resources.validation.metadata import (
     validate_metadata,
     validate_metadata_update,
-)
-from kohort.simulator.resources.validation.names import (
-    check_label_value,
-    check_qualified,
-    check_undotted,
 )
 from kohort.simulator.resources.validation.pods.placement import EFFECTS
 

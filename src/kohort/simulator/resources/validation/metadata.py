@@ -7,6 +7,13 @@ Custom kinds are checked by the same functions.
 from typing import Any
 
 from kohort.cluster.fields import FieldError
+from kohort.cluster.names import (
+    Rule,
+    check_label,
+    check_label_value,
+    check_qualified,
+    check_subdomain,
+)
 from kohort.cluster.objects import Kind, Object
 from kohort.simulator.resources.validation.faults import (
     IMMUTABLE,
@@ -15,13 +22,6 @@ from kohort.simulator.resources.validation.faults import (
     ordered,
     required,
     too_long,
-)
-from kohort.simulator.resources.validation.names import (
-    Rule,
-    check_label,
-    check_label_value,
-    check_qualified,
-    check_subdomain,
 )
 
 ANNOTATION_BYTES_MAX = 256 * 1024

@@ -3,6 +3,15 @@
 from typing import Any
 
 from kohort.cluster.fields import FieldError
+from kohort.cluster.names import (
+    BAD_ADDRESS,
+    check_label,
+    check_port,
+    check_port_name,
+    check_subdomain,
+    check_undotted,
+    find_address,
+)
 from kohort.cluster.objects import Object
 from kohort.simulator import kinds
 from kohort.simulator.resources.validation.faults import (
@@ -18,15 +27,6 @@ from kohort.simulator.resources.validation.metadata import (
     validate_labels,
     validate_metadata,
     validate_metadata_update,
-)
-from kohort.simulator.resources.validation.names import (
-    BAD_ADDRESS,
-    check_label,
-    check_port,
-    check_port_name,
-    check_subdomain,
-    check_undotted,
-    find_address,
 )
 
 _TYPES = ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")
@@ -202,7 +202,9 @@ def validate_endpoint_slice(piece: Object, old: Object | None) -> list[FieldErro
     if not kind:
         return [*faults, required("addressType")]
     if kind not in _ADDRESS_TYPES:
-        return [*faults, *check_choice("addressType", kind, _ADDRESS_TYPES)]
+        faults += check_choice("addressType", kind, _ADDRESS_TYPES)
+        empty = [i for i, e in enumerate(piece.get("endpoints") or ()) if not e.get("addresses")]
+        return [*faults, *(_no_address(f"endpoints[{index}]") for index in empty)]
     faults += _validate_slice_ports(piece.get("ports") or [])
     for index, endpoint in enumerate(piece.get("endpoints") or ()):
         faults += _validate_slice_endpoint(endpoint, f"endpoints[{index}]", kind)
@@ -223,10 +225,14 @@ def _validate_slice_ports(ports: list[Object]) -> list[FieldError]:
     return faults
 
 
+def _no_address(path: str) -> FieldError:
+    return required(f"{path}.addresses", "must contain at least 1 address")
+
+
 def _validate_slice_endpoint(endpoint: Object, path: str, kind: str) -> list[FieldError]:
     addresses = endpoint.get("addresses") or []
     if not addresses:
-        return [required(f"{path}.addresses", "must contain at least 1 address")]
+        return [_no_address(path)]
     faults: list[FieldError] = []
     for index, address in enumerate(addresses):
         where = f"{path}.addresses[{index}]"

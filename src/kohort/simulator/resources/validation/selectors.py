@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 
 from kohort.cluster.fields import FieldError
+from kohort.cluster.names import check_label_value, check_qualified
 from kohort.cluster.objects import Object
 from kohort.simulator.resources.validation.faults import forbidden, invalid, required
 from kohort.simulator.resources.validation.metadata import validate_labels
-from kohort.simulator.resources.validation.names import check_label_value, check_qualified
 
 _WITH_VALUES = ("In", "NotIn")
 _WITHOUT_VALUES = ("Exists", "DoesNotExist")

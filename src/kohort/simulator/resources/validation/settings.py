@@ -4,6 +4,7 @@ from base64 import b64decode
 from binascii import Error as BadBase64
 
 from kohort.cluster.fields import FieldError
+from kohort.cluster.names import check_config_key
 from kohort.cluster.objects import Kind, Object, annotations_of, name_of
 from kohort.simulator import kinds
 from kohort.simulator.resources.validation.faults import (
@@ -19,7 +20,6 @@ from kohort.simulator.resources.validation.metadata import (
     validate_metadata,
     validate_metadata_update,
 )
-from kohort.simulator.resources.validation.names import check_config_key
 
 DATA_BYTES_MAX = 1024 * 1024
 USER_PRIORITY_MAX = 10**9

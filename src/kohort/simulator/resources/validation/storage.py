@@ -3,6 +3,7 @@
 from typing import Any
 
 from kohort.cluster.fields import FieldError
+from kohort.cluster.names import check_qualified, check_subdomain
 from kohort.cluster.objects import Object
 from kohort.cluster.quantities import parse_quantity
 from kohort.simulator import kinds
@@ -18,7 +19,6 @@ from kohort.simulator.resources.validation.metadata import (
     validate_metadata,
     validate_metadata_update,
 )
-from kohort.simulator.resources.validation.names import check_qualified, check_subdomain
 from kohort.simulator.resources.validation.pods.amounts import BAD_QUANTITY
 from kohort.simulator.resources.validation.pods.volumes import SOURCES, validate_host_path
 

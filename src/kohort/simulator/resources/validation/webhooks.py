@@ -5,6 +5,12 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from kohort.cluster.fields import FieldError
+from kohort.cluster.names import (
+    check_dns_1035,
+    check_port,
+    check_qualified,
+    check_subdomain,
+)
 from kohort.cluster.objects import Kind, Object
 from kohort.simulator.resources.validation.faults import (
     check_choice,
@@ -16,13 +22,9 @@ from kohort.simulator.resources.validation.metadata import (
     validate_metadata,
     validate_metadata_update,
 )
-from kohort.simulator.resources.validation.names import (
-    check_dns_1035,
-    check_port,
-    check_qualified,
-    check_subdomain,
-)
 from kohort.simulator.resources.validation.selectors import validate_selector
+from kohort.simulator.schemas.cel.conditions import compile_condition
+from kohort.simulator.schemas.cel.environment import ExpressionError
 
 _VERSIONS = ("v1", "v1beta1")
 _OPERATIONS = ("*", "CONNECT", "CREATE", "DELETE", "UPDATE")
@@ -60,9 +62,6 @@ def webhooks_of(kind: Kind) -> Check:
 
 def _validate_webhook(webhook: Object, path: str) -> list[FieldError]:
     faults = _validate_name(webhook.get("name") or "", f"{path}.name")
-    faults += _validate_versions(
-        webhook.get("admissionReviewVersions") or [], f"{path}.admissionReviewVersions"
-    )
     for index, rule in enumerate(webhook.get("rules") or ()):
         faults += _validate_rule(rule, f"{path}.rules[{index}]")
     faults += check_choice(
@@ -88,6 +87,9 @@ def _validate_webhook(webhook: Object, path: str) -> list[FieldError]:
         where = f"{path}.reinvocationPolicy"
         faults += check_choice(where, policy, ("IfNeeded", "Never"))
     faults += _validate_client(webhook.get("clientConfig") or {}, f"{path}.clientConfig")
+    faults += _validate_versions(
+        webhook.get("admissionReviewVersions") or [], f"{path}.admissionReviewVersions"
+    )
     return faults + _validate_conditions(webhook.get("matchConditions") or [], path)
 
 
@@ -140,7 +142,8 @@ def _validate_resources(resources: list[str], path: str) -> list[FieldError]:
     if "*/*" in resources and len(resources) > 1:
         why = "if '*/*' is present, must not specify other resources"
         return [invalid(path, resources, why)]
-    if "*" in resources and any("/" not in name for name in resources if name != "*"):
+    plain = [name for name in resources if "/" not in name]
+    if "*" in plain and plain[-1] != "*":  # A real server looks at the last one only.
         why = "if '*' is present, must not specify other resources without subresources"
         return [invalid(path, resources, why)]
     return [invalid(f"{path}[{i}]", "", "") for i, name in enumerate(resources) if not name]
@@ -212,11 +215,22 @@ def _validate_conditions(conditions: list[Any], path: str) -> list[FieldError]:
     faults: list[FieldError] = []
     for index, condition in enumerate(conditions):
         where = f"{path}.matchConditions[{index}]"
-        if not condition.get("expression"):
+        expression = condition.get("expression")
+        if not expression:
             faults.append(required(f"{where}.expression"))
+        else:
+            faults += _validate_expression(expression, f"{where}.expression")
         name = condition.get("name") or ""
         if not name:
             faults.append(required(f"{where}.name"))
         else:
             faults += [invalid(f"{where}.name", name, why) for why in check_qualified(name)]
     return faults
+
+
+def _validate_expression(expression: str, path: str) -> list[FieldError]:
+    try:
+        compile_condition(expression)
+    except ExpressionError as error:
+        return [invalid(path, expression, str(error))]
+    return []

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from kohort.cluster.fields import FieldError
+from kohort.cluster.names import Rule, check_label, check_subdomain
 from kohort.cluster.objects import Kind, Object
 from kohort.simulator import kinds
 from kohort.simulator.resources.validation.faults import (
@@ -22,7 +23,6 @@ from kohort.simulator.resources.validation.metadata import (
     validate_metadata,
     validate_metadata_update,
 )
-from kohort.simulator.resources.validation.names import Rule, check_label, check_subdomain
 from kohort.simulator.resources.validation.pods.spec import validate_template
 from kohort.simulator.resources.validation.selectors import (
     is_empty,

@@ -3,10 +3,10 @@
 from typing import Any
 
 from kohort.cluster.fields import FieldError
+from kohort.cluster.names import check_qualified
 from kohort.cluster.objects import Object
 from kohort.cluster.quantities import NANOS, parse_quantity
 from kohort.simulator.resources.validation.faults import NOT_NEGATIVE, invalid, required
-from kohort.simulator.resources.validation.names import check_qualified
 
 _STANDARD = ("cpu", "memory", "ephemeral-storage", "storage")
 _OVERCOMMITTED = ("cpu", "memory", "ephemeral-storage")

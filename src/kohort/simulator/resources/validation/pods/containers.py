@@ -3,6 +3,7 @@
 from collections.abc import Container, Iterable
 
 from kohort.cluster.fields import FieldError
+from kohort.cluster.names import check_label, check_port, check_port_name
 from kohort.cluster.objects import Object
 from kohort.simulator.resources.validation.faults import (
     check_choice,
@@ -12,7 +13,6 @@ from kohort.simulator.resources.validation.faults import (
     not_found,
     required,
 )
-from kohort.simulator.resources.validation.names import check_label, check_port, check_port_name
 from kohort.simulator.resources.validation.pods.amounts import validate_resources
 from kohort.simulator.resources.validation.pods.probes import validate_lifecycle, validate_probes
 from kohort.simulator.resources.validation.pods.security import validate_container_security

@@ -1,6 +1,11 @@
 """Where a pod may run: node selectors, affinity, tolerations, spread and gates."""
 
 from kohort.cluster.fields import FieldError
+from kohort.cluster.names import (
+    check_label_value,
+    check_qualified,
+    check_undotted,
+)
 from kohort.cluster.objects import Object
 from kohort.simulator.resources.validation.faults import (
     check_choice,
@@ -8,11 +13,6 @@ from kohort.simulator.resources.validation.faults import (
     invalid,
     required,
     unsupported,
-)
-from kohort.simulator.resources.validation.names import (
-    check_label_value,
-    check_qualified,
-    check_undotted,
 )
 from kohort.simulator.resources.validation.selectors import (
     validate_requirement,

@@ -3,6 +3,7 @@
 from typing import Any
 
 from kohort.cluster.fields import FieldError
+from kohort.cluster.names import check_port, check_port_name
 from kohort.cluster.objects import Object
 from kohort.simulator.resources.validation.faults import (
     check_choice,
@@ -11,7 +12,6 @@ from kohort.simulator.resources.validation.faults import (
     invalid,
     required,
 )
-from kohort.simulator.resources.validation.names import check_port, check_port_name
 
 _HANDLERS = ("exec", "httpGet", "tcpSocket", "grpc", "sleep")
 _NUMBERS = (

@@ -1,6 +1,12 @@
 """The spec of a pod, and of a pod template."""
 
 from kohort.cluster.fields import FieldError
+from kohort.cluster.names import (
+    BAD_ADDRESS,
+    check_label,
+    check_subdomain,
+    find_address,
+)
 from kohort.cluster.objects import Object
 from kohort.simulator.resources.validation.faults import (
     check_choice,
@@ -9,12 +15,6 @@ from kohort.simulator.resources.validation.faults import (
     required,
 )
 from kohort.simulator.resources.validation.metadata import validate_annotations, validate_labels
-from kohort.simulator.resources.validation.names import (
-    BAD_ADDRESS,
-    check_label,
-    check_subdomain,
-    find_address,
-)
 from kohort.simulator.resources.validation.pods.containers import validate_containers
 from kohort.simulator.resources.validation.pods.placement import (
     validate_affinity,

@@ -1,15 +1,15 @@
 """Environment variables: their names, and where their values come from."""
 
 from kohort.cluster.fields import FieldError
-from kohort.cluster.objects import Object
-from kohort.cluster.quantities import parse_quantity
-from kohort.simulator.resources.validation.faults import invalid, required, unsupported
-from kohort.simulator.resources.validation.names import (
+from kohort.cluster.names import (
     check_config_key,
     check_qualified,
     check_subdomain,
     check_variable,
 )
+from kohort.cluster.objects import Object
+from kohort.cluster.quantities import parse_quantity
+from kohort.simulator.resources.validation.faults import invalid, required, unsupported
 
 _SOURCES = ("fieldRef", "resourceFieldRef", "configMapKeyRef", "secretKeyRef", "fileKeyRef")
 _ONE_OF = (

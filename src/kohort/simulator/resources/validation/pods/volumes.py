@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from kohort.cluster.fields import FieldError
+from kohort.cluster.names import check_label
 from kohort.cluster.objects import Object
 from kohort.simulator.resources.validation.faults import (
     check_choice,
@@ -11,7 +12,6 @@ from kohort.simulator.resources.validation.faults import (
     invalid,
     required,
 )
-from kohort.simulator.resources.validation.names import check_label
 from kohort.simulator.resources.validation.pods.variables import validate_field, validate_resource
 
 _HOST_PATH_TYPES = (

@@ -1,0 +1,45 @@
+"""
+What the code does to objects, as values, and the RBAC rules that allow it.
+
+A grant stands beside the code that needs it. Nobody writes rules by hand: they
+are put together here, so that what is printed for a cluster's administrator is
+what the code asks for, and a test compares it with the requests that are made.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from kohort.cluster.objects import Kind, Object
+
+_ORDER = ("get", "list", "watch", "create", "update", "patch", "delete")
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """Leave to do something to the objects of a kind, or to a part of them."""
+
+    kind: Kind
+    verbs: tuple[str, ...]
+    part: str = ""
+    names: tuple[str, ...] = ()  # only objects of these names; all if there are none
+
+    @property
+    def resource(self) -> str:
+        """How RBAC names what is granted."""
+        return f"{self.kind.plural}/{self.part}" if self.part else self.kind.plural
+
+
+def write_rules(grants: Iterable[Grant]) -> list[Object]:
+    """The rules of a role: one for each resource, in an order that does not change."""
+    verbs: dict[tuple[str, str, tuple[str, ...]], set[str]] = {}
+    for grant in grants:
+        key = (grant.kind.group, grant.resource, grant.names)
+        verbs.setdefault(key, set()).update(grant.verbs)
+    return [_write_rule(*key, verbs[key]) for key in sorted(verbs)]
+
+
+def _write_rule(group: str, resource: str, names: tuple[str, ...], verbs: set[str]) -> Object:
+    rule: Object = {"apiGroups": [group], "resources": [resource]}
+    if names:
+        rule["resourceNames"] = list(names)
+    return {**rule, "verbs": [verb for verb in _ORDER if verb in verbs]}
