@@ -17,6 +17,7 @@ from kohort.cluster.port import Address
 from kohort.controller.events import EventSink
 from kohort.controller.execute import Executor, Outcome, Result
 from kohort.controller.stalling import clear_stall, write_stall
+from kohort.model.observed import Observed
 from kohort.model.plans import Plan
 from kohort.planning.plan import plan
 
@@ -41,6 +42,9 @@ class Look:
     is_failed: bool = False  # look again with backoff
     actions: int = 0
     blocked: tuple[str, ...] = ()
+    observed: Observed | None = None  # None if it could not be read
+    wanted: int = 0  # groups
+    done: tuple[Action, ...] = ()
 
 
 class Reconciler:
@@ -74,7 +78,13 @@ class Reconciler:
         retry = any(outcome.result is Result.CONFLICT for outcome in outcomes)
         blocked = tuple(blocker.reason for blocker in decided.report.blockers)
         return Look(
-            look.recheck_seconds, look.is_failed or retry, look.actions + len(actions), blocked
+            look.recheck_seconds,
+            look.is_failed or retry,
+            look.actions + len(actions),
+            blocked,
+            reading.observed,
+            decided.report.wanted,
+            done,
         )
 
     def _untried(
