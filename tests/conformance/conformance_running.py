@@ -95,7 +95,9 @@ class Run:
         if "WAIT" in step:
             return self._wait(self._fill(step))
         if "watch" in step:
-            return self._watch(self._fill({k: v for k, v in step.items() if k != "meanwhile"}), step)
+            return self._watch(
+                self._fill({k: v for k, v in step.items() if k != "meanwhile"}), step
+            )
         request = self._request(self._fill(step))
         reply = self._client.send(request)
         body = read_body(reply)

@@ -75,12 +75,9 @@ class Normaliser:
         if value.get("kind") == "Table":
             value = _tidy_table(value)
         result: dict[str, Any] = {}
-        for key, item in value.items():
-            if key == "managedFields" and isinstance(item, list) and not self._managed:
-                continue
-            if key == "metadata" and isinstance(item, dict) and _is_moving(value):
-                item = {**item, "resourceVersion": "<version>"}
-            result[self._text(key, "")] = self._walk(item, key)
+        for key, item in _without_noise(value).items():
+            if key != "managedFields" or self._managed:
+                result[self._text(key, "")] = self._walk(item, key.rpartition(".")[2])
         return result
 
     def _text(self, value: str, key: str) -> str:
@@ -110,6 +107,14 @@ class Normaliser:
         return match[1] + known.get(match[2], match[2])
 
 
+def _without_noise(value: dict[str, Any]) -> dict[str, Any]:
+    if isinstance(value.get("causes"), list):
+        value = {**value, "causes": _once(value["causes"])}
+    if isinstance(value.get("metadata"), dict) and _is_moving(value):
+        value = {**value, "metadata": {**value["metadata"], "resourceVersion": "<version>"}}
+    return value
+
+
 def _is_moving(value: dict[str, Any]) -> bool:
     """Whether the version is that of a collection, which others write to as well."""
     kind = str(value.get("kind", ""))
@@ -119,6 +124,11 @@ def _is_moving(value: dict[str, Any]) -> bool:
 
 
 _BOOKMARK = {"resourceVersion", "annotations", "creationTimestamp"}
+
+
+def _once(causes: list[Any]) -> list[Any]:
+    """The causes without repetitions: a real server checks metadata up to four times."""
+    return [cause for index, cause in enumerate(causes) if cause not in causes[:index]]
 
 
 def _sort_causes(status: Any) -> Any:

@@ -5,9 +5,9 @@ A known difference stands in ``differences.yaml`` with its reason. One that no
 longer exists must be struck off, so the list never promises less than we hold.
 """
 
-import pytest
 from collections.abc import Iterator
 
+import pytest
 from conformance_cases import Case, load_cases, load_differences, load_recorded
 from conformance_client import Client
 from conformance_comparing import find_differences

@@ -76,6 +76,7 @@ def test_defaults_change_nothing_the_second_time(key: str):
 
 @pytest.mark.parametrize("key", SENT)
 def test_warnings_are_those_of_a_real_server(key: str):
-    behaviour = BEHAVIOURS[row_of(SENT[key]).kind.group_resource]
-    made = write(SENT[key])
-    assert behaviour.warn(made, None) == STORED[key]["warnings"]
+    row = row_of(SENT[key])
+    behaviour = BEHAVIOURS[row.kind.group_resource]
+    told = [row.deprecation] if row.deprecation else []
+    assert told + behaviour.warn(write(SENT[key]), None) == STORED[key]["warnings"]

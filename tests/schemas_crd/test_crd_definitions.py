@@ -94,7 +94,7 @@ def test_a_kind_that_is_taken_is_not_accepted():
     assert (names["status"], names["reason"]) == ("False", "ListKindConflict")
     assert names["message"] == '"ThingList" is already in use'
     assert (serving["status"], serving["reason"]) == ("False", "NotAccepted")
-    assert status["acceptedNames"] == {"plural": "others"}
+    assert status["acceptedNames"] == {"plural": "others", "kind": ""}
 
 
 def test_a_condition_that_holds_keeps_its_time():

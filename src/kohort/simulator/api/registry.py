@@ -6,11 +6,13 @@ definitions. Discovery, the garbage collector and the namespace controller ask
 here, and ``generation`` tells them when to ask again.
 """
 
+import re
 from collections.abc import Callable, Iterable
 
 from kohort.cluster.objects import Kind
 from kohort.simulator.resources.resource import Resource
 
+_VERSION = re.compile(r"v(\d+)(?:(alpha|beta)(\d+))?")
 _Address = tuple[str, str, str]
 
 
@@ -49,7 +51,7 @@ class Registry:
             versions = found.setdefault(resource.kind.group, [])
             if resource.kind.version not in versions:
                 versions.append(resource.kind.version)
-        return found
+        return {group: sorted(versions, key=_priority) for group, versions in found.items()}
 
     def serve(self, definition: str, resources: tuple[Resource, ...]) -> None:
         """Serve the versions of one definition; none of them takes it away."""
@@ -67,6 +69,15 @@ class Registry:
     def storage_kinds(self) -> list[Resource]:
         """One resource for each bucket: what a component that looks at everything watches."""
         return list({r.bucket: r for r in reversed(self._all.values())}.values())[::-1]
+
+
+def _priority(version: str) -> tuple[int, int, int, str]:
+    """Released versions first, then beta, then alpha, newest first; other names come last."""
+    match = _VERSION.fullmatch(version)
+    if match is None:
+        return 3, 0, 0, version
+    stage = {None: 0, "beta": 1, "alpha": 2}[match[2]]
+    return stage, -int(match[1]), -int(match[3] or 0), version
 
 
 def _address(kind: Kind) -> _Address:

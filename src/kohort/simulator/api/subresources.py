@@ -84,7 +84,7 @@ async def write_scale(
     def wanted(live: Object) -> Object:
         asked = _asked(scale, _scale_of(resource, live))
         replicas = (asked.get("spec") or {}).get("replicas", 0)
-        if not isinstance(replicas, int) or replicas < 0:
+        if resource.structural is None and (not isinstance(replicas, int) or replicas < 0):
             detail = "must be greater than or equal to 0"
             error = FieldError(Fault.INVALID, "spec.replicas", detail, replicas)
             raise invalid("Scale", "autoscaling", target.name, [error])
@@ -159,7 +159,6 @@ def _mark_scheduled(context: Context, pod: Object) -> None:
         "status": "True",
         "lastProbeTime": None,
         "lastTransitionTime": context.stamp(),
-        "observedGeneration": pod["metadata"].get("generation", 1),
     }
     status["conditions"] = [*kept, scheduled]
 

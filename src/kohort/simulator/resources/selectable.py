@@ -6,6 +6,7 @@ what selectors compare. Pods are asked on every list and watch.
 """
 
 from collections.abc import Mapping
+from sys import intern
 
 from kohort.cluster.objects import Object
 
@@ -14,12 +15,12 @@ def pod_fields(pod: Object) -> Mapping[str, str]:
     """The selectable fields of a pod."""
     spec, status = pod.get("spec") or {}, pod.get("status") or {}
     return {
-        "spec.nodeName": spec.get("nodeName") or "",
-        "spec.restartPolicy": spec.get("restartPolicy") or "",
-        "spec.schedulerName": spec.get("schedulerName") or "",
-        "spec.serviceAccountName": spec.get("serviceAccountName") or "",
+        "spec.nodeName": intern(spec.get("nodeName") or ""),
+        "spec.restartPolicy": intern(spec.get("restartPolicy") or ""),
+        "spec.schedulerName": intern(spec.get("schedulerName") or ""),
+        "spec.serviceAccountName": intern(spec.get("serviceAccountName") or ""),
         "spec.hostNetwork": "true" if spec.get("hostNetwork") else "false",
-        "status.phase": status.get("phase") or "",
+        "status.phase": intern(status.get("phase") or ""),
         "status.podIP": status.get("podIP") or "",
         "status.nominatedNodeName": status.get("nominatedNodeName") or "",
     }
@@ -49,13 +50,13 @@ def secret_fields(secret: Object) -> Mapping[str, str]:
 
 def event_fields(event: Object) -> Mapping[str, str]:
     """The selectable fields of an event of the core group."""
-    reporter = event.get("reportingComponent") or ""
+    reporter = intern(event.get("reportingComponent") or "")
     return {
         **_reference_fields("involvedObject", event.get("involvedObject") or {}),
-        "reason": event.get("reason") or "",
+        "reason": intern(event.get("reason") or ""),
         "reportingComponent": reporter,
-        "source": (event.get("source") or {}).get("component") or reporter,
-        "type": event.get("type") or "",
+        "source": intern((event.get("source") or {}).get("component") or reporter),
+        "type": intern(event.get("type") or ""),
     }
 
 
@@ -63,12 +64,29 @@ def new_event_fields(event: Object) -> Mapping[str, str]:
     """The selectable fields of an event of the newer group."""
     return {
         **_reference_fields("regarding", event.get("regarding") or {}),
-        "reason": event.get("reason") or "",
-        "reportingController": event.get("reportingController") or "",
-        "type": event.get("type") or "",
+        "reason": intern(event.get("reason") or ""),
+        "reportingController": intern(event.get("reportingController") or ""),
+        "type": intern(event.get("type") or ""),
     }
 
 
 def _reference_fields(prefix: str, reference: Object) -> dict[str, str]:
-    names = ("apiVersion", "fieldPath", "kind", "name", "namespace", "resourceVersion", "uid")
-    return {f"{prefix}.{name}": reference.get(name) or "" for name in names}
+    # Six events for each pod say mostly the same, so equal texts are kept once.
+    return {field: intern(reference.get(name) or "") for field, name in _REFERENCE[prefix]}
+
+
+_REFERENCE = {
+    prefix: tuple(
+        (f"{prefix}.{name}", name)
+        for name in (
+            "apiVersion",
+            "fieldPath",
+            "kind",
+            "name",
+            "namespace",
+            "resourceVersion",
+            "uid",
+        )
+    )
+    for prefix in ("involvedObject", "regarding")
+}

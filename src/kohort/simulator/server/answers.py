@@ -38,6 +38,7 @@ class Call:
     query: Query
     caller: Caller
     form: Form = PLAIN
+    warning: str = ""  # Told with every answer, such as that the version is deprecated.
 
     @property
     def is_for_a_person(self) -> bool:
@@ -76,7 +77,7 @@ async def write_answer(
     elif call.is_for_a_person:
         raw = orjson.dumps(orjson.loads(raw), option=orjson.OPT_INDENT_2)
     headers = make_headers(media)
-    for warning in warnings:
+    for warning in (call.warning, *warnings) if call.warning else warnings:
         headers.add("Warning", f"299 - {_quoted(warning)}")
     return await write_bytes(call.request, raw, code, headers)
 
@@ -116,4 +117,6 @@ def write_error(error: ClusterError, media: str = JSON, *, indent: bool = False)
     retry = (error.details or {}).get("retryAfterSeconds")
     if retry:
         headers["Retry-After"] = str(retry)
+    for warning in error.warnings:
+        headers.add("Warning", f"299 - {_quoted(warning)}")
     return web.Response(body=raw, status=error.code, headers=headers)

@@ -140,7 +140,7 @@ class Documents:
     async def _schemas(self, call: Call, name: str) -> web.StreamResponse:
         """The index of schemas, or those of one group and version."""
         if not name:
-            return await write_answer(call, self._openapi.index())
+            return write_text(self._openapi.index().decode())
         found = self._openapi.find(name)
         if found is None:
             return web.Response(status=404)

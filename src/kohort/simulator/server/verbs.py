@@ -62,6 +62,7 @@ class Verbs:
             return self._unknown(address)
         if address.name:
             check_name(address.name)
+        call.warning = resource.deprecation
         target = Target(resource, address.namespace, address.name, address.subresource)
         verb = _find_verb(call.request.method, target)
         if target.subresource != "log":

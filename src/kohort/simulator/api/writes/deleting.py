@@ -59,8 +59,9 @@ async def delete(context: Context, target: Target, options: DeleteOptions) -> An
         if target.resource.has_generation:
             obj["metadata"]["generation"] = obj["metadata"].get("generation", 0) + 1
         return Answer(commit(context, target, obj, entry, options.dry_run), 200, warnings)
-    shown = _mark_gone(context, target, obj)
-    return Answer(_remove(context, target, obj, shown, options.dry_run), 200, warnings)
+    if target.resource.graceful:
+        _end_grace(context, target, obj, options.dry_run)
+    return Answer(_remove(context, target, obj, options.dry_run), 200, warnings)
 
 
 async def delete_collection(
@@ -172,28 +173,27 @@ def _mark_leaving(context: Context, obj: Object, grace: int) -> None:
     metadata["deletionGracePeriodSeconds"] = grace
 
 
-def _mark_gone(context: Context, target: Target, obj: Object) -> Object:
-    """What whoever deletes is shown; a pod tells that its time is over."""
-    if not target.resource.graceful:
-        return obj
-    metadata = dict(obj["metadata"])
-    if metadata.get("deletionGracePeriodSeconds") != 0:
+def _end_grace(context: Context, target: Target, obj: Object, dry_run: bool) -> None:
+    """A pod is marked before it goes, even if it goes at once; watchers see both."""
+    metadata = obj["metadata"]
+    if metadata.get("deletionGracePeriodSeconds") == 0:
+        return
+    if "deletionTimestamp" not in metadata:
         metadata["generation"] = metadata.get("generation", 0) + 1
-    gone = {**obj, "metadata": metadata}
-    _mark_leaving(context, gone, 0)
-    return gone
+    _mark_leaving(context, obj, 0)
+    if not dry_run:
+        fields = selectable_fields(target.resource, obj)
+        context.store.put(target.resource.bucket, (target.namespace, target.name), obj, fields)
 
 
-def _remove(context: Context, target: Target, obj: Object, shown: Object, dry_run: bool) -> bytes:
+def _remove(context: Context, target: Target, obj: Object, dry_run: bool) -> bytes:
     resource = target.resource
     if not dry_run:
         stored = resource.to_storage(obj) if resource.to_storage else obj
         fields = selectable_fields(resource, stored)
-        key = (target.namespace, target.name)
-        gone = context.store.remove(resource.bucket, key, stored, fields)
-        shown["metadata"]["resourceVersion"] = str(gone.rv)
+        context.store.remove(resource.bucket, (target.namespace, target.name), stored, fields)
     if resource.kind.group_resource in _SHOWN:
-        return orjson.dumps(shown)
+        return orjson.dumps(obj)
     details = {
         "name": target.name,
         **({"group": resource.kind.group} if resource.kind.group else {}),

@@ -44,8 +44,38 @@ def _fill_service(context: Context, target: Target, obj: Object) -> None:
     if not spec.get("clusterIP"):
         spec["clusterIP"] = _free_address(context)
     spec["clusterIPs"] = spec.get("clusterIPs") or [spec["clusterIP"]]
+    _check_families(target, spec)
     if spec.get("type") in ("NodePort", "LoadBalancer"):
+        _check_node_ports(target, spec)
         _fill_node_ports(context, spec)
+
+
+def _check_families(target: Target, spec: Object) -> None:
+    """There are addresses of one family; only a service without an address may name two."""
+    if spec["clusterIP"] == "None" or spec.get("ipFamilyPolicy") != "RequireDualStack":
+        return
+    policy = "this cluster is not configured for dual-stack services"
+    errors = [FieldError(Fault.INVALID, "spec.ipFamilyPolicy", policy, "RequireDualStack")]
+    for index, family in enumerate(spec.get("ipFamilies") or ()):
+        if family != "IPv4":
+            where = f"spec.ipFamilies[{index}]"
+            detail = "not configured on this cluster"
+            errors.append(FieldError(Fault.INVALID, where, detail, family))
+    raise invalid("Service", "", target.name, errors)
+
+
+def _check_node_ports(target: Target, spec: Object) -> None:
+    detail = (
+        "provided port is not in the valid range. "
+        f"The range of valid ports is {_NODE_PORTS.start}-{_NODE_PORTS.stop - 1}"
+    )
+    errors = [
+        FieldError(Fault.INVALID, f"spec.ports[{index}].nodePort", detail, port["nodePort"])
+        for index, port in enumerate(spec.get("ports") or ())
+        if port.get("nodePort") and port["nodePort"] not in _NODE_PORTS
+    ]
+    if errors:
+        raise invalid("Service", "", target.name, errors)
 
 
 def _keep_addresses(spec: Object, old: Object) -> None:

@@ -74,7 +74,7 @@ def _keep_uid(target: Target, obj: Object, uid: str) -> None:
     if asked != uid:
         kind = target.resource.kind
         error = FieldError(Fault.INVALID, "metadata.uid", "field is immutable", asked)
-        raise invalid(kind.name, kind.group, target.name, [error, error])
+        raise invalid(kind.name, kind.group, target.name, [error])
 
 
 async def _apply(context: Context, target: Target, patch: Patch, options: WriteOptions) -> Answer:

@@ -18,6 +18,7 @@ from kohort.cluster.errors import (
     AlreadyExists,
     BadRequest,
     BareError,
+    ClusterError,
     already_exists,
     conflict,
     invalid,
@@ -39,7 +40,7 @@ from kohort.simulator.api.writes.metadata import (
 from kohort.simulator.patching.fieldsets import make_fields
 from kohort.simulator.patching.ownership import STATUS_FIELDS, Manager, track_update
 from kohort.simulator.resources.resource import Resource
-from kohort.simulator.resources.validation.metadata import validate_metadata_update
+from kohort.simulator.schemas.structural.counts import find_count_errors
 from kohort.simulator.store.entries import Entry
 
 MODIFIED = (
@@ -60,8 +61,23 @@ async def create(
     track: bool = True,
 ) -> Answer:
     """Store a new object. Without ``track``, who owns what is known already."""
+    obj, warnings = clean(target.resource, obj, options.validation, raw)
+    try:
+        return await _create(context, target, obj, options, warnings, track)
+    except ClusterError as error:
+        error.warnings = tuple(warnings)
+        raise
+
+
+async def _create(
+    context: Context,
+    target: Target,
+    obj: Object,
+    options: WriteOptions,
+    warnings: list[str],
+    track: bool,
+) -> Answer:
     resource = target.resource
-    obj, warnings = clean(resource, obj, options.validation, raw)
     obj = _typed(resource, obj)
     start_metadata(context, target, obj)
     warnings += drop_repeated_owners(obj["metadata"])
@@ -97,6 +113,16 @@ async def update(
 ) -> Answer:
     """Replace an object with what the client sent."""
     obj, warnings = clean(target.resource, obj, options.validation, raw)
+    try:
+        return await _replace(context, target, obj, options, warnings)
+    except ClusterError as error:
+        error.warnings = tuple(warnings)
+        raise
+
+
+async def _replace(
+    context: Context, target: Target, obj: Object, options: WriteOptions, warnings: list[str]
+) -> Answer:
     obj = _typed(target.resource, obj)
     metadata = obj.setdefault("metadata", {})
     name = metadata.setdefault("name", target.name)
@@ -270,17 +296,26 @@ def _check(resource: Resource, obj: Object, old: Object | None, subresource: str
     behaviour = resource.behaviour
     is_status = subresource == "status"
     errors = (behaviour.validate_status if is_status else behaviour.validate)(obj, old)
+    kind, group = resource.kind, resource.kind.group
     if resource.structural is not None:
+        structural, more = resource.structural, _find_scale_errors(resource, obj, is_status)
         if is_status and old is not None:
-            errors = [*errors, *resource.structural.validate_status(obj, old)]
+            errors = [*errors, *structural.validate_status(obj, old, more)]
         else:
-            errors = [*errors, *resource.structural.validate(obj, old)]
+            errors = [*errors, *structural.validate(obj, old, more)]
+    elif resource.storage:
+        group = ""  # What is stored as another kind is refused in its name.
     if errors:
-        if old is not None:
-            # A real server checks metadata before each kind checks it once more.
-            errors = [*validate_metadata_update(obj, old), *errors]
-        kind = resource.kind
-        raise invalid(kind.name, kind.group, obj["metadata"].get("name", ""), errors)
+        raise invalid(kind.name, group, obj["metadata"].get("name", ""), errors)
+
+
+def _find_scale_errors(resource: Resource, obj: Object, is_status: bool) -> list[FieldError]:
+    if resource.scale is None:
+        return []
+    paths = [resource.scale.status_replicas]
+    if not is_status:
+        paths.insert(0, resource.scale.spec_replicas)
+    return [error for path in paths for error in find_count_errors(obj, path)]
 
 
 def commit(context: Context, target: Target, obj: Object, entry: Entry, dry_run: bool) -> bytes:

@@ -22,6 +22,7 @@ from cel_expr_python.ext import (
 from kohort.cluster.errors import KohortError
 from kohort.simulator.schemas.cel.library import make_library
 
+_NO_FIELDS = re.compile(r"expression of type '([^']+)' cannot be the operand of a select operation")
 _UNDECLARED = re.compile(r"undeclared reference to '([\w.]+)'")
 _KEY = re.compile(r'Key not found in map : "?(.*?)"?$')
 _INDEX = re.compile(r"index=(-?\d+)")
@@ -81,6 +82,7 @@ def _environment(variables: Variables) -> Any:
 def _explain(text: str) -> str:
     """What the compiler says, without the engine's own wrapping."""
     text = text.removeprefix("INVALID_ARGUMENT: ").removesuffix(" [INVALID_ARGUMENT]")
+    text = _NO_FIELDS.sub(r"type '\1' does not support field selection", text)
     missing = sorted(set(_UNDECLARED.findall(text)))
     hint = ""
     if missing:

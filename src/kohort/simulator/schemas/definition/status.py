@@ -61,6 +61,8 @@ def _accept_names(
         taken = _find_taken(wanted.get(field), held.get(field), used)
         if taken:
             conflict = (reason, taken)
+            if field in ("plural", "kind"):
+                accepted.setdefault(field, "")
         elif wanted.get(field):
             accepted[field] = wanted[field]
         else:

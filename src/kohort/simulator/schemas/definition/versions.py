@@ -32,7 +32,7 @@ def find_version_errors(spec: Object, before: Object | None = None) -> Iterator[
     versions: list[Object] = spec.get("versions") or []
     for index, version in enumerate(versions):
         yield from _find_own_errors(version, f"spec.versions[{index}]")
-    yield from _find_set_errors(versions)
+    yield from _find_set_errors(versions, None if spec.get("versions") is None else _show(versions))
     if before is None or before.get("versions") != versions:
         yield from _find_schema_errors(versions)
     for field, find in (
@@ -85,13 +85,13 @@ def _find_own_errors(version: Object, path: str) -> Iterator[FieldError]:
         yield invalid(where, warning, "must be <= 256 characters long")
 
 
-def _find_set_errors(versions: list[Object]) -> Iterator[FieldError]:
+def _find_set_errors(versions: list[Object], shown: Any) -> Iterator[FieldError]:
     names = [version.get("name") for version in versions]
     if len(set(names)) != len(names):
-        yield invalid("spec.versions", _show(versions), "must contain unique version names")
+        yield invalid("spec.versions", shown, "must contain unique version names")
     if sum(1 for version in versions if version.get("storage")) != 1:
         detail = "must have exactly one version marked as storage version"
-        yield invalid("spec.versions", _show(versions), detail)
+        yield invalid("spec.versions", shown, detail)
 
 
 def _find_schema_errors(versions: list[Object]) -> Iterator[FieldError]:

@@ -6,6 +6,7 @@ The order is the server's: decode, ``prune``, ``default``, admission, and then
 types, sizes or required fields are already wrong.
 """
 
+from collections.abc import Sequence
 from functools import cached_property
 
 from kohort.cluster.fields import Fault, FieldError
@@ -71,13 +72,20 @@ class Structural:
         found = prune(obj, self._node)
         return sorted(path.removeprefix(".") for path in found) if found else []
 
-    def validate(self, obj: Object, old: Object | None = None) -> list[FieldError]:
-        """What is wrong with an object; with an old one, only what the update is to blame for."""
+    def validate(
+        self, obj: Object, old: Object | None = None, more: Sequence[FieldError] = ()
+    ) -> list[FieldError]:
+        """What is wrong with an object; with an old one, only what the update is to blame for.
+
+        ``more`` is what others found, to be told before the rules.
+        """
         problems = self._check(obj)
         errors = self._render(problems, obj, old) if problems else []
-        return self._with_rules(errors, obj, old)
+        return self._with_rules([*errors, *more], obj, old)
 
-    def validate_status(self, obj: Object, old: Object) -> list[FieldError]:
+    def validate_status(
+        self, obj: Object, old: Object, more: Sequence[FieldError] = ()
+    ) -> list[FieldError]:
         """What is wrong with an update that may change the status alone."""
         errors: list[FieldError] = []
         status = obj.get("status")
@@ -92,7 +100,7 @@ class Structural:
         late = [problem for problem in self._check(obj) or () if is_duplicate(problem)]
         if late:
             errors += self._render(late, obj, old)
-        return self._with_rules(errors, obj, old)
+        return self._with_rules([*errors, *more], obj, old)
 
     def _render(self, problems: list[Problem], obj: Object, old: Object | None) -> list[FieldError]:
         if old is not None:

@@ -31,6 +31,7 @@ from kohort.simulator.server.reading.faults import (
 BODY_BYTES_MAX = 3 * 1024 * 1024
 JSON = "application/json"
 YAML = "application/yaml"
+_EXTENSIONS = "apiextensions.k8s.io"
 _SCHEME = 'in scheme "pkg/runtime/scheme.go:111"'
 _ACCEPTED = f"{JSON}, {YAML}, {PROTOBUF}"
 _CUSTOM_PATCHES = (PatchType.JSON, PatchType.MERGE, PatchType.APPLY)
@@ -145,7 +146,22 @@ def read_object(raw: bytes, header: str, target: Target, is_served: _IsServed) -
         obj = _decode_text(raw, media, f"(must be of type {kind})")
         body = Body(obj, raw if media == JSON else None)
     _check_type(body.obj, raw, target, is_served)
-    return body
+    return _with_type(body, api_version, kind)
+
+
+def _with_type(body: Body, api_version: str, kind: str) -> Body:
+    """Fill in what the object left out, in its text too, where repeated fields are counted."""
+    wanted = {"apiVersion": api_version, "kind": kind}
+    missing = {name: value for name, value in wanted.items() if not body.obj.get(name)}
+    if not missing:
+        return body
+    obj, raw = {**body.obj, **missing}, body.raw
+    if any(name in body.obj for name in missing):
+        raw = None  # The text names it without a value, which only looks like a repetition.
+    elif raw is not None:
+        head: bytes = orjson.dumps(missing)
+        raw = head[:-1] + b"," + raw.lstrip()[1:] if body.obj else head
+    return Body(obj, raw)
 
 
 def _expected(target: Target) -> tuple[str, str]:
@@ -191,7 +207,7 @@ def _load(raw: bytes, media: str) -> Any:
 
 
 def _check_type(obj: Object, raw: bytes, target: Target, is_served: _IsServed) -> None:
-    """Make sure that the object is of the promised kind; fill in what it leaves out."""
+    """Make sure that the object is of the promised kind, as far as it says."""
     api_version, kind = _expected(target)
     given_version, given_kind = obj.get("apiVersion"), obj.get("kind")
     if given_version == api_version and given_kind == kind:
@@ -206,8 +222,8 @@ def _check_type(obj: Object, raw: bytes, target: Target, is_served: _IsServed) -
     if target.resource.structural is not None and target.subresource != "scale":
         _check_custom(obj, raw, target)
         return
-    obj["apiVersion"], obj["kind"] = given_version or api_version, given_kind or kind
-    _check_builtin(obj, raw, (api_version, kind), is_served)
+    given = given_version or api_version, given_kind or kind
+    _check_builtin(given, raw, (api_version, kind), is_served)
 
 
 def _check_custom(obj: Object, raw: bytes, target: Target) -> None:
@@ -230,9 +246,8 @@ def _check_custom(obj: Object, raw: bytes, target: Target) -> None:
 
 
 def _check_builtin(
-    obj: Object, raw: bytes, expected: tuple[str, str], is_served: _IsServed
+    given: tuple[str, str], raw: bytes, expected: tuple[str, str], is_served: _IsServed
 ) -> None:
-    given = obj["apiVersion"], obj["kind"]
     if given == expected or (given[1], expected[1]) == ("Eviction", "Eviction"):
         return
     if given[0].count("/") > 1:
@@ -240,7 +255,12 @@ def _check_builtin(
             f"the object provided is unrecognized (must be of type {expected[1]}): unexpected "
             f"GroupVersion string: {given[0]} ({show_body(raw)})"
         )
-    version = given[0].rpartition("/")[2]
+    group, _, version = given[0].rpartition("/")
+    if group == _EXTENSIONS and group == expected[0].partition("/")[0]:
+        raise BadRequest(
+            f"the API version in the data ({given[0]}) does not match the expected API version "
+            f"({expected[0]})"
+        )
     subject = f'{given[1]} in version "{version}" cannot be handled as a {expected[1]}: '
     if is_served(*given):
         family = expected[0].rpartition("/")[0].split(".")[0] or "core"

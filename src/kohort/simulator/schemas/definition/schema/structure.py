@@ -141,5 +141,6 @@ def _find_pattern_errors(pattern: str, path: str) -> Iterator[FieldError]:
     try:
         compile_pattern(pattern)
     except re.error as error:
-        detail = f"must be a valid regular expression, but isn't: error parsing regexp: {error}"
+        why = f"missing closing ): `{pattern}`" if "missing )" in str(error) else str(error)
+        detail = f"must be a valid regular expression, but isn't: error parsing regexp: {why}"
         yield invalid(f"{path}.pattern", pattern, detail)
