@@ -2,10 +2,11 @@
 The world: the parts of a control plane around one API, and the order in which they act.
 
 In a running cluster time passes by itself: ``run`` works in short slices, which may
-end between any two actions, and lets the event loop serve requests in between. In a simulation nobody waits: ``settle``
-works until nothing is left to do now, and ``advance`` moves a virtual clock from
-timer to timer. Both use the same turn, and within a turn parts act in the order
-in which they were given, so a simulation repeats itself exactly.
+end between any two actions, and lets the event loop serve requests in between. In a
+simulation nobody waits: ``settle`` works until nothing is left to do now, and
+``advance`` moves a virtual clock from timer to timer. Both use the same turn, and
+within a turn parts act in the order in which they were given, so a simulation repeats
+itself exactly.
 
 A part works through the keys that it had when its turn came. So what a hundred pods
 do in one turn is looked at once by the set that owns them, and not a hundred times.

@@ -115,7 +115,7 @@ class GarbageCollector:
             if not _blocks(dependent, entry.uid):
                 continue
             is_blocked = True
-            if dependent.facts.is_leaving:
+            if dependent.is_leaving:
                 continue
             if self._has_other_owner(dependent, view):
                 actions.append(_drop_owners(place.kind, dependent, {entry.uid}))
@@ -183,7 +183,7 @@ class GarbageCollector:
         found = view.find(place.kind, place.namespace, place.name)
         if found is None or found.uid != owner.uid:
             return _Owner.ABSENT
-        is_waiting = found.facts.is_leaving and FOREGROUND in found.facts.metadata.finalizers
+        is_waiting = found.is_leaving and FOREGROUND in found.facts.metadata.finalizers
         return _Owner.WAITING if is_waiting and owner.block_owner_deletion else _Owner.SOLID
 
     def _propagation(self, entry: Entry, *, is_waited_for: bool) -> str:
@@ -197,7 +197,7 @@ class GarbageCollector:
 
 def _matters(old: Entry | None, new: Entry) -> bool:
     """Whether a change can mean anything to the collector."""
-    if new.facts.is_leaving:
+    if new.is_leaving:
         finalizers = new.facts.metadata.finalizers
         return FOREGROUND in finalizers or ORPHAN in finalizers
     return bool(new.owners) and (old is None or old.owners != new.owners or old.uid != new.uid)

@@ -41,7 +41,7 @@ class NamespaceFurniture:
     def step(self, key: str, view: View, moment: Moment) -> Step:
         """Make what is missing."""
         namespace = view.find(NAMESPACE, "", key)
-        if namespace is None or namespace.facts.is_leaving:
+        if namespace is None or namespace.is_leaving:
             return Step()
         actions: list[Action] = []
         if view.find(SERVICE_ACCOUNT, key, ACCOUNT) is None:

@@ -53,13 +53,13 @@ class NamespaceLifecycle:
         if new is None and self._count[entry.namespace] > 0:
             return ()
         namespace = view.find(NAMESPACE, "", entry.namespace)
-        is_going = namespace is not None and namespace.facts.is_leaving
+        is_going = namespace is not None and namespace.is_leaving
         return (entry.namespace,) if is_going else ()
 
     def step(self, key: str, view: View, moment: Moment) -> Step:
         """Delete what is there; when nothing is, let the namespace go."""
         entry = view.find(NAMESPACE, "", key)
-        if entry is None or not entry.facts.is_leaving:
+        if entry is None or not entry.is_leaving:
             return Step()
         obj = entry.decode()
         finalizers: list[str] = (obj.get("spec") or {}).get("finalizers") or []
@@ -83,13 +83,13 @@ class NamespaceLifecycle:
 
 def _delete(remaining: list[tuple[Kind, Entry]]) -> Iterable[Action]:
     for kind, held in remaining:
-        if not held.facts.is_leaving:
+        if not held.is_leaving:
             yield Delete(kind, held.namespace, held.name, held.uid, propagation="Background")
 
 
 def _report(obj: Object, remaining: list[tuple[Kind, Entry]], moment: Moment) -> Iterable[Action]:
     """Say in the status what holds the namespace up, once everything is on its way out."""
-    if any(not held.facts.is_leaving for _, held in remaining):
+    if any(not held.is_leaving for _, held in remaining):
         return ()
     status = obj.get("status") or {}
     known = {condition["type"]: condition for condition in status.get("conditions") or []}
