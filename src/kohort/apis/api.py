@@ -14,6 +14,7 @@ from kohort.cluster.actions import Action
 from kohort.cluster.errors import KohortError
 from kohort.cluster.fields import FieldError
 from kohort.cluster.objects import Kind, Object
+from kohort.cluster.permissions import Grant
 from kohort.model.observed import Observed
 from kohort.model.plans import Plan
 from kohort.model.reasons import Notice
@@ -117,3 +118,4 @@ class Api:
     tell: Callable[[Family, Reading, Plan, tuple[Action, ...]], tuple[Notice, ...]]
     webhooks: tuple[Webhook, ...] = ()
     definition: Callable[[], Object] = dict  # the CustomResourceDefinition
+    writes: tuple[Grant, ...] = ()  # what its actions need, beyond what it watches

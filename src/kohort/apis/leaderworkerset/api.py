@@ -25,6 +25,7 @@ from kohort.apis.leaderworkerset.translation.reading import (
 from kohort.apis.leaderworkerset.translation.status import write_status
 from kohort.apis.leaderworkerset.translation.telling import tell
 from kohort.cluster.objects import Kind, Object, namespace_of
+from kohort.cluster.permissions import Grant
 
 _SELECTOR = {"matchExpressions": [{"key": labels.NAME, "operator": "Exists"}]}
 
@@ -119,6 +120,16 @@ WEBHOOKS = (
     Webhook("vpod.kb.io", "/validate--v1-pod", POD, (), _allow, _SELECTOR),
 )
 
+# A create that meets a namesake reads it; an apply may have to create.
+WRITES = (
+    Grant(STATEFUL_SET, ("get", "create", "patch")),
+    Grant(SERVICE, ("get", "create")),
+    Grant(REVISION, ("get", "create", "patch", "delete")),
+    Grant(POD, ("delete",)),
+    # Worker sets belong to their leader, and block its deletion.
+    Grant(POD, ("update",), "finalizers"),
+)
+
 LEADER_WORKER_SET = Api(
     kind=labels.KIND,
     short_name="lws",
@@ -137,4 +148,5 @@ LEADER_WORKER_SET = Api(
     tell=tell,
     webhooks=WEBHOOKS,
     definition=define_leader_worker_set,
+    writes=WRITES,
 )

@@ -1,0 +1,20 @@
+"""What a cluster needs before the operator can work on it, made and brought there."""
+
+from kohort.controller.installing.install import (
+    InstallOptions,
+    InstallRefused,
+    install,
+    install_definitions,
+    install_webhooks,
+)
+from kohort.controller.installing.manifests import ManifestOptions, write_manifests
+
+__all__ = [
+    "InstallOptions",
+    "InstallRefused",
+    "ManifestOptions",
+    "install",
+    "install_definitions",
+    "install_webhooks",
+    "write_manifests",
+]

@@ -1,0 +1,61 @@
+"""
+What the operator may do on a cluster: what its code does, and no more.
+
+An API says what it writes beside its code; what is watched it says anyway. The rest
+is the operator's own: its lease, its certificate, its webhooks and its events.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from kohort.apis.api import Api
+from kohort.cluster.permissions import Grant
+from kohort.controller.events import EVENT
+from kohort.controller.installing.names import (
+    LEASE,
+    MUTATING_KIND,
+    SECRET,
+    SECRET_KIND,
+    VALIDATING_KIND,
+)
+from kohort.controller.installing.webhooks import configuration_names
+from kohort.controller.lease import LEASE as LEASE_KIND
+
+_SEE = ("list", "watch")
+
+
+def cluster_grants(apis: Sequence[Api]) -> list[Grant]:
+    """What is needed in every namespace, and of what is in none."""
+    mutating, validating = configuration_names(apis)
+    return [
+        *(grant for api in apis for grant in _api_grants(api)),
+        Grant(EVENT, ("create",)),
+        Grant(MUTATING_KIND, ("get", "update", "patch"), names=mutating),
+        Grant(VALIDATING_KIND, ("get", "update", "patch"), names=validating),
+    ]
+
+
+def election_grants() -> list[Grant]:
+    """What holding the lease needs, in the operator's own namespace."""
+    # A name cannot be asked for before it exists, so creating is granted without one.
+    return [
+        Grant(LEASE_KIND, ("create",)),
+        Grant(LEASE_KIND, ("get", "update"), names=(LEASE,)),
+    ]
+
+
+def certificate_grants() -> list[Grant]:
+    """What keeping the certificate needs, in the operator's own namespace."""
+    return [
+        Grant(SECRET_KIND, ("create",)),
+        Grant(SECRET_KIND, ("get", "update", "patch"), names=(SECRET,)),
+    ]
+
+
+def _api_grants(api: Api) -> Iterator[Grant]:
+    yield Grant(api.kind, _SEE)
+    yield Grant(api.kind, ("patch",), "status")
+    # Some clusters let only those block a deletion who may also finish it.
+    yield Grant(api.kind, ("update",), "finalizers")
+    for watched in api.watched:
+        yield Grant(watched.kind, _SEE)
+    yield from api.writes
