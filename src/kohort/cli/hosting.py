@@ -12,10 +12,10 @@ import json
 import os
 import signal
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kohort.cli.exits import Failure
 from kohort.cli.state import State
@@ -91,7 +91,7 @@ class _Hosting:
         try:
             if not stop.is_set():
                 self._publish(embedded, identity)
-            await stop.wait()
+            await _first(stop.wait(), embedded.fail())
         finally:
             await embedded.stop()
             # A kept cluster keeps its secrets and its port, so its kubeconfig stays true.
@@ -148,6 +148,17 @@ class _Hosting:
             "gpusPerNode": self._wish.gpus_per_node,
         }
         write_secret(self._state.control_file, json.dumps(control, indent=2))
+
+
+async def _first(*waits: Coroutine[Any, Any, object]) -> None:
+    """Return when the first of them does, or raise what it raised."""
+    tasks = [asyncio.ensure_future(wait) for wait in waits]
+    done, others = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    for task in others:
+        task.cancel()
+    await asyncio.gather(*others, return_exceptions=True)
+    for task in done:
+        task.result()
 
 
 def _catch_signals() -> asyncio.Event:

@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from random import SystemRandom
 
+from kohort.cluster.errors import InternalError
 from kohort.simulator.admission.webhooks import Webhooks
 from kohort.simulator.api.api import Api
 from kohort.simulator.api.registry import Registry
@@ -31,7 +32,7 @@ from kohort.simulator.server.auth import TokenAuth
 from kohort.simulator.server.control import CLOCK_PATH, ClockPage
 from kohort.simulator.server.serve import Server, serve
 from kohort.simulator.steps import Part
-from kohort.simulator.store.sqlite import open_store
+from kohort.simulator.store.sqlite import StorageError, open_store
 from kohort.simulator.store.store import Store
 from kohort.simulator.world import World
 
@@ -67,6 +68,7 @@ class Embedded:
         self._server = server
         self._closing: list[Callable[[], Awaitable[None]]] = []
         self._running = asyncio.create_task(world.run())
+        self._failures: list[asyncio.Future[None]] = [self._running]
 
     @classmethod
     async def start(cls, options: EmbeddedOptions) -> "Embedded":
@@ -91,7 +93,14 @@ class Embedded:
         server = await serve(app, options.tls, options.host, options.port)
         embedded = cls(api, world, clock, server)
         embedded._closing.append(webhooks.close)
+        embedded._failures.append(commits.failure)
         return embedded
+
+    async def fail(self) -> None:
+        """Wait for something that ends the cluster by itself, and raise it."""
+        done, _ = await asyncio.wait(self._failures, return_when=asyncio.FIRST_COMPLETED)
+        for ended in done:
+            ended.result()
 
     async def stop(self) -> None:
         """Close the doors, then the parts, then the store."""
@@ -114,9 +123,15 @@ def make_parts(options: EmbeddedOptions) -> Sequence[Part]:
 
 
 class _Commits:
-    """Writes of one turn of the event loop are committed together; answers wait for that."""
+    """
+    Writes of one turn of the event loop are committed together; answers wait for that.
+
+    A commit that fails (a full disk) is told to everybody who waits, and ends the
+    cluster: what it holds in memory is no longer what it would have after a restart.
+    """
 
     def __init__(self, store: Store) -> None:
+        self.failure: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._store = store
         self._waiting: list[asyncio.Future[None]] = []
         store.on_dirty = self._schedule
@@ -125,11 +140,25 @@ class _Commits:
         asyncio.get_running_loop().call_soon(self._commit)
 
     def _commit(self) -> None:
-        self._store.flush()
+        error: StorageError | None = None
+        try:
+            self._store.flush()
+        except StorageError as raised:
+            error = raised
+            self.fail(raised)
         waiting, self._waiting = self._waiting, []
         for future in waiting:
-            if not future.done():
+            if future.done():
+                continue
+            if error is None:
                 future.set_result(None)
+            else:
+                future.set_exception(InternalError(f"the write is not kept: {error}"))
+
+    def fail(self, error: Exception) -> None:
+        """End the cluster, with why."""
+        if not self.failure.done():
+            self.failure.set_exception(error)
 
     async def settled(self) -> None:
         """Return when everything written so far is committed."""

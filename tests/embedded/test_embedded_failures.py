@@ -1,0 +1,27 @@
+"""A cluster that can no longer keep what it is told ends, and says why."""
+
+import pytest
+
+from kohort.cluster.errors import InternalError
+from kohort.simulator import kinds
+from kohort.simulator.api.requests import WriteOptions
+from kohort.simulator.embedded import Embedded, EmbeddedOptions
+from kohort.simulator.store.entries import Event
+from kohort.simulator.store.sqlite import StorageError
+
+
+async def test_a_write_that_is_not_kept_is_not_answered_as_one(tmp_path):
+    embedded = await Embedded.start(EmbeddedOptions(token="t", nodes=0, data_dir=tmp_path))
+    journal = embedded.api.store._journal
+    assert journal is not None
+
+    def full(batch: list[tuple[str, Event]]) -> None:
+        raise StorageError("the disk is full")
+
+    journal.commit = full  # type: ignore[method-assign]
+    target = embedded.api.target(kinds.CONFIG_MAP, "default")
+    with pytest.raises(InternalError, match="the write is not kept: the disk is full"):
+        await embedded.api.create(target, {"metadata": {"name": "a"}}, WriteOptions())
+    with pytest.raises(StorageError, match="the disk is full"):
+        await embedded.fail()
+    await embedded.stop()
