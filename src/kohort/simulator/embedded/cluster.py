@@ -10,6 +10,7 @@ import logging
 import ssl
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -109,7 +110,9 @@ class Embedded:
         await asyncio.gather(self._running, return_exceptions=True)
         for close in self._closing:
             await close()
-        self.api.store.close()
+        has_failed = any(f.done() and not f.cancelled() and f.exception() for f in self._failures)
+        with suppress(StorageError) if has_failed else nullcontext():
+            self.api.store.close()
 
 
 def make_parts(options: EmbeddedOptions) -> Sequence[Part]:
