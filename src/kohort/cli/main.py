@@ -19,6 +19,10 @@ COMMANDS = Group(
     entries={
         "up": Entry("kohort.cli.commands.up", "UP", "start a cluster on this machine"),
         "down": Entry("kohort.cli.commands.down", "DOWN", "stop a cluster"),
+        "crds": Entry("kohort.cli.commands.crds", "CRDS", "print the CustomResourceDefinitions"),
+        "manifests": Entry(
+            "kohort.cli.commands.manifests", "MANIFESTS", "print all that a cluster needs"
+        ),
         "sim": Entry("kohort.cli.commands.sim", "SIM", "change the simulation: nodes, clock"),
         "version": Entry("kohort.cli.commands.version", "VERSION", "print the version"),
         "completion": Entry(

@@ -21,6 +21,7 @@ from kohort.controller.installing.webhooks import configuration_names
 from kohort.controller.lease import LEASE as LEASE_KIND
 
 _SEE = ("list", "watch")
+_KEEP = ("get", "list", "watch", "patch")
 
 
 def cluster_grants(apis: Sequence[Api]) -> list[Grant]:
@@ -29,8 +30,8 @@ def cluster_grants(apis: Sequence[Api]) -> list[Grant]:
     return [
         *(grant for api in apis for grant in _api_grants(api)),
         Grant(EVENT, ("create",)),
-        Grant(MUTATING_KIND, ("get", "update", "patch"), names=mutating),
-        Grant(VALIDATING_KIND, ("get", "update", "patch"), names=validating),
+        Grant(MUTATING_KIND, _KEEP, names=mutating),
+        Grant(VALIDATING_KIND, _KEEP, names=validating),
     ]
 
 
@@ -47,7 +48,7 @@ def certificate_grants() -> list[Grant]:
     """What keeping the certificate needs, in the operator's own namespace."""
     return [
         Grant(SECRET_KIND, ("create",)),
-        Grant(SECRET_KIND, ("get", "update", "patch"), names=(SECRET,)),
+        Grant(SECRET_KIND, ("get", "list", "watch", "update"), names=(SECRET,)),
     ]
 
 

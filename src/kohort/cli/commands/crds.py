@@ -1,0 +1,24 @@
+"""This is where ``kohort crds`` prints the definitions of all kinds that are served."""
+
+import argparse
+
+from kohort.apis.served import APIS
+from kohort.cli.documents import add_form, write_documents
+from kohort.cli.exits import Exit
+from kohort.cli.parsing import Parser
+from kohort.cli.table import Command
+
+
+def _make_parser(prog: str) -> Parser:
+    summary = "print the CustomResourceDefinitions of all kinds that Kohort serves"
+    parser = Parser(prog, summary, ("> crds.yaml", "| kubectl apply --server-side -f -"))
+    add_form(parser)
+    return parser
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    print(write_documents([api.definition() for api in APIS], arguments.output))
+    return Exit.DONE
+
+
+CRDS = Command(_make_parser, _run)
