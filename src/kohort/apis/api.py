@@ -80,6 +80,31 @@ class Reading:
 
 
 @dataclass(frozen=True, slots=True)
+class Edition:
+    """A stored revision as people know it: a number to name it by, and what it asked for."""
+
+    number: int
+    key: str  # what groups of that revision carry
+    name: str  # of the object that stores it
+    created: str  # a timestamp
+    content: Object  # the part of the spec that makes the revision
+
+
+@dataclass(frozen=True, slots=True)
+class Face:
+    """How an API looks to people, and how it takes their orders: each gives the changed object."""
+
+    role_of: Callable[[int], str]  # the word for a member, by its place in the group
+    carrier_of: Callable[[Object, Settings], str]
+    list_editions: Callable[[Family], tuple[Edition, ...]]  # lowest number first
+    go_back: Callable[[Object, Edition], Object]
+    restart: Callable[[Object, str], Object]  # (…, now): a new revision of the same template
+    hold: Callable[[Object, int], Object]  # units below the boundary keep their revision
+    release: Callable[[Object], Object]
+    is_held: Callable[[Object], bool]
+
+
+@dataclass(frozen=True, slots=True)
 class Verdict:
     """What admission says of an object: its new form, what is wrong, and what to warn of."""
 
@@ -119,3 +144,4 @@ class Api:
     webhooks: tuple[Webhook, ...] = ()
     definition: Callable[[], Object] = dict  # the CustomResourceDefinition
     writes: tuple[Grant, ...] = ()  # what its actions need, beyond what it watches
+    face: Face | None = None  # None: people cannot act on it through us

@@ -11,6 +11,7 @@ from kohort.apis.leaderworkerset.admission.pods import PodRefused, mutate_pod
 from kohort.apis.leaderworkerset.admission.validation import validate_workload
 from kohort.apis.leaderworkerset.admission.warning import warn_workload
 from kohort.apis.leaderworkerset.definition import define_leader_worker_set
+from kohort.apis.leaderworkerset.face import FACE
 from kohort.apis.leaderworkerset.names import find_ordinal
 from kohort.apis.leaderworkerset.translation.acting import render
 from kohort.apis.leaderworkerset.translation.reading import (
@@ -149,4 +150,5 @@ LEADER_WORKER_SET = Api(
     webhooks=WEBHOOKS,
     definition=define_leader_worker_set,
     writes=WRITES,
+    face=FACE,
 )

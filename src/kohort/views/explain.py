@@ -1,0 +1,184 @@
+"""
+Why a workload is as it is, always in four parts: what waits, on what, since when, what to do.
+
+The safest command is one that loses nothing: to look comes before to change, and
+to go back comes before to edit.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from kohort.cluster.objects import Object, metadata_of
+from kohort.views.ages import find_time, write_age
+from kohort.views.health import Health, Word, judge
+from kohort.views.picture import Picture
+from kohort.views.rollouts import find_former
+from kohort.views.table import Row, make_row
+from kohort.views.troubles import Trouble
+
+CULPRITS_MAX = 3
+_EVENTS_MAX = 2
+_CRASHES = ("CrashLoopBackOff", "Error", "RunContainerError", "OOMKilled")
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """The four parts, and by which rules the plan was made."""
+
+    row: Row
+    waits: str
+    on: tuple[str, ...]
+    since: datetime | None
+    commands: tuple[str, ...]
+    rules: str
+    notes: tuple[str, ...]
+
+
+def find_culprits(picture: Picture) -> tuple[Trouble, ...]:
+    """The members whose events are worth reading."""
+    return (picture.stuck or picture.troubles)[:CULPRITS_MAX]
+
+
+def explain(picture: Picture, events: Sequence[Object] = ()) -> Explanation:
+    """The explanation of a workload, with the events of it and of its culprits as evidence."""
+    health = judge(picture)
+    return Explanation(
+        row=make_row(picture),
+        waits=_waits(picture, health),
+        on=tuple(_evidence(picture, health, events)),
+        since=health.since,
+        commands=suggest_commands(picture, health),
+        rules=_rules(picture),
+        notes=tuple(_notes(picture)),
+    )
+
+
+def _waits(picture: Picture, health: Health) -> str:
+    if health.word is Word.READY:
+        return f"nothing: {health.message}"
+    blockers = picture.plan.report.blockers if picture.plan else ()
+    if health.word.needs_help and blockers:
+        return f"{blockers[0].reason}: {blockers[0].message}"
+    if health.word in (Word.BLOCKED, Word.BROKEN) and picture.plan and picture.stuck:
+        report = picture.plan.report
+        missing = report.wanted - report.wanted_ready
+        return f"WaitingForReady: {missing} of {report.wanted} groups are not ready"
+    return f"{health.reason}: {health.message}"
+
+
+def _evidence(picture: Picture, health: Health, events: Sequence[Object]) -> Iterator[str]:
+    if health.word is Word.READY:
+        yield "nobody"
+        return
+    if health.word is Word.STALLED:
+        yield "a change of the object: it is not tried again as it stands"
+        return
+    if health.word is Word.PAUSED:
+        yield "somebody who resumes it"
+        return
+    culprits = find_culprits(picture)
+    for trouble in culprits:
+        yield _describe_trouble(trouble)
+        yield from _tell_events(picture, events, trouble.uid)
+    more = len(picture.stuck or picture.troubles) - len(culprits)
+    if more > 0:
+        yield f"and {more} more members"
+    if picture.reading is not None and picture.reading.observed.progress is None:
+        yield "the operator: it has made nothing yet; is 'kohort controller' running?"
+    elif not culprits:
+        yield "members that do not exist yet, or have just changed"
+    yield from _tell_events(picture, events, metadata_of(picture.root).get("uid", ""))
+
+
+def _describe_trouble(trouble: Trouble) -> str:
+    place = [f"group {trouble.ordinal}"]
+    if trouble.container:
+        place.append(f"container {trouble.container}")
+    if trouble.node:
+        place.append(f"on {trouble.node}")
+    return f"{trouble.member}  {trouble.reason}: {trouble.message} ({', '.join(place)})"
+
+
+def _tell_events(picture: Picture, events: Sequence[Object], uid: str) -> Iterator[str]:
+    about = [e for e in events if (e.get("involvedObject") or {}).get("uid") == uid]
+    warnings = [e for e in about if e.get("type") == "Warning" or _is_root(picture, uid)]
+    for event in sorted(warnings, key=_last_seen, reverse=True)[:_EVENTS_MAX]:
+        age = write_age(find_time(_last_seen(event)), picture.now)
+        text = " ".join(str(event.get("message", "")).split())
+        yield f"event {age} ago: {event.get('reason', '')}: {text}"
+
+
+def _is_root(picture: Picture, uid: str) -> bool:
+    return bool(metadata_of(picture.root).get("uid") == uid)
+
+
+def _last_seen(event: Object) -> str:
+    series = event.get("series") or {}
+    stamps = (series.get("lastObservedTime"), event.get("lastTimestamp"), event.get("eventTime"))
+    return next((str(stamp) for stamp in stamps if stamp), "")
+
+
+def suggest_commands(picture: Picture, health: Health) -> tuple[str, ...]:
+    """What a person can do now, the safest first."""
+    flag = _namespace_flag(picture)
+    target = f"{picture.reference}{flag}"
+    if health.word is Word.READY:
+        return ("nothing needs to be done",)
+    if health.word is Word.PAUSED:
+        return (f"kohort rollout resume {target}",)
+    if health.word is Word.STALLED:
+        edit = f"kubectl edit {picture.api.kind.group_resource} {picture.name}{flag}"
+        return (*_undo(picture, target), edit)
+    if health.reason == "NotPlanned" and health.word is Word.BLOCKED:
+        return ("kohort controller",)
+    if not health.word.needs_help:
+        return (f"kohort rollout status {target}",)
+    return _mend(picture, target, flag)
+
+
+def _mend(picture: Picture, target: str, flag: str) -> tuple[str, ...]:
+    culprit = next(iter(picture.stuck), None)
+    if culprit is None:
+        return (f"kohort rollout status {target}",)
+    look = f"kubectl describe pod {culprit.member}{flag}"
+    if culprit.reason in _CRASHES:
+        look = f"kubectl logs {culprit.member}{flag} -c {culprit.container} --previous"
+        return (look, *_undo(picture, target))
+    updating = picture.plan is not None and picture.plan.report.is_updating
+    return (*_undo(picture, target), look) if updating else (look, *_undo(picture, target))
+
+
+def _undo(picture: Picture, target: str) -> tuple[str, ...]:
+    has_former = find_former(picture) is not None
+    return (f"kohort rollout undo {target}",) if has_former else ()
+
+
+def _namespace_flag(picture: Picture) -> str:
+    return "" if picture.namespace in ("", "default") else f" -n {picture.namespace}"
+
+
+def _rules(picture: Picture) -> str:
+    row = make_row(picture)
+    if picture.reading is None:
+        return f"carrier {row.carrier}"
+    policy = picture.reading.workload.rollout
+    return (
+        f"strategy {row.strategy}, carrier {row.carrier}, maxUnavailable "
+        f"{policy.max_unavailable}, maxSurge {policy.surge}, partition {policy.partition}"
+    )
+
+
+def _notes(picture: Picture) -> Iterator[str]:
+    status = picture.root.get("status") or {}
+    generation = metadata_of(picture.root).get("generation", 0)
+    seen = status.get("observedGeneration", 0)
+    if seen < generation:
+        yield (
+            f"the status is of generation {seen}, the object of {generation}: "
+            "the operator has not seen the last change, or does not run"
+        )
+    if picture.is_held:
+        yield "the rollout is paused: emulated by the partition, since the API has no pause"
+    for restart in picture.plan.restarts if picture.plan else ():
+        yield f"group {restart.ordinal} is to be restarted because {restart.cause} failed"

@@ -1,0 +1,139 @@
+"""
+One word for a workload, with the reason for it and since when.
+
+Words: ready, starting, updating, paused, leaving; and blocked, broken, stalled,
+which call for a person. Blocked waits on something that time alone will not bring:
+a member of the new revision that cannot start, or a node that fits. Broken had
+been asked for nothing new and still does not serve. Stalled was refused: nothing
+happens before the object is changed.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from kohort.cluster.objects import find_condition, is_leaving, metadata_of
+from kohort.model.plans import Plan
+from kohort.views.ages import find_time
+from kohort.views.picture import Picture
+
+STALLED = "Stalled"
+# How long an object may wait for its first plan before somebody should look for the operator.
+CONTROLLER_PATIENCE = timedelta(seconds=30)
+_UNPLACED = ("Unschedulable", "SchedulingGated", "Terminating")
+
+
+class Word(StrEnum):
+    """How a workload is."""
+
+    READY = "ready"
+    STARTING = "starting"
+    UPDATING = "updating"
+    PAUSED = "paused"
+    LEAVING = "leaving"
+    BLOCKED = "blocked"
+    BROKEN = "broken"
+    STALLED = "stalled"
+
+    @property
+    def needs_help(self) -> bool:
+        """Whether it will not end well by itself."""
+        return self in (Word.BLOCKED, Word.BROKEN, Word.STALLED)
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """How a workload is, why, and since when."""
+
+    word: Word
+    reason: str
+    message: str
+    since: datetime | None
+
+
+def judge(picture: Picture) -> Health:
+    """How a workload is at the moment of the picture."""
+    if is_leaving(picture.root):
+        since = find_time(metadata_of(picture.root).get("deletionTimestamp"))
+        return Health(Word.LEAVING, "Deleted", "it is being deleted", since)
+    return _find_stall(picture) or _judge_plan(picture)
+
+
+def _find_stall(picture: Picture) -> Health | None:
+    generation = metadata_of(picture.root).get("generation", 0)
+    told = find_condition(picture.root, STALLED) or {}
+    is_told = told.get("status") == "True" and told.get("observedGeneration") == generation
+    since = find_time(told.get("lastTransitionTime")) if is_told else None
+    if picture.fault is not None:
+        return Health(
+            Word.STALLED, picture.fault.reason, str(picture.fault), since or _created(picture)
+        )
+    if is_told:
+        return Health(Word.STALLED, told.get("reason", ""), told.get("message", ""), since)
+    return None
+
+
+def _judge_plan(picture: Picture) -> Health:
+    decided = picture.plan
+    assert decided is not None
+    assert picture.reading is not None
+    if picture.reading.observed.progress is None:
+        return _unplanned(picture)
+    if decided.report.is_available:
+        return _ready(picture, decided)
+    stuck = picture.stuck
+    if decided.report.is_updating and picture.is_held:
+        message = "the rollout is paused: it goes on when it is resumed"
+        return Health(Word.PAUSED, "Paused", message, _since(picture))
+    if stuck and not (decided.report.is_updating and picture.is_moving):
+        is_waiting = decided.report.is_updating or all(t.reason in _UNPLACED for t in stuck)
+        word = Word.BLOCKED if is_waiting else Word.BROKEN
+        moments = [trouble.since for trouble in stuck if trouble.since]
+        first = stuck[0]
+        message = f"{first.member}: {first.message}"
+        return Health(word, first.reason, message, min(moments, default=None))
+    word = Word.UPDATING if decided.report.is_updating else Word.STARTING
+    reason, message = _waiting_for(picture, decided)
+    return Health(word, reason, message, _since(picture))
+
+
+def _unplanned(picture: Picture) -> Health:
+    created = _created(picture)
+    message = "nothing has been made for it yet"
+    if created is not None and picture.now - created > CONTROLLER_PATIENCE:
+        text = f"{message}: no operator seems to run"
+        return Health(Word.BLOCKED, "NotPlanned", text, created)
+    return Health(Word.STARTING, "NotPlanned", message, created)
+
+
+def _ready(picture: Picture, decided: Plan) -> Health:
+    report = decided.report
+    if report.rolled < report.wanted and picture.find_former_revision():
+        kept = report.wanted - report.rolled
+        message = f"{kept} of {report.wanted} groups keep their revision: the partition says so"
+        return Health(Word.READY, "PartitionReached", message, _since(picture))
+    message = f"all {report.wanted} groups are ready"
+    return Health(Word.READY, "", message, _since(picture))
+
+
+def _waiting_for(picture: Picture, decided: Plan) -> tuple[str, str]:
+    for blocker in decided.report.blockers:
+        return blocker.reason, blocker.message
+    if decided.restarts:
+        causes = ", ".join(restart.cause for restart in decided.restarts[:3])
+        return "RestartingGroups", f"groups are restarted because of {causes}"
+    report = decided.report
+    missing = report.wanted - report.wanted_ready
+    return "WaitingForReady", f"{missing} of {report.wanted} groups are not ready"
+
+
+def _since(picture: Picture) -> datetime | None:
+    """When the latest claim of the status came true; else when the object was made."""
+    status = picture.root.get("status") or {}
+    held = [c for c in status.get("conditions") or () if c.get("status") == "True"]
+    moments = [find_time(condition.get("lastTransitionTime")) for condition in held]
+    return max((moment for moment in moments if moment), default=_created(picture))
+
+
+def _created(picture: Picture) -> datetime | None:
+    return find_time(metadata_of(picture.root).get("creationTimestamp"))

@@ -1,0 +1,114 @@
+"""
+A picture: one workload at one moment, read and planned, which every view is made from.
+
+The plan is made and not carried out: it says what the operator would do, and for
+what it waits.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+
+from kohort.apis.api import Api, Edition, InvalidWorkload, Reading
+from kohort.cluster.objects import Object, name_of, namespace_of
+from kohort.model.plans import Plan
+from kohort.model.units import Phase
+from kohort.planning.plan import plan
+from kohort.views.gathering import Sample
+from kohort.views.troubles import Trouble, find_trouble
+
+_SHORT = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """One workload at one moment."""
+
+    api: Api
+    sample: Sample
+    now: datetime
+    reading: Reading | None  # None: it cannot be planned, and ``fault`` says why
+    plan: Plan | None
+    fault: InvalidWorkload | None
+    troubles: tuple[Trouble, ...]  # stuck ones first
+    editions: tuple[Edition, ...]
+
+    @property
+    def root(self) -> Object:
+        """The workload's own object."""
+        return self.sample.family.root
+
+    @property
+    def name(self) -> str:
+        """The workload's name."""
+        return name_of(self.root)
+
+    @property
+    def namespace(self) -> str:
+        """The workload's namespace."""
+        return namespace_of(self.root)
+
+    @property
+    def reference(self) -> str:
+        """How a person names it: ``lws/llama``."""
+        return f"{self.api.short_name}/{self.name}"
+
+    @property
+    def stuck(self) -> tuple[Trouble, ...]:
+        """The troubles that time alone will not end."""
+        return tuple(trouble for trouble in self.troubles if trouble.is_stuck)
+
+    @property
+    def is_held(self) -> bool:
+        """Whether somebody has paused its rollout."""
+        face = self.api.face
+        return face is not None and face.is_held(self.root)
+
+    @property
+    def is_moving(self) -> bool:
+        """Whether the plan has a step to take now."""
+        reading, decided = self.reading, self.plan
+        if reading is None or decided is None:
+            return False
+        rollout, progress = decided.rollout, reading.observed.progress
+        if progress is None or not progress.is_seen or decided.restarts or rollout.replace:
+            return True
+        return (rollout.boundary, rollout.count) != (progress.boundary, progress.count)
+
+    def name_revision(self, key: str) -> str:
+        """The number that people know a revision by, or the start of its key."""
+        numbers = [edition.number for edition in self.editions if edition.key == key]
+        return str(numbers[-1]) if numbers else key[:_SHORT]
+
+    def find_former_revision(self) -> str:
+        """The revision that most stale groups have; nothing if none is stale."""
+        if self.reading is None:
+            return ""
+        target = self.reading.workload.revision
+        groups = self.reading.observed.groups
+        stale = Counter(g.revision for g in groups if g.revision not in ("", target))
+        return stale.most_common(1)[0][0] if stale else ""
+
+
+def take_picture(api: Api, sample: Sample, now: datetime) -> Picture:
+    """Read and plan one family."""
+    editions = api.face.list_editions(sample.family) if api.face else ()
+    try:
+        reading = api.read(sample.family)
+    except InvalidWorkload as fault:
+        return Picture(api, sample, now, None, None, fault, (), editions)
+    decided = plan(reading.workload, reading.observed)
+    troubles = sorted(_troubles(reading, sample, now), key=lambda t: (not t.is_stuck, t.ordinal))
+    return Picture(api, sample, now, reading, decided, None, tuple(troubles), editions)
+
+
+def _troubles(reading: Reading, sample: Sample, now: datetime) -> Iterator[Trouble]:
+    for group in reading.observed.groups:
+        for member in group.members:
+            if member.phase is Phase.READY or not member.is_current:
+                continue
+            pod = sample.find_member(member.name)
+            found = find_trouble(pod, group.ordinal, now) if pod is not None else None
+            if found is not None:
+                yield found

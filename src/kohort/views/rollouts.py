@@ -1,0 +1,138 @@
+"""
+Rollouts as people talk about them: revisions by number, and what changed between two.
+
+A difference is told in the order in which people ask: images first, then
+arguments, resources and sizes, then the environment, then the rest. Items of a
+list that have names are compared by name, so a new container does not make all
+others differ.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from kohort.apis.api import Edition
+from kohort.cluster.objects import Object
+from kohort.views.ages import find_time
+from kohort.views.picture import Picture
+
+_ORDER = ("image", "command", "args", "resources", "size", "replicas", "env")
+_HIDDEN = "creationTimestamp"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One field that differs; a value that is absent is empty."""
+
+    path: str
+    old: str
+    new: str
+
+    def __str__(self) -> str:
+        if not self.old:
+            return f"{self.path}: {self.new} (new)"
+        return f"{self.path}: {self.old} → {self.new or '(none)'}"
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryLine:
+    """One revision."""
+
+    number: int
+    key: str
+    name: str
+    created: datetime | None
+    groups: int  # that have it now
+    is_target: bool
+    changes: tuple[Change, ...]  # against the one before it
+
+
+def make_history(picture: Picture) -> tuple[HistoryLine, ...]:
+    """All stored revisions, lowest number first."""
+    reading = picture.reading
+    target = reading.workload.revision if reading else ""
+    groups = reading.observed.groups if reading else ()
+    newest = max((e.number for e in picture.editions if e.key == target), default=0)
+    lines: list[HistoryLine] = []
+    former: Object | None = None
+    for edition in picture.editions:
+        is_newest = edition.number == newest or edition.key != target
+        held = sum(group.revision == edition.key for group in groups) if is_newest else 0
+        changes = find_changes(former, edition.content) if former is not None else ()
+        created = find_time(edition.created)
+        is_target = edition.number == newest
+        lines.append(
+            HistoryLine(
+                edition.number, edition.key, edition.name, created, held, is_target, changes
+            )
+        )
+        former = edition.content
+    return tuple(lines)
+
+
+def find_target(picture: Picture) -> Edition | None:
+    """The stored revision that the workload asks for, if it is stored already."""
+    if picture.reading is None:
+        return None
+    target = picture.reading.workload.revision
+    matching = [edition for edition in picture.editions if edition.key == target]
+    return matching[-1] if matching else None
+
+
+def find_former(picture: Picture, number: int | None = None) -> Edition | None:
+    """The revision to go back to: that of a number, or the newest that asks for something else."""
+    if number is not None:
+        return next((e for e in picture.editions if e.number == number), None)
+    target = find_target(picture)
+    others = [e for e in picture.editions if target is None or e.content != target.content]
+    return others[-1] if others else None
+
+
+def find_changes(old: Object, new: Object) -> tuple[Change, ...]:
+    """What differs between two specs, the most telling first."""
+    found = [change for change in _compare("", old, new) if not change.path.endswith(_HIDDEN)]
+    return tuple(sorted(found, key=_rank))
+
+
+def _rank(change: Change) -> int:
+    words = change.path.replace(".", " ").split()
+    return next((rank for rank, word in enumerate(_ORDER) if word in words), len(_ORDER))
+
+
+def _compare(path: str, old: Any, new: Any) -> Iterator[Change]:
+    if old == new or (_is_empty(old) and _is_empty(new)):
+        return
+    if isinstance(old, dict | None) and isinstance(new, dict | None):
+        yield from _compare_keys(path, old or {}, new or {})
+    elif _is_named(old) and _is_named(new):
+        yield from _compare_keys(path, _by_name(old), _by_name(new))
+    else:
+        yield Change(path.replace(".spec.containers.", "."), _write(old), _write(new))
+
+
+def _compare_keys(path: str, old: Object, new: Object) -> Iterator[Change]:
+    for key in dict.fromkeys((*old, *new)):
+        yield from _compare(f"{path}.{key}" if path else key, old.get(key), new.get(key))
+
+
+def _is_empty(value: Any) -> bool:
+    return value is None or value in ({}, [])
+
+
+def _is_named(value: Any) -> bool:
+    if value is None:
+        return True
+    return isinstance(value, list) and all(isinstance(i, dict) and "name" in i for i in value)
+
+
+def _by_name(items: list[Object] | None) -> Object:
+    return {item["name"]: {k: v for k, v in item.items() if k != "name"} for item in items or ()}
+
+
+def _write(value: Any) -> str:
+    if _is_empty(value):
+        return ""
+    if isinstance(value, list):
+        return " ".join(_write(item) for item in value)
+    return str(value)

@@ -1,0 +1,72 @@
+"""The table over all kinds: one row for each workload, with the reason why it is not ready."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+from kohort.cluster.objects import metadata_of
+from kohort.views.ages import find_time
+from kohort.views.health import Health, judge
+from kohort.views.picture import Picture
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One workload in one line."""
+
+    kind: str
+    resource: str  # as error messages and ``-o name`` write it
+    namespace: str
+    name: str
+    wanted: int
+    ready: int
+    updated: int
+    revision: str  # "6", or "5 → 6" while a rollout runs
+    health: Health
+    created: datetime | None
+    strategy: str
+    carrier: str
+
+
+def make_row(picture: Picture) -> Row:
+    """The row of one workload."""
+    report = picture.plan.report if picture.plan else None
+    face = picture.api.face
+    settings = picture.sample.family.settings
+    return Row(
+        kind=picture.api.kind.name,
+        resource=f"{picture.api.kind.name.lower()}.{picture.api.kind.group}",
+        namespace=picture.namespace,
+        name=picture.name,
+        wanted=report.wanted if report else 0,
+        ready=report.wanted_ready if report else 0,
+        updated=min(report.groups_updated, report.wanted) if report else 0,
+        revision=describe_revisions(picture),
+        health=judge(picture),
+        created=find_time(metadata_of(picture.root).get("creationTimestamp")),
+        strategy=picture.reading.workload.rollout.strategy if picture.reading else "",
+        carrier=face.carrier_of(picture.root, settings) if face else "",
+    )
+
+
+def make_table(pictures: Iterable[Picture]) -> list[Row]:
+    """The rows of many workloads, by kind, namespace and name."""
+    rows = [make_row(picture) for picture in pictures]
+    return sorted(rows, key=lambda row: (row.kind, row.namespace, row.name))
+
+
+def select_blocked(rows: Iterable[Row]) -> list[Row]:
+    """The rows that need help, the longest waiting first."""
+    needing = [row for row in rows if row.health.word.needs_help]
+    return sorted(needing, key=lambda row: (row.health.since is None, row.health.since))
+
+
+def describe_revisions(picture: Picture) -> str:
+    """The revision that a workload has, and the one that it goes to, if they differ."""
+    if picture.reading is None:
+        return ""
+    wanted = picture.reading.workload.revision
+    is_stored = any(edition.key == wanted for edition in picture.editions)
+    target = picture.name_revision(wanted) if is_stored else "new"
+    former = picture.find_former_revision()
+    return f"{picture.name_revision(former)} → {target}" if former else target

@@ -1,0 +1,128 @@
+"""
+The tree of one workload: its groups and their members.
+
+Healthy neighbours of one revision are folded into one line, because what people
+look for is the group that is not like the others. The blocker stands beside the
+workload, and the trouble of a member on that member's line.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from kohort.cluster.objects import metadata_of
+from kohort.model.observed import Group, Member
+from kohort.model.units import Phase
+from kohort.views.ages import find_time
+from kohort.views.picture import Picture
+from kohort.views.table import Row, make_row
+from kohort.views.troubles import Trouble
+
+
+@dataclass(frozen=True, slots=True)
+class MemberLine:
+    """One member."""
+
+    name: str
+    role: str
+    phase: Phase
+    node: str
+    created: datetime | None
+    trouble: Trouble | None
+    is_current: bool
+
+
+@dataclass(frozen=True, slots=True)
+class GroupLine:
+    """One group, or several neighbours that are alike."""
+
+    first: int
+    last: int
+    phase: Phase
+    revision: str
+    members: int
+    members_ready: int
+    is_stuck: bool
+    lines: tuple[MemberLine, ...]  # empty where the group is folded
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """One workload with its groups."""
+
+    row: Row
+    blockers: tuple[str, ...]  # each "Reason: sentence"
+    stuck: tuple[Trouble, ...]
+    commands: tuple[str, ...]  # what a person can do, the safest first
+    groups: tuple[GroupLine, ...]
+
+
+def make_tree(picture: Picture, commands: Sequence[str] = (), *, unfold: bool = False) -> Tree:
+    """The tree of a workload; ``unfold`` shows every member."""
+    blockers = picture.plan.report.blockers if picture.plan else ()
+    row = make_row(picture)
+    lines = [f"{blocker.reason}: {blocker.message}" for blocker in blockers]
+    if not lines and row.health.reason and row.health.word != "ready":
+        lines = [f"{row.health.reason}: {row.health.message}"]
+    return Tree(
+        row=row,
+        blockers=tuple(lines),
+        stuck=picture.stuck,
+        commands=tuple(commands) if row.health.word.needs_help else (),
+        groups=tuple(_lines(picture, unfold)),
+    )
+
+
+def _lines(picture: Picture, unfold: bool) -> Iterable[GroupLine]:
+    groups = picture.reading.observed.groups if picture.reading else ()
+
+    for run in _runs(groups, unfold):
+        yield _line(picture, run, unfold or run[0].phase is not Phase.READY)
+
+
+def _runs(groups: Iterable[Group], unfold: bool) -> list[list[Group]]:
+    runs: list[list[Group]] = []
+    for group in groups:
+        if runs and not unfold and _are_alike(runs[-1][-1], group):
+            runs[-1].append(group)
+        else:
+            runs.append([group])
+    return runs
+
+
+def _are_alike(one: Group, next_: Group) -> bool:
+    """Whether two groups can stand in one line: healthy neighbours of one revision and size."""
+    return (
+        one.phase is next_.phase is Phase.READY
+        and (one.revision, one.size) == (next_.revision, next_.size)
+        and one.ordinal + 1 == next_.ordinal
+    )
+
+
+def _line(picture: Picture, run: list[Group], shown: bool) -> GroupLine:
+    members = [member for group in run for member in group.members if member.is_current]
+    ordinals = {group.ordinal for group in run}
+    return GroupLine(
+        first=run[0].ordinal,
+        last=run[-1].ordinal,
+        phase=run[0].phase,
+        revision=picture.name_revision(run[0].revision) if run[0].revision else "mixed",
+        members=sum(group.size for group in run),
+        members_ready=sum(member.phase is Phase.READY for member in members),
+        is_stuck=any(trouble.ordinal in ordinals for trouble in picture.stuck),
+        lines=tuple(_member(picture, m) for g in run for m in g.members) if shown else (),
+    )
+
+
+def _member(picture: Picture, member: Member) -> MemberLine:
+    pod = picture.sample.find_member(member.name) or {}
+    face = picture.api.face
+    return MemberLine(
+        name=member.name,
+        role=face.role_of(member.index) if face else "",
+        phase=member.phase,
+        node=(pod.get("spec") or {}).get("nodeName", ""),
+        created=find_time(metadata_of(pod).get("creationTimestamp")),
+        trouble=next((t for t in picture.troubles if t.member == member.name), None),
+        is_current=member.is_current,
+    )
