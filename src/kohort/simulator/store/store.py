@@ -151,9 +151,11 @@ class Store:
 
     def close(self) -> None:
         """Commit what was written and let go of the journal."""
-        self.flush()
-        if self._journal is not None:
-            self._journal.close()
+        try:
+            self.flush()
+        finally:
+            if self._journal is not None:
+                self._journal.close()
 
     def subscribe(self, bucket: str, subscriber: Subscriber) -> Callable[[], None]:
         """Be told of every change from now on; call the result to stop."""
