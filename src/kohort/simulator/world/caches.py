@@ -14,44 +14,63 @@ from kohort.cluster.objects import Kind
 from kohort.simulator.store.entries import Change, Entry, Event
 
 Key = tuple[str, str]
+_Index = dict[str, dict[Key, Entry]]
 
 
 class Cache:
-    """One part's copy of one kind. Entries are shared with the store, so it is small."""
+    """One part's copy of one kind. Entries are shared with the store, so it is small.
+
+    Indexes are made when they are first asked for: most parts never ask.
+    """
 
     def __init__(self, kind: Kind) -> None:
         self.kind = kind
         self.entries: dict[Key, Entry] = {}
         self.inbox: deque[Event] = deque()
-        self.spaces: dict[str, dict[Key, Entry]] = {}
-        self.by_controller: dict[str, dict[Key, Entry]] = {}
+        self._spaces: _Index | None = None
+        self._owned: _Index | None = None
 
     def take(self, event: Event) -> tuple[Entry | None, Entry | None]:
         """Let one event take effect; returns what was known before, and what is now."""
         key = event.entry.key
-        old = self.entries.pop(key, None)
-        if old is not None:
-            _discard(self.spaces, key[0], key)
-            _discard(self.by_controller, old.controller, key)
         if event.change is Change.DELETED:
-            return old, None
-        self.put(event.entry)
-        return old, event.entry
+            old, new = self.entries.pop(key, None), None
+        else:
+            old, new = self.entries.get(key), event.entry
+            self.entries[key] = new
+        if self._spaces is not None:
+            _move(self._spaces, old, key[0], new, key[0])
+        if self._owned is not None:
+            before = old.controller if old is not None else ""
+            _move(self._owned, old, before, new, new.controller if new is not None else "")
+        return old, new
 
-    def put(self, entry: Entry) -> None:
-        """Add an entry that was not there."""
-        self.entries[entry.key] = entry
-        self.spaces.setdefault(entry.key[0], {})[entry.key] = entry
-        if entry.controller:
-            self.by_controller.setdefault(entry.controller, {})[entry.key] = entry
+    def within(self, namespace: str) -> Iterable[Entry]:
+        """The objects of one namespace."""
+        if self._spaces is None:
+            self._spaces = {}
+            for key, entry in self.entries.items():
+                self._spaces.setdefault(key[0], {})[key] = entry
+        return self._spaces.get(namespace, {}).values()
+
+    def owned(self, uid: str) -> Iterable[Entry]:
+        """The objects whose controller has that uid."""
+        if self._owned is None:
+            self._owned = {}
+            for key, entry in self.entries.items():
+                self._owned.setdefault(entry.controller, {})[key] = entry
+        return self._owned.get(uid, {}).values()
 
 
-def _discard(index: dict[str, dict[Key, Entry]], value: str, key: Key) -> None:
-    group = index.get(value)
-    if group is not None:
-        group.pop(key, None)
+def _move(index: _Index, old: Entry | None, source: str, new: Entry | None, goal: str) -> None:
+    """Take an entry out of the group it was in, and put the new one into its own."""
+    if old is not None and source in index:
+        group = index[source]
+        group.pop(old.key, None)
         if not group:
-            del index[value]
+            del index[source]
+    if new is not None:
+        index.setdefault(goal, {})[new.key] = new
 
 
 class Caches:
@@ -69,8 +88,8 @@ class Caches:
         cache = self.by_kind[kind]
         if namespace is None:
             return cache.entries.values()
-        return cache.spaces.get(namespace, {}).values()
+        return cache.within(namespace)
 
     def owned(self, kind: Kind, uid: str) -> Iterable[Entry]:
         """The objects of a kind whose controller has that uid."""
-        return self.by_kind[kind].by_controller.get(uid, {}).values()
+        return self.by_kind[kind].owned(uid)
