@@ -9,7 +9,7 @@ the next moment that somebody asked for.
 import asyncio
 import copy
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from datetime import UTC, datetime
 from heapq import heappop, heappush
 from random import Random
@@ -20,6 +20,7 @@ import orjson
 from kohort.apis.api import DEFAULTS, Settings
 from kohort.apis.leaderworkerset.api import LEADER_WORKER_SET
 from kohort.cluster.objects import Kind, Object
+from kohort.cluster.port import Change, Selection
 from kohort.controller.desk import Office
 from kohort.controller.operator import Operator
 from kohort.simulator import kinds
@@ -36,6 +37,7 @@ from kohort.simulator.kubelet import Kubelet
 from kohort.simulator.nodes import NodeMake, Nodes
 from kohort.simulator.resources.builtin import builtin_resources
 from kohort.simulator.scheduling.scheduler import Scheduler
+from kohort.simulator.stages import KubeletStages
 from kohort.simulator.store.store import Store
 from kohort.simulator.world import World
 
@@ -102,6 +104,8 @@ class CountingCluster(InProcessCluster):
         self.writes: Counter[tuple[str, str]] = Counter()
         self.left: int | None = None  # writes until the controller dies
         self.is_dead = False
+        self.held: set[str] = set()  # kinds whose changes do not arrive
+        self._released = asyncio.Event()
 
     def __getattribute__(self, name: str) -> Any:
         method = super().__getattribute__(name)
@@ -120,6 +124,24 @@ class CountingCluster(InProcessCluster):
 
         return call
 
+    async def watch(
+        self, selection: Selection, version: str, *, initial: bool = False
+    ) -> AsyncIterator[Change]:
+        async for change in super().watch(selection, version, initial=initial):
+            while selection.kind.name in self.held:
+                await self._released.wait()
+            yield change
+
+    def hold(self, *names: str) -> None:
+        """Let the caches of these kinds fall behind."""
+        self.held.update(names)
+        self._released.clear()
+
+    def release(self) -> None:
+        """Let all that was held back arrive."""
+        self.held.clear()
+        self._released.set()
+
     def _spend(self) -> None:
         if self.left is not None:
             self.left -= 1
@@ -129,8 +151,14 @@ class CountingCluster(InProcessCluster):
 class Lab:
     """A cluster with an operator, in virtual time."""
 
-    def __init__(self, settings: Settings = DEFAULTS, gates: frozenset[str] = frozenset()) -> None:
+    def __init__(
+        self,
+        settings: Settings = DEFAULTS,
+        gates: frozenset[str] = frozenset(),
+        stages: KubeletStages = KubeletStages(),  # noqa: B008
+    ) -> None:
         self.settings = settings
+        self.stages = stages
         self.clock = VirtualClock(START)
         self.time = VirtualTime(self.clock)
         registry = Registry(builtin_resources(gates))
@@ -139,14 +167,15 @@ class Lab:
         self.cluster: CountingCluster
         self._task: asyncio.Task[None] | None = None
 
-    async def open(self, nodes: int = 8, gpus: int = 8) -> "Lab":
+    async def open(self, nodes: int = 8, gpus: int = 8, *, operator: bool = True) -> "Lab":
         await bootstrap(self.api, NodeMake(nodes, 2, gpus))
         definition = LEADER_WORKER_SET.definition()
         await self.api.create(self.api.target(kinds.DEFINITION), definition, WriteOptions())
         self.api.context.admission = ApiAdmission([LEADER_WORKER_SET], self.settings)
-        parts = [*builtin_parts(gates=self.gates), Scheduler(), Kubelet(), Nodes()]
+        parts = [*builtin_parts(gates=self.gates), Scheduler(), Kubelet(self.stages), Nodes()]
         self.world = World(self.api, parts, self.clock)
-        self.start_operator()
+        if operator:
+            self.start_operator()
         return self
 
     def start_operator(self) -> None:

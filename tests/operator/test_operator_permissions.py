@@ -1,0 +1,151 @@
+"""What the operator is allowed, against every request that it makes: no less, and no more."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterable
+from datetime import timedelta
+from random import Random
+from typing import Any
+
+import pytest
+from operator_lab import CountingCluster, Lab, make_lws, set_image, set_replicas
+
+from kohort.apis.leaderworkerset.api import LEADER_WORKER_SET
+from kohort.cluster.objects import Kind
+from kohort.cluster.permissions import Grant
+from kohort.cluster.port import Address, PatchForm
+from kohort.controller.certificates.keeping import Keeper, Places
+from kohort.controller.certificates.live import LiveContext
+from kohort.controller.desk import Office
+from kohort.controller.installing import InstallOptions, install_webhooks
+from kohort.controller.installing.names import LEASE, NAMESPACE, NAMESPACE_KIND, SECRET, SECRET_KIND
+from kohort.controller.installing.permissions import (
+    certificate_grants,
+    cluster_grants,
+    election_grants,
+)
+from kohort.controller.installing.webhooks import configuration_names
+from kohort.controller.lease import Election, LeaseTerms
+from kohort.controller.operator import Operator
+from kohort.simulator import kinds
+from kohort.simulator.api.requests import WriteOptions
+
+APIS = [LEADER_WORKER_SET]
+VERBS = {"read": "get", "list": "list", "watch": "watch", "create": "create"}
+VERBS |= {"update": "update", "patch": "patch", "delete": "delete"}
+Request = tuple[str, str, str]  # verb, group, resource
+
+# Granted although nothing here asks for it.
+RESERVES: dict[Request, str] = {
+    ("get", "apps", "statefulsets"): "a create that meets a namesake reads it",
+    ("get", "apps", "controllerrevisions"): "a create that meets a namesake reads it",
+    ("update", "leaderworkerset.x-k8s.io", "leaderworkersets/finalizers"): "checked by a plugin",
+    ("update", "", "pods/finalizers"): "checked by a plugin that our server does not have",
+    ("get", "admissionregistration.k8s.io", "mutatingwebhookconfigurations"): "with own files",
+    ("get", "admissionregistration.k8s.io", "validatingwebhookconfigurations"): "with own files",
+}
+
+
+class AuditedCluster(CountingCluster):
+    """Notes every request."""
+
+    def __init__(self, lab: Lab) -> None:
+        super().__init__(lab.api)
+        self.requests: set[Request] = set()
+
+    def __getattribute__(self, name: str) -> Any:
+        method = super().__getattribute__(name)
+        if name not in VERBS:
+            return method
+
+        def call(target: Any, *args: Any, **options: Any) -> Any:
+            kind = target if isinstance(target, Kind) else target.kind
+            part = target.part if isinstance(target, Address) else ""
+            self.note(VERBS[name], Grant(kind, (), part))
+            if PatchForm.APPLY in args:
+                # An apply that finds nothing is a create, and asked as one.
+                self.note("create", Grant(kind, ()))
+            return method(target, *args, **options)
+
+        return call
+
+    def note(self, verb: str, grant: Grant) -> None:
+        self.requests.add((verb, grant.kind.group, grant.resource))
+
+
+class AuditedLab(Lab):
+    """A laboratory whose operator is watched."""
+
+    def start_operator(self) -> None:
+        self.cluster = AuditedCluster(self)
+        self.operator = Operator(
+            Office(self.cluster, self.time, Random(1), self.settings), [LEADER_WORKER_SET]
+        )
+        self._task = asyncio.ensure_future(self.operator.run())
+
+
+@pytest.fixture
+async def lab() -> AsyncIterator[AuditedLab]:
+    opened = AuditedLab()
+    await opened.open()
+    yield opened
+    await opened.close()
+
+
+def granted(grants: Iterable[Grant]) -> set[Request]:
+    return {(verb, g.kind.group, g.resource) for g in grants for verb in g.verbs}
+
+
+async def live_a_full_life(lab: Lab) -> None:
+    """Come up, lose a member, roll more often than is remembered, scale, and meet a namesake."""
+    unique = {"networkConfig": {"subdomainPolicy": "UniquePerReplica"}}
+    await lab.apply(make_lws(groups=2, spec=unique))
+    await lab.until(lab.is_available)
+    await lab.delete(kinds.POD, "x-1-2")
+    await lab.run(120)
+    for number in range(12):
+        await lab.edit("x", set_image(f"engine:{number + 2}"))
+        await lab.until(lab.is_available)
+    await lab.edit("x", set_replicas(1))
+    await lab.until(lab.is_available)
+    taken = {"metadata": {"name": "y"}, "spec": {"ports": [{"port": 80}]}}
+    await lab.cluster.api.create(lab.api.target(kinds.SERVICE, "default"), taken, WriteOptions())
+    await lab.apply(make_lws("y", groups=1))
+    await lab.run(60)
+
+
+async def test_the_cluster_role_allows_what_the_operator_does_and_no_more(lab: AuditedLab):
+    await live_a_full_life(lab)
+    asked = lab.cluster.requests
+    keeper = await keep_certificates(lab)
+    allowed = granted(cluster_grants(APIS))
+    webhooks = {r for r in keeper if r[1] == "admissionregistration.k8s.io"}
+    assert asked <= allowed
+    assert allowed - asked - webhooks == set(RESERVES)
+
+
+async def keep_certificates(lab: AuditedLab) -> set[Request]:
+    """What the keeper asks for, from nothing, and again when it is time to renew."""
+    names = configuration_names(APIS)
+    await install_webhooks(lab.cluster, APIS, InstallOptions())
+    await lab.cluster.create(NAMESPACE_KIND, "", {"metadata": {"name": NAMESPACE}})
+    cluster = AuditedCluster(lab)
+    places = Places(Address(SECRET_KIND, NAMESPACE, SECRET), ["localhost"], *names)
+    keeper = Keeper(cluster, places, LiveContext(), lab.time)
+    task = asyncio.ensure_future(keeper.run())
+    await lab.run(5)
+    await lab.run(timedelta(days=400).total_seconds())
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+    return cluster.requests
+
+
+async def test_the_namespaced_roles_allow_what_leading_and_certificates_need(lab: AuditedLab):
+    keeper = await keep_certificates(lab)
+    assert {r for r in keeper if r[2] == "secrets"} == granted(certificate_grants())
+    cluster = AuditedCluster(lab)
+    election = Election(cluster, LeaseTerms(LEASE, NAMESPACE, "me"), lab.time, Random(1))
+    task = asyncio.ensure_future(election.acquire())
+    await lab.run(30)
+    await task
+    await election.release()
+    assert cluster.requests == granted(election_grants())
