@@ -1,0 +1,102 @@
+"""Everything that a cluster needs: what is in it, and that a server takes it."""
+
+import pytest
+from install_world import Site
+
+from kohort.apis.leaderworkerset.api import LEADER_WORKER_SET
+from kohort.cluster.objects import Object, name_of, namespace_of
+from kohort.controller.installing import ManifestOptions, write_manifests
+
+APIS = [LEADER_WORKER_SET]
+
+
+def by_kind(options: ManifestOptions) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for obj in write_manifests(APIS, options):
+        found.setdefault(obj["kind"], []).append(name_of(obj))
+    return found
+
+
+def find(kind: str, options: ManifestOptions) -> Object:
+    return next(obj for obj in write_manifests(APIS, options) if obj["kind"] == kind)
+
+
+WITH_IMAGE = ManifestOptions(image="kohort:1")
+
+
+def test_names_are_those_that_clusters_know():
+    assert by_kind(WITH_IMAGE) == {
+        "Namespace": ["lws-system"],
+        "CustomResourceDefinition": ["leaderworkersets.leaderworkerset.x-k8s.io"],
+        "ServiceAccount": ["lws-controller-manager"],
+        "ClusterRole": ["lws-manager-role"],
+        "ClusterRoleBinding": ["lws-manager-rolebinding"],
+        "Role": ["lws-leader-election-role", "lws-webhook-certificate-role"],
+        "RoleBinding": [
+            "lws-leader-election-rolebinding",
+            "lws-webhook-certificate-rolebinding",
+        ],
+        "Secret": ["lws-webhook-server-cert"],
+        "ConfigMap": ["lws-manager-config"],
+        "Service": ["lws-webhook-service", "lws-controller-manager-metrics-service"],
+        "Deployment": ["lws-controller-manager"],
+        "MutatingWebhookConfiguration": ["lws-mutating-webhook-configuration"],
+        "ValidatingWebhookConfiguration": ["lws-validating-webhook-configuration"],
+    }
+
+
+def test_without_an_image_nothing_runs():
+    assert "Deployment" not in by_kind(ManifestOptions())
+
+
+def test_with_a_url_there_is_no_service():
+    options = ManifestOptions(webhook_url="https://10.0.0.7:9443/")
+    assert "Service" not in by_kind(options)
+    hooks = find("ValidatingWebhookConfiguration", options)["webhooks"]
+    path = "/validate-leaderworkerset-x-k8s-io-v1-leaderworkerset"
+    assert hooks[0]["clientConfig"] == {"url": f"https://10.0.0.7:9443{path}"}
+
+
+def test_everything_that_has_a_namespace_has_the_one_that_was_asked_for():
+    objects = write_manifests(APIS, ManifestOptions("serving", "kohort:1"))
+    assert {namespace_of(obj) for obj in objects} == {"", "serving"}
+    binding = next(obj for obj in objects if obj["kind"] == "ClusterRoleBinding")
+    assert binding["subjects"][0]["namespace"] == "serving"
+
+
+def test_the_pod_webhook_is_called_for_our_pods_only_and_only_once_each():
+    mutating = find("MutatingWebhookConfiguration", WITH_IMAGE)["webhooks"]
+    pods = next(hook for hook in mutating if hook["name"] == "mpod.kb.io")
+    assert pods["objectSelector"]["matchExpressions"][0]["operator"] == "Exists"
+    validating = find("ValidatingWebhookConfiguration", WITH_IMAGE)["webhooks"]
+    assert [hook["name"] for hook in validating] == ["vleaderworkerset.kb.io"]
+
+
+def test_the_operators_pods_are_restricted():
+    pod = find("Deployment", WITH_IMAGE)["spec"]["template"]["spec"]
+    assert pod["securityContext"]["runAsNonRoot"] is True
+    assert pod["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
+    (container,) = pod["containers"]
+    assert container["securityContext"] == {
+        "allowPrivilegeEscalation": False,
+        "capabilities": {"drop": ["ALL"]},
+        "readOnlyRootFilesystem": True,
+    }
+    assert container["livenessProbe"]["httpGet"]["path"] == "/healthz"
+    assert container["readinessProbe"]["httpGet"]["path"] == "/readyz"
+
+
+@pytest.mark.parametrize(
+    "options", [WITH_IMAGE, ManifestOptions(webhook_url="https://10.0.0.7:9443")]
+)
+async def test_a_server_takes_them_in_their_order(options: ManifestOptions):
+    site = Site()
+    for obj in write_manifests(APIS, options):
+        group, _, version = obj["apiVersion"].rpartition("/")
+        resource = next(
+            r
+            for r in site.api.registry.resources()
+            if (r.kind.group, r.kind.version, r.kind.name) == (group, version, obj["kind"])
+        )
+        stored = await site.create(resource.kind, namespace_of(obj), obj)
+        assert stored.get("webhooks") == obj.get("webhooks")
