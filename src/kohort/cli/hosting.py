@@ -10,7 +10,6 @@ import asyncio
 import errno
 import json
 import os
-import signal
 import socket
 from collections.abc import Callable, Coroutine
 from dataclasses import asdict, dataclass
@@ -18,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kohort.cli.exits import Failure
+from kohort.cli.signals import catch_signals
 from kohort.cli.state import State
 from kohort.simulator.hosting.loop import run
 
@@ -84,7 +84,7 @@ class _Hosting:
 
     async def run(self) -> None:
         """Start, say so, wait, stop."""
-        stop = _catch_signals()
+        stop = catch_signals()
         self._kubeconfig.check()
         identity = self._identify()
         embedded = await self._start(identity)
@@ -159,22 +159,6 @@ async def _first(*waits: Coroutine[Any, Any, object]) -> None:
     await asyncio.gather(*others, return_exceptions=True)
     for task in done:
         task.result()
-
-
-def _catch_signals() -> asyncio.Event:
-    """An event that is set by the first request to end; a second one ends at once."""
-    stop = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    wanted = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-
-    def end() -> None:
-        stop.set()
-        for number in wanted:
-            loop.remove_signal_handler(number)
-
-    for number in wanted:
-        loop.add_signal_handler(number, end)
-    return stop
 
 
 def _choose_port(wish: Wish) -> int:

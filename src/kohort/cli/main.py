@@ -24,6 +24,9 @@ COMMANDS = Group(
             "kohort.cli.commands.manifests", "MANIFESTS", "print all that a cluster needs"
         ),
         "sim": Entry("kohort.cli.commands.sim", "SIM", "change the simulation: nodes, clock"),
+        "controller": Entry(
+            "kohort.cli.commands.controller", "CONTROLLER", "run the operator against a cluster"
+        ),
         "version": Entry("kohort.cli.commands.version", "VERSION", "print the version"),
         "completion": Entry(
             "kohort.cli.commands.completion", "COMPLETION", "print a script for your shell"

@@ -21,12 +21,12 @@ class Operator:
         self.desks = [Desk(api, self.informers, office) for api in apis]
 
     async def run(self) -> None:
-        """Work until cancelled: fill the caches first, then look at workloads."""
+        """Work until stopped: fill the caches first, then look at workloads."""
         async with asyncio.TaskGroup() as group:
-            group.create_task(self.informers.run())
+            watching = group.create_task(self.informers.run())
             await self.informers.wait_until_ready()
-            for desk in self.desks:
-                group.create_task(desk.run())
+            await asyncio.gather(*(desk.run() for desk in self.desks))
+            watching.cancel()
 
     def stop(self) -> None:
         """Start no more work; what runs may end."""

@@ -10,9 +10,10 @@ from collections.abc import Sequence
 import orjson
 
 from kohort.apis.api import Api, Settings, Verdict, Webhook
-from kohort.cluster.errors import Forbidden, invalid
-from kohort.cluster.objects import Kind, Object, labels_of, name_of
+from kohort.apis.denials import find_denial
+from kohort.cluster.objects import Kind, Object, labels_of
 from kohort.cluster.selectors import read_label_selector
+from kohort.simulator.admission.reviews import Denied
 from kohort.simulator.api.admission import Admission, NoAdmission, Review
 from kohort.simulator.api.requests import Target
 
@@ -71,10 +72,6 @@ class ApiAdmission:
 
 def _judge(webhook: Webhook, verdict: Verdict, review: Review) -> None:
     review.warnings.extend(verdict.warnings)
-    if verdict.refusal:
-        raise Forbidden(f'admission webhook "{webhook.name}" denied the request: {verdict.refusal}')
-    if verdict.errors and review.obj is not None:
-        kind = review.target.resource.kind
-        error = invalid(kind.name, kind.group, name_of(review.obj), verdict.errors)
-        error.message = f'admission webhook "{webhook.name}" denied the request: {error.message}'
-        raise error
+    denial = find_denial(verdict)
+    if denial is not None:
+        raise Denied(webhook.name, denial)

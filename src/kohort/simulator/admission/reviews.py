@@ -22,6 +22,8 @@ from kohort.simulator.resources.resource import Resource
 _GROUP = "admission.k8s.io"
 _ASSIGNED = ("uid", "creationTimestamp", "generation")
 _SUFFIX_LENGTH = 5
+_SUFFIX_ALPHABET = frozenset("bcdfghjklmnpqrstvwxz2456789")
+_PREFIX_MAX = 58
 _HEAD = (
     'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; '
     'Kind string "json:\\"kind,omitempty\\"" }'
@@ -62,8 +64,11 @@ def hide_assigned(review: Review) -> Review:
 
 
 def _has_generated_name(metadata: Object) -> bool:
+    """Whether the name came from the prefix; pods of a StatefulSet have a name beside theirs."""
     prefix, name = metadata.get("generateName") or "", metadata.get("name") or ""
-    return bool(prefix) and len(name) > _SUFFIX_LENGTH and prefix.startswith(name[:-_SUFFIX_LENGTH])
+    begin, suffix = name[:-_SUFFIX_LENGTH], name[-_SUFFIX_LENGTH:]
+    is_random = bool(begin) and set(suffix) <= _SUFFIX_ALPHABET
+    return is_random and begin == prefix[:_PREFIX_MAX]
 
 
 def put_back_assigned(obj: Object, before: Object, namespace: str) -> Object:

@@ -1,0 +1,85 @@
+"""
+What a webhook answers: an AdmissionReview goes in, one comes out, and nothing else happens.
+
+Changes are told as a JSON patch against the object that was sent. A question that
+cannot be understood is refused with 400, never with an exception: the server
+must know which webhook said no, and why.
+"""
+
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import orjson
+
+from kohort.apis.api import Api, Settings, Verdict, Webhook
+from kohort.apis.denials import find_denial, write_denial
+from kohort.cluster.objects import Object
+from kohort.cluster.patches import to_json_patch
+
+API_VERSION = "admission.k8s.io/v1"
+KIND = "AdmissionReview"
+
+
+def collect_webhooks(apis: Sequence[Api]) -> dict[str, Webhook]:
+    """The webhooks of all APIs, by the path that each is asked at."""
+    return {webhook.path: webhook for api in apis for webhook in api.webhooks}
+
+
+def answer_review(webhook: Webhook, review: Any, settings: Settings) -> Object:
+    """The answer to one question."""
+    request = review.get("request") if isinstance(review, Mapping) else None
+    if not isinstance(request, Mapping):
+        return _wrap("", _refuse(400, "the body is no AdmissionReview with a request"))
+    uid = str(request.get("uid") or "")
+    if review.get("apiVersion") != API_VERSION:
+        given = review.get("apiVersion")
+        return _wrap(uid, _refuse(400, f"expected {API_VERSION}, got {given!r}"))
+    return _wrap(uid, _answer(webhook, request, settings))
+
+
+def refuse_question(why: str, code: int = 400) -> Object:
+    """The answer to something that is no question."""
+    return _wrap("", _refuse(code, why))
+
+
+def _answer(webhook: Webhook, request: Mapping[str, Any], settings: Settings) -> Object:
+    obj, old = request.get("object"), request.get("oldObject")
+    if obj is None:
+        return _allow()  # A deletion: nothing of ours depends on it.
+    if not isinstance(obj, dict) or not isinstance(old, dict | None):
+        return _refuse(400, "the object is no mapping")
+    named = _fill_namespace(obj, str(request.get("namespace") or ""))
+    # What comes back may share parts with what went in, so the handler gets a copy.
+    verdict = webhook.handle(orjson.loads(orjson.dumps(named)), old, settings)
+    return _write(verdict, obj)
+
+
+def _fill_namespace(obj: Object, namespace: str) -> Object:
+    metadata = obj.get("metadata")
+    if not namespace or not isinstance(metadata, dict) or metadata.get("namespace"):
+        return obj
+    return {**obj, "metadata": {**metadata, "namespace": namespace}}
+
+
+def _write(verdict: Verdict, sent: Object) -> Object:
+    denial = find_denial(verdict)
+    response = {"allowed": False, "status": denial} if denial is not None else _allow()
+    if verdict.warnings:
+        response["warnings"] = list(verdict.warnings)
+    if denial is None and verdict.obj is not None and (patch := to_json_patch(sent, verdict.obj)):
+        response["patchType"] = "JSONPatch"
+        response["patch"] = b64encode(orjson.dumps(patch)).decode()
+    return response
+
+
+def _allow() -> Object:
+    return {"allowed": True, "status": {"metadata": {}, "code": 200}}
+
+
+def _refuse(code: int, message: str) -> Object:
+    return {"allowed": False, "status": write_denial(code, message)}
+
+
+def _wrap(uid: str, response: Object) -> Object:
+    return {"apiVersion": API_VERSION, "kind": KIND, "response": {"uid": uid, **response}}

@@ -1,0 +1,97 @@
+"""
+The admission server: the thin shell of HTTP and TLS around the answers.
+
+It is asked by API servers only, with small bodies, on connections that they keep.
+Whatever is wrong with a question is told inside an answer; only a path that
+nobody has is a 404.
+"""
+
+import ssl
+import time
+from collections.abc import Callable, Sequence
+
+import orjson
+from aiohttp import web
+
+from kohort.apis.api import Api, Settings
+from kohort.cluster.objects import Object
+from kohort.controller.admission.answering import answer_review, collect_webhooks, refuse_question
+
+BODY_BYTES_MAX = 7 * 1024 * 1024
+_STOP_SECONDS_MAX = 2.0
+_KEEPALIVE_SECONDS = 3600.0
+
+# Path, whether it was allowed, and how long it took.
+Recorder = Callable[[str, int, float], None]
+
+
+def _ignore(path: str, code: int, seconds: float) -> None:
+    pass
+
+
+class AdmissionServer:
+    """Serves the webhooks of some APIs."""
+
+    def __init__(self, apis: Sequence[Api], settings: Settings, record: Recorder = _ignore) -> None:
+        self.port = 0
+        self._webhooks = collect_webhooks(apis)
+        self._settings = settings
+        self._record = record
+        self._runner: web.ServerRunner | None = None
+
+    @property
+    def is_serving(self) -> bool:
+        """Whether it listens."""
+        return self._runner is not None
+
+    async def start(self, tls: ssl.SSLContext, host: str = "", port: int = 0) -> None:
+        """Listen; without a host on all addresses, and a port of 0 takes any free one."""
+        server = web.Server(self._handle, access_log=None, keepalive_timeout=_KEEPALIVE_SECONDS)
+        runner = web.ServerRunner(server, shutdown_timeout=_STOP_SECONDS_MAX)
+        await runner.setup()
+        try:
+            site = web.TCPSite(runner, host or None, port, ssl_context=tls, backlog=1024)
+            await site.start()
+        except OSError:
+            await runner.cleanup()
+            raise
+        self._runner = runner
+        self.port = runner.addresses[0][1]
+
+    async def stop(self) -> None:
+        """Let what is being answered be answered, then close."""
+        runner, self._runner = self._runner, None
+        if runner is not None:
+            await runner.cleanup()
+
+    async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
+        webhook = self._webhooks.get(request.path)
+        if webhook is None:
+            return web.Response(status=404, text="404 page not found\n")
+        begun = time.monotonic()
+        body = await _read_body(request)
+        if isinstance(body, str):
+            answer = refuse_question(body)
+        else:
+            answer = answer_review(webhook, body, self._settings)
+        code = int(answer["response"]["status"]["code"])
+        self._record(request.path, code, time.monotonic() - begun)
+        return web.Response(body=orjson.dumps(answer), content_type="application/json")
+
+
+async def _read_body(request: web.BaseRequest) -> Object | str:
+    """The question, or what is wrong with it."""
+    if request.content_type != "application/json":
+        return f"contentType={request.content_type}, expected application/json"
+    if (request.content_length or 0) > BODY_BYTES_MAX:
+        return f"request entity is too large; limit is {BODY_BYTES_MAX} bytes"
+    raw = bytearray()
+    async for chunk in request.content.iter_any():
+        raw += chunk
+        if len(raw) > BODY_BYTES_MAX:
+            return f"request entity is too large; limit is {BODY_BYTES_MAX} bytes"
+    try:
+        review: Object = orjson.loads(bytes(raw))
+    except orjson.JSONDecodeError as error:
+        return f"the body is not JSON: {error}" if raw else "request body is empty"
+    return review

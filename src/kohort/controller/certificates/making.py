@@ -1,0 +1,268 @@
+"""
+Where certificates are made, and judged: an authority of our own, and what the server shows.
+
+A new authority does not take the old one's place at once. The text of the
+authority then holds both, newest first, so that servers that still show the old
+certificate are trusted until they have the new one.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import Enum
+from ipaddress import ip_address
+
+from cryptography import x509
+from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec, rsa
+from cryptography.hazmat.primitives.serialization import (
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    load_pem_private_key,
+)
+from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+
+from kohort.cluster.errors import KohortError
+
+_SKEW = timedelta(hours=1)
+_UNREADABLE = (ValueError, TypeError, UnsupportedAlgorithm, InvalidSignature)
+
+SigningKey = ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey
+
+
+class Unreadable(KohortError):
+    """A text that should be a certificate or a key is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lifetimes:
+    """How long certificates are valid, and how long before their end they are renewed."""
+
+    authority: timedelta = timedelta(days=3650)
+    authority_ahead: timedelta = timedelta(days=400)
+    serving: timedelta = timedelta(days=365)
+    serving_ahead: timedelta = timedelta(days=90)
+
+
+LIFETIMES = Lifetimes()
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """PEM texts: the authorities that clients trust, newest first, and what the server shows."""
+
+    ca: str
+    ca_key: str
+    certificate: str
+    key: str
+
+
+class Need(Enum):
+    """What must be made anew."""
+
+    NOTHING = 0
+    SERVING = 1
+    ALL = 2
+
+
+def judge_material(
+    material: Material, names: Collection[str], now: datetime, lifetimes: Lifetimes = LIFETIMES
+) -> Need:
+    """What must be made anew, if the server is to be known by all those names."""
+    try:
+        authority = _read_authorities(material.ca)[0]
+        _read_key(material.ca_key, authority)
+    except Unreadable:
+        return Need.ALL
+    if not _is_valid(authority, now, lifetimes.authority_ahead):
+        return Need.ALL
+    try:
+        serving = _read_serving(material)
+        serving.verify_directly_issued_by(authority)
+    except (Unreadable, *_UNREADABLE):
+        return Need.SERVING
+    if not _is_valid(serving, now, lifetimes.serving_ahead) or set(names) - read_names(serving):
+        return Need.SERVING
+    return Need.NOTHING
+
+
+def is_presentable(material: Material, now: datetime) -> bool:
+    """Whether a server could show this now, even if it should be renewed."""
+    try:
+        return _is_valid(_read_serving(material), now, timedelta())
+    except Unreadable:
+        return False
+
+
+def find_due(material: Material, lifetimes: Lifetimes = LIFETIMES) -> datetime:
+    """When something must be renewed."""
+    authority = _read_authorities(material.ca)[0].not_valid_after_utc
+    serving = _read_serving(material).not_valid_after_utc
+    return min(authority - lifetimes.authority_ahead, serving - lifetimes.serving_ahead)
+
+
+def renew_material(
+    old: Material | None,
+    names: Collection[str],
+    now: datetime,
+    lifetimes: Lifetimes = LIFETIMES,
+) -> Material:
+    """Material that needs nothing; keeps of the old what is still good, and its names."""
+    need = Need.ALL if old is None else judge_material(old, names, now, lifetimes)
+    if old is not None and need is Need.NOTHING:
+        return old
+    wanted = sorted(set(names) | _find_names(old))
+    if old is not None and need is Need.SERVING:
+        ca, ca_key = old.ca, old.ca_key
+    else:
+        ca, ca_key = _make_authority(now, lifetimes.authority)
+        ca += _still_trusted(old, now)
+    certificate, key = _make_serving(ca, ca_key, wanted, now, lifetimes.serving)
+    return Material(ca, ca_key, certificate, key)
+
+
+def read_names(certificate: x509.Certificate) -> set[str]:
+    """The names and addresses that a certificate is for."""
+    try:
+        found = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    except (x509.ExtensionNotFound, ValueError):
+        return set()
+    addresses = found.get_values_for_type(x509.IPAddress)
+    return {*found.get_values_for_type(x509.DNSName), *map(str, addresses)}
+
+
+def _find_names(old: Material | None) -> set[str]:
+    try:
+        return read_names(_read_serving(old)) if old is not None else set()
+    except Unreadable:
+        return set()
+
+
+def _still_trusted(old: Material | None, now: datetime) -> str:
+    """The authority before, while what it signed may still be shown."""
+    try:
+        last = _read_authorities(old.ca)[0] if old is not None else None
+    except Unreadable:
+        last = None
+    return _text(last) if last is not None and _is_valid(last, now, timedelta()) else ""
+
+
+def _read_authorities(text: str) -> list[x509.Certificate]:
+    try:
+        found = x509.load_pem_x509_certificates(text.encode())
+    except _UNREADABLE as error:
+        raise Unreadable(f"the certificate authority cannot be read: {error}") from error
+    if not found:
+        raise Unreadable("there is no certificate authority")
+    return found
+
+
+def _read_serving(material: Material) -> x509.Certificate:
+    try:
+        certificate = x509.load_pem_x509_certificate(material.certificate.encode())
+    except _UNREADABLE as error:
+        raise Unreadable(f"the serving certificate cannot be read: {error}") from error
+    _read_key(material.key, certificate)
+    return certificate
+
+
+def _read_key(text: str, certificate: x509.Certificate) -> SigningKey:
+    try:
+        key = load_pem_private_key(text.encode(), None)
+        fits = key.public_key() == certificate.public_key()
+    except _UNREADABLE as error:
+        raise Unreadable(f"a key cannot be read: {error}") from error
+    if not fits or not isinstance(key, ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey):
+        raise Unreadable("a key does not belong to its certificate")
+    return key
+
+
+def _is_valid(certificate: x509.Certificate, now: datetime, ahead: timedelta) -> bool:
+    return certificate.not_valid_before_utc <= now < certificate.not_valid_after_utc - ahead
+
+
+def _make_authority(now: datetime, valid: timedelta) -> tuple[str, str]:
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name(
+        [
+            x509.NameAttribute(NameOID.ORGANIZATION_NAME, "kohort"),
+            x509.NameAttribute(NameOID.COMMON_NAME, "kohort-ca"),
+        ]
+    )
+    made = (
+        _start(name, name, key, now, valid)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .add_extension(_usage(is_authority=True), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    return _text(made), _key_text(key)
+
+
+def _make_serving(
+    ca: str, ca_key: str, names: Collection[str], now: datetime, valid: timedelta
+) -> tuple[str, str]:
+    authority = _read_authorities(ca)[0]
+    signer = _read_key(ca_key, authority)
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, next(iter(names))[:64])])
+    identifier = x509.AuthorityKeyIdentifier.from_issuer_public_key(signer.public_key())
+    made = (
+        _start(name, authority.subject, key, now, valid)
+        .add_extension(x509.SubjectAlternativeName([_name(n) for n in names]), critical=False)
+        .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
+        .add_extension(_usage(is_authority=False), critical=True)
+        .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
+        .add_extension(identifier, critical=False)
+        .sign(signer, hashes.SHA256())
+    )
+    return _text(made), _key_text(key)
+
+
+def _name(text: str) -> x509.GeneralName:
+    try:
+        return x509.IPAddress(ip_address(text))
+    except ValueError:
+        return x509.DNSName(text)
+
+
+def _start(
+    subject: x509.Name,
+    issuer: x509.Name,
+    key: ec.EllipticCurvePrivateKey,
+    now: datetime,
+    valid: timedelta,
+) -> x509.CertificateBuilder:
+    return (
+        x509.CertificateBuilder()
+        .subject_name(subject)
+        .issuer_name(issuer)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - _SKEW)
+        .not_valid_after(now + valid)
+        .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
+    )
+
+
+def _usage(*, is_authority: bool) -> x509.KeyUsage:
+    return x509.KeyUsage(
+        digital_signature=True,
+        content_commitment=False,
+        key_encipherment=False,
+        data_encipherment=False,
+        key_agreement=False,
+        key_cert_sign=is_authority,
+        crl_sign=is_authority,
+        encipher_only=False,
+        decipher_only=False,
+    )
+
+
+def _text(certificate: x509.Certificate) -> str:
+    return certificate.public_bytes(Encoding.PEM).decode()
+
+
+def _key_text(key: ec.EllipticCurvePrivateKey) -> str:
+    return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()

@@ -1,0 +1,104 @@
+"""
+The Secret that replicas share, as material and back.
+
+Every write carries the version that was read. Of two replicas that make
+certificates at once one loses, reads again, and uses what the other made.
+"""
+
+from base64 import b64decode, b64encode
+from binascii import Error as Base64Error
+from collections.abc import Collection
+from datetime import datetime
+
+from kohort.cluster.errors import AlreadyExists, Conflict, NotFound
+from kohort.cluster.objects import Kind, Object
+from kohort.cluster.port import Address, Cluster
+from kohort.controller.certificates.making import (
+    LIFETIMES,
+    Lifetimes,
+    Material,
+    Need,
+    judge_material,
+    renew_material,
+)
+
+SECRET = Kind("", "v1", "Secret", "secrets")
+NAMESPACE = Kind("", "v1", "Namespace", "namespaces", namespaced=False)
+ATTEMPTS_MAX = 5
+_KEYS = {"ca.crt": "ca", "ca.key": "ca_key", "tls.crt": "certificate", "tls.key": "key"}
+
+
+def read_secret(secret: Object) -> Material | None:
+    """The material in a Secret; None if some of it is missing."""
+    data = secret.get("data") or {}
+    try:
+        texts = {field: b64decode(data[key]).decode() for key, field in _KEYS.items()}
+    except (KeyError, Base64Error, ValueError, TypeError):
+        return None
+    return Material(**texts)
+
+
+def write_secret(secret: Object, material: Material) -> Object:
+    """The Secret with this material, and all else that it had."""
+    texts = {key: getattr(material, field) for key, field in _KEYS.items()}
+    encoded = {key: b64encode(text.encode()).decode() for key, text in texts.items()}
+    return {**secret, "data": {**(secret.get("data") or {}), **encoded}}
+
+
+async def ensure_secret(
+    cluster: Cluster,
+    address: Address,
+    names: Collection[str],
+    now: datetime,
+    lifetimes: Lifetimes = LIFETIMES,
+) -> Material:
+    """Material that needs nothing, in the Secret, whoever made it."""
+    for _ in range(ATTEMPTS_MAX):
+        try:
+            return await _ensure_once(cluster, address, names, now, lifetimes)
+        except Conflict:
+            continue
+    raise Conflict(f"somebody else keeps writing the Secret {address.namespace}/{address.name}")
+
+
+async def _ensure_once(
+    cluster: Cluster,
+    address: Address,
+    names: Collection[str],
+    now: datetime,
+    lifetimes: Lifetimes,
+) -> Material:
+    try:
+        secret = await cluster.read(address)
+    except NotFound:
+        return await _create(cluster, address, renew_material(None, names, now, lifetimes))
+    old = read_secret(secret)
+    if old is not None and judge_material(old, names, now, lifetimes) is Need.NOTHING:
+        return old
+    made = renew_material(old, names, now, lifetimes)
+    await cluster.update(address, write_secret(secret, made))
+    return made
+
+
+async def _create(cluster: Cluster, address: Address, material: Material) -> Material:
+    secret: Object = {
+        "apiVersion": SECRET.api_version,
+        "kind": SECRET.name,
+        "metadata": {"name": address.name, "namespace": address.namespace},
+        "type": "Opaque",
+    }
+    whole = write_secret(secret, material)
+    try:
+        await cluster.create(SECRET, address.namespace, whole)
+    except NotFound:
+        await ensure_namespace(cluster, address.namespace)
+        await cluster.create(SECRET, address.namespace, whole)
+    return material
+
+
+async def ensure_namespace(cluster: Cluster, name: str) -> None:
+    """A namespace of that name."""
+    try:
+        await cluster.create(NAMESPACE, "", {"metadata": {"name": name}})
+    except AlreadyExists:
+        return

@@ -1,0 +1,1 @@
+"""The process: what the operator is told, how it starts, what it shows of itself, how it ends."""

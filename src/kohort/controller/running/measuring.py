@@ -1,0 +1,205 @@
+"""
+What the operator counts while it works, and the one line that it logs for each plan.
+
+Numbers about workloads are taken from looks, so at rest they cost nothing and stay
+true: what nobody looked at has not changed. A workload that is gone takes its
+series with it.
+"""
+
+import logging
+from collections import Counter as Tally
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from kohort import __version__
+from kohort.apis.api import Key
+from kohort.cluster.actions import Action, Create, Delete
+from kohort.cluster.errors import KohortError
+from kohort.cluster.port import Selection
+from kohort.controller.caching.cache import Fault
+from kohort.controller.caching.informers import Reports
+from kohort.controller.desk import Desk
+from kohort.controller.reconcile import Look
+from kohort.controller.timing import Time
+from kohort.model.observed import Observed
+from kohort.model.units import Level, Phase
+from kohort.observability.metrics import Gauge, Metric, Registry
+from kohort.observability.process import measure_process
+
+_WORKLOAD = ("kind", "namespace", "name")
+log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class _Seen:
+    """What the last look at a workload showed."""
+
+    units: dict[tuple[str, str], int] = field(default_factory=dict)  # by level and phase
+    wanted: int = 0
+    blocked: dict[str, float] = field(default_factory=dict)  # reasons, and since when
+
+
+class Measures(Reports):
+    """The metrics of one process, and the log lines that go with them."""
+
+    def __init__(self, time: Time) -> None:
+        self.registry = registry = Registry()
+        self._time = time
+        self._desks: list[Desk] = []
+        self._seen: dict[tuple[str, Key], _Seen] = {}
+        self._troubled: dict[Selection, str] = {}
+        self._number = 0
+        self.is_leading: Callable[[], bool] = lambda: False
+        kind = ("kind",)
+        self._plans = registry.histogram("kohort_plan_seconds", "Time of a whole look.", *kind)
+        self._actions = registry.counter(
+            "kohort_plan_actions_total", "Actions that were done.", "kind", "action"
+        )
+        self._empty = registry.counter(
+            "kohort_plans_empty_total", "Looks that found nothing to do.", *kind
+        )
+        self._retries = registry.counter("workqueue_retries_total", "Looks that failed.", "name")
+        self._writes = registry.counter(
+            "kohort_writes_total", "Writes by verb and result.", "verb", "result"
+        )
+        self._restarts = registry.counter(
+            "kohort_watch_restarts_total", "Lists and watches that failed.", "resource"
+        )
+        self._requests = registry.counter(
+            "controller_runtime_webhook_requests_total", "Admission requests.", "webhook", "code"
+        )
+        self._latency = registry.histogram(
+            "controller_runtime_webhook_latency_seconds", "Time of an answer.", "webhook"
+        )
+        build = registry.gauge("kohort_build_info", "The version that runs.", "version")
+        build.set(1.0, __version__)
+        registry.collect(measure_process)
+        registry.collect(self._measure)
+
+    def follow(self, desk: Desk) -> None:
+        """Count what a desk does."""
+        self._desks.append(desk)
+        kind = desk.api.kind.name
+
+        def record(key: Key, look: Look, seconds: float) -> None:
+            self._note(kind, key, look, seconds)
+
+        def report(key: Key, error: Exception) -> None:
+            facts = {"kind": kind, "namespace": key[0], "name": key[1]}
+            log.error("a look failed by a mistake of ours", exc_info=error, extra={"facts": facts})
+
+        desk.record = record
+        desk.on_fault = report
+
+    def note_write(self, verb: str, result: str) -> None:
+        """One write, and what came of it."""
+        self._writes.count(verb, result)
+
+    def note_review(self, path: str, code: int, seconds: float) -> None:
+        """One question to a webhook."""
+        self._requests.count(path, str(code))
+        self._latency.observe(seconds, path)
+
+    def trouble(self, selection: Selection, error: KohortError) -> None:
+        """A list or a watch failed; it is tried again. The same words are logged once."""
+        self._restarts.count(selection.kind.group_resource)
+        if self._troubled.get(selection) != str(error):
+            self._troubled[selection] = str(error)
+            facts = {"resource": selection.kind.group_resource, "error": str(error)}
+            log.warning("cannot watch", extra={"facts": facts})
+
+    def fault(self, selection: Selection, fault: Fault) -> None:
+        """An object cannot be decoded; it is left out."""
+        facts = {
+            "resource": selection.kind.group_resource,
+            "namespace": fault.key[0],
+            "name": fault.key[1],
+            "error": fault.why,
+        }
+        log.warning("cannot read an object", extra={"facts": facts})
+
+    def _note(self, kind: str, key: Key, look: Look, seconds: float) -> None:
+        self._plans.observe(seconds, kind)
+        if look.is_failed:
+            self._retries.count(kind)
+        for action in look.done:
+            self._actions.count(kind, _verb(action))
+        seen = self._seen.setdefault((kind, key), _Seen())
+        if look.observed is not None:
+            seen.units, seen.wanted = _count_units(look.observed), look.wanted
+        now = self._time.elapsed()
+        seen.blocked = {reason: seen.blocked.get(reason, now) for reason in look.blocked}
+        if not look.actions:
+            self._empty.count(kind)
+            return
+        self._number += 1
+        self._tell(kind, key, look, seconds)
+
+    def _tell(self, kind: str, key: Key, look: Look, seconds: float) -> None:
+        facts: dict[str, object] = {
+            "plan": self._number,
+            "kind": kind,
+            "namespace": key[0],
+            "name": key[1],
+            "actions": look.actions,
+            **Tally(_verb(action) for action in look.done),
+            "seconds": round(seconds, 4),
+        }
+        if look.blocked:
+            facts["blocked"] = ",".join(look.blocked)
+        if look.is_failed:
+            facts["retried"] = True
+        log.info("plan", extra={"facts": facts})
+
+    def _measure(self) -> Iterable[Metric]:
+        yield from self._measure_queues()
+        yield from self._measure_workloads()
+        leads = Gauge("leader_election_master_status", "1 if this process leads.")
+        leads.set(float(self.is_leading()))
+        yield leads
+
+    def _measure_queues(self) -> Iterable[Metric]:
+        depth = Gauge("workqueue_depth", "Keys that are due and wait.", ("name",))
+        oldest = Gauge(
+            "workqueue_unfinished_work_seconds", "How long the oldest of them waits.", ("name",)
+        )
+        for desk in self._desks:
+            depth.set(float(desk.queue.depth), desk.api.kind.name)
+            oldest.set(desk.queue.oldest_seconds, desk.api.kind.name)
+        return (depth, oldest)
+
+    def _measure_workloads(self) -> Iterable[Metric]:
+        self._drop_gone()
+        now = self._time.elapsed()
+        units = Gauge("kohort_units", "Units by phase.", (*_WORKLOAD, "level", "phase"))
+        wanted = Gauge("kohort_units_desired", "Units that were asked for.", (*_WORKLOAD, "level"))
+        blocked = Gauge("kohort_blocked_seconds", "For how long.", (*_WORKLOAD, "reason"))
+        for (kind, key), seen in self._seen.items():
+            for (level, phase), count in seen.units.items():
+                units.set(float(count), kind, *key, level, phase)
+            wanted.set(float(seen.wanted), kind, *key, Level.GROUP)
+            for reason, since in seen.blocked.items():
+                blocked.set(round(now - since, 3), kind, *key, reason)
+        return (units, wanted, blocked)
+
+    def _drop_gone(self) -> None:
+        roots = {desk.api.kind.name: desk.roots for desk in self._desks}
+        gone = [(kind, key) for kind, key in self._seen if roots[kind].find(key) is None]
+        for workload in gone:
+            del self._seen[workload]
+
+
+def _count_units(observed: Observed) -> dict[tuple[str, str], int]:
+    """How many units of each level are in each phase; phases without any are told too."""
+    found = {(str(level), str(p)): 0 for level in (Level.GROUP, Level.MEMBER) for p in Phase}
+    for group in observed.groups:
+        found[Level.GROUP, group.phase] += 1
+        for member in group.members:
+            found[Level.MEMBER, member.phase] += 1
+    return found
+
+
+def _verb(action: Action) -> str:
+    if isinstance(action, Create):
+        return "create"
+    return "delete" if isinstance(action, Delete) else "patch"
