@@ -134,6 +134,15 @@ async def test_another_writer_is_met_with_a_second_look():
         await install_webhooks(site, APIS, LOCAL)
 
 
+async def test_a_definition_that_is_going_is_not_relied_on():
+    site, crd = Site(), LEADER_WORKER_SET.definition()
+    crd["metadata"]["finalizers"] = ["kohort.dev/held"]
+    await site.create(DEFINITION_KIND, "", crd)
+    await site.delete(Address(DEFINITION_KIND, "", CRD))
+    with pytest.raises(InstallRefused, match="is being deleted: try again"):
+        await install_definitions(site, APIS, LOCAL)
+
+
 async def test_disaggregated_sets_stop_an_install():
     site = Site()
     await site.create(NAMESPACE_KIND, "", {"metadata": {"name": "lab"}})

@@ -19,6 +19,7 @@ from kohort.cluster.objects import (
     Kind,
     Object,
     annotations_of,
+    is_leaving,
     is_true,
     labels_of,
     metadata_of,
@@ -143,6 +144,8 @@ async def _write(cluster: Cluster, kind: Kind, wanted: Object, merge: Merge) -> 
             if live is None:
                 await cluster.create(kind, "", wanted)
                 return "created"
+            if is_leaving(live):
+                raise InstallRefused(f"{kind.name} {name_of(wanted)} is being deleted: try again")
             changed = merge(live)
             if changed is None:
                 return "unchanged"
