@@ -13,7 +13,7 @@ that every object of its kind has are added.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import orjson
@@ -33,6 +33,7 @@ __all__ = [
     "Unreadable",
     "find_duplicates",
     "has_duplicates",
+    "read_fields",
     "read_object",
     "refuse_strictly",
     "refuse_unreadable",
@@ -56,6 +57,25 @@ def read_object(
         compile_reader(shape)(obj)
     except Irregular:
         return read_thoroughly(obj, shape, path)
+    return obj, ()
+
+
+def read_fields(obj: Object, shape: Shape, fields: Iterable[str]) -> tuple[Object, tuple[str, ...]]:
+    """
+    The same for an object that was in its one form until these fields were written.
+
+    Most writes are patches of a status, and the rest of the object is the larger part.
+    """
+    part = {field: obj[field] for field in fields if field in obj}
+    try:
+        compile_reader(shape)(part)
+    except Irregular:
+        return read_thoroughly(obj, shape)
+    for field in fields:
+        if field in part:
+            obj[field] = part[field]
+        else:
+            obj.pop(field, None)
     return obj, ()
 
 

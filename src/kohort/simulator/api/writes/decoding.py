@@ -5,6 +5,8 @@ Built-in kinds drop what their type does not have, custom kinds what their schem
 does not name. What a client is told of it is its own choice (fieldValidation).
 """
 
+from collections.abc import Iterable
+
 import orjson
 
 from kohort.cluster.errors import invalid
@@ -36,12 +38,21 @@ def clean(
 
 
 def clean_patched(
-    resource: Resource, obj: Object, validation: Validation
+    resource: Resource,
+    obj: Object,
+    validation: Validation,
+    touched: Iterable[str] | None = None,
 ) -> tuple[Object, list[str]]:
-    """The same for what a patch made of an object: whatever is wrong, is wrong with the patch."""
+    """The same for what a patch made of an object: whatever is wrong, is wrong with the patch.
+
+    ``touched`` are the fields that the patch can have changed, if that is known.
+    """
     shown = obj if validation is not Validation.STRICT else copy_json(obj)
     try:
-        obj, problems = _read(resource, obj, None)
+        if touched is None or resource.structural is not None:
+            obj, problems = _read(resource, obj, None)
+        else:
+            obj, problems = strict.read_fields(obj, resource.shape, touched)
     except strict.Unreadable as error:
         raise _bad_patch(shown, str(error)) from None
     if problems and validation is Validation.STRICT:

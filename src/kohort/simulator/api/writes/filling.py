@@ -21,6 +21,7 @@ _SYSTEM_PRIORITIES = {
     "system-node-critical": 2000001000,
     "system-cluster-critical": 2000000000,
 }
+_PLACE_LABELS = ("topology.kubernetes.io/region", "topology.kubernetes.io/zone")
 
 
 def fill_create(context: Context, target: Target, obj: Object) -> None:
@@ -107,8 +108,20 @@ def _fill_node_ports(context: Context, spec: Object) -> None:
             taken.add(port["nodePort"])
 
 
+def place_labels(context: Context, node: str) -> dict[str, str]:
+    """The labels that a pod takes from the node it is put on: where that node is."""
+    found = context.store.find("nodes", ("", node))
+    if found is None:
+        return {}
+    return {key: found.labels[key] for key in _PLACE_LABELS if key in found.labels}
+
+
 def _fill_pod(context: Context, target: Target, obj: Object) -> None:
     spec = obj.setdefault("spec", {})
+    places = place_labels(context, spec["nodeName"]) if spec.get("nodeName") else None
+    if places:
+        metadata = obj["metadata"]
+        metadata["labels"] = {**(metadata.get("labels") or {}), **places}
     name = spec.get("priorityClassName", "")
     if not name or name in _SYSTEM_PRIORITIES:
         if name:

@@ -29,9 +29,8 @@ async def patch(context: Context, target: Target, patch: Patch, options: WriteOp
     def wanted(live: Object) -> Object:
         warnings.clear()
         uid = live["metadata"]["uid"]
-        obj, found = clean_patched(
-            target.resource, apply_to(target.resource, live, patch), options.validation
-        )
+        obj = apply_to(target.resource, live, patch)
+        obj, found = clean_patched(target.resource, obj, options.validation, _touched(patch))
         warnings.extend(found)
         _check_identity(target, obj)
         _keep_uid(target, obj, uid)
@@ -39,6 +38,13 @@ async def patch(context: Context, target: Target, patch: Patch, options: WriteOp
         return obj
 
     return await change(context, target, wanted, options, warnings)
+
+
+def _touched(patch: Patch) -> tuple[str, ...] | None:
+    """The fields that a patch can change, if that can be told without reading it."""
+    if patch.type is PatchType.MERGE and isinstance(patch.content, dict):
+        return tuple(patch.content)
+    return None
 
 
 def apply_to(resource: Resource, obj: Object, patch: Patch) -> Object:

@@ -321,16 +321,21 @@ def _find_scale_errors(resource: Resource, obj: Object, is_status: bool) -> list
 def commit(context: Context, target: Target, obj: Object, entry: Entry, dry_run: bool) -> bytes:
     """Store a new version, or remove what only waited for this. No change is no write."""
     resource = target.resource
-    live = entry.decode()
     stored = _to_storage(resource, obj)
-    stored["metadata"]["resourceVersion"] = live["metadata"]["resourceVersion"]
-    if stored == live:
+    if _is_unchanged(stored, entry):
         return encode(resource, entry)
     if _is_finished(stored) and not dry_run:
         # Watchers see what was stored last; only who asked sees that nothing holds it any more.
-        context.store.remove(resource.bucket, entry.key, live, entry.fields)
+        context.store.remove(resource.bucket, entry.key, entry.decode(), entry.fields)
         return orjson.dumps(order(obj))
     return _store(context, target, obj, dry_run)
+
+
+def _is_unchanged(stored: Object, entry: Entry) -> bool:
+    stored["metadata"]["resourceVersion"] = str(entry.rv)
+    raw = orjson.dumps(stored)
+    # Equal objects are equally long, whatever the order of their fields.
+    return len(raw) == len(entry.raw) and (raw == entry.raw or stored == entry.decode())
 
 
 def _is_finished(obj: Object) -> bool:
