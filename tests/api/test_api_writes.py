@@ -11,7 +11,8 @@ from kohort.cluster.errors import (
     Invalid,
     NotFound,
 )
-from kohort.simulator.kinds import CONFIG_MAP, NAMESPACE, POD, SERVICE
+from kohort.simulator.api.requests import WriteOptions
+from kohort.simulator.kinds import CONFIG_MAP, NAMESPACE, NODE, POD, SERVICE
 
 
 class TestCreate:
@@ -143,3 +144,23 @@ class TestDelete:
         await bench.create(CONFIG_MAP, config_map())
         held = await bench.delete(CONFIG_MAP, "a", propagation=policy)
         assert held["metadata"]["finalizers"] == [finalizer]
+
+
+class TestPlaces:
+    ZONE = "topology.kubernetes.io/zone"
+
+    async def test_a_pod_takes_the_zone_of_the_node_it_is_bound_to(self, bench: Bench):
+        await bench.create(NODE, {"metadata": {"name": "n", "labels": {self.ZONE: "z"}}})
+        await bench.create(POD, pod("one"))
+        carried = {"labels": {"carried": "yes"}, "annotations": {"note": "yes"}}
+        binding = {"metadata": {"name": "one", **carried}, "target": {"name": "n"}}
+        await bench.api.create(bench.target(POD, "one", "binding"), binding, WriteOptions())
+        bound = bench.read(POD, "one")
+        assert bound["metadata"]["labels"] == {self.ZONE: "z", "carried": "yes"}
+        assert bound["metadata"]["annotations"] == {"note": "yes"}
+        assert len(bound["metadata"]["managedFields"]) == 1
+
+    async def test_a_pod_that_names_its_node_takes_its_zone(self, bench: Bench):
+        await bench.create(NODE, {"metadata": {"name": "n", "labels": {self.ZONE: "z"}}})
+        made = await bench.create(POD, pod("one", nodeName="n"))
+        assert made["metadata"]["labels"] == {self.ZONE: "z"}

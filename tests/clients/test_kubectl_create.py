@@ -98,7 +98,7 @@ def test_a_bad_name_is_refused(k):
 def test_run_starts_a_pod(k, read):
     assert k("run", "one", "--image=img:1", "--labels=a=b").stdout == "pod/one created\n"
     k("wait", "--for=condition=Ready", "pod/one", "--timeout=60s")
-    assert read("pod/one", "{.metadata.labels}") == '{"a":"b"}'
+    assert read("pod/one", "{.metadata.labels.a}") == "b"
 
 
 def test_run_can_make_a_service_too(k, read):

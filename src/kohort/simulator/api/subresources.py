@@ -22,10 +22,10 @@ from kohort.simulator.api.requests import (
     WriteOptions,
 )
 from kohort.simulator.api.writes.deleting import delete
+from kohort.simulator.api.writes.filling import place_labels
 from kohort.simulator.api.writes.patching import apply_to
-from kohort.simulator.api.writes.writing import change, commit, explain_uid, manager_of
+from kohort.simulator.api.writes.writing import change, commit, explain_uid
 from kohort.simulator.kinds import BUDGET
-from kohort.simulator.patching.ownership import track_update
 from kohort.simulator.resources.printers import Printer
 from kohort.simulator.resources.resource import Resource
 from kohort.simulator.schemas.builtin import load_shape
@@ -114,12 +114,10 @@ async def bind(context: Context, target: Target, binding: Object, options: Write
     pod = load(target.resource, entry)
     node = _node_of(binding)
     _guard_binding(target, pod, binding)
-    old = {**pod, "metadata": dict(pod["metadata"])}
+    # Nobody becomes the manager of what a binding sets.
     pod["spec"] = {**pod["spec"], "nodeName": node}
+    _mark_place(context, pod, binding, node)
     _mark_scheduled(context, pod)
-    at_binding = Target(target.resource, target.namespace, target.name, "binding")
-    manager = manager_of(context, at_binding, options)
-    track_update(pod, old, target.resource.shape, manager)
     commit(context, target, pod, entry, options.dry_run)
     return Answer(orjson.dumps({**_SUCCESS, "code": 201}), 201)
 
@@ -149,6 +147,18 @@ def _guard_binding(target: Target, pod: Object, binding: Object) -> None:
     if node:
         why = f'pod {target.name} is already assigned to node "{node}"'
         raise conflict("pods/binding", "", target.name, why)
+
+
+def _mark_place(context: Context, pod: Object, binding: Object, node: str) -> None:
+    """What a binding carries goes over to the pod, and so does where the node is."""
+    carried: Object = binding.get("metadata") or {}
+    added = {
+        "annotations": carried.get("annotations") or {},
+        "labels": {**(carried.get("labels") or {}), **place_labels(context, node)},
+    }
+    for field, values in added.items():
+        if values:
+            pod["metadata"][field] = {**(pod["metadata"].get(field) or {}), **values}
 
 
 def _mark_scheduled(context: Context, pod: Object) -> None:
