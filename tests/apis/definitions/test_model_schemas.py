@@ -1,5 +1,7 @@
 """From a model to a structural schema, one word at a time."""
 
+import importlib.util
+from pathlib import Path
 from typing import Annotated, Literal
 
 import pytest
@@ -17,6 +19,8 @@ from kohort.apis.definitions.fields import (
 from kohort.apis.definitions.schemas import write_schema
 from kohort.cluster.objects import Kind
 from kohort.simulator.schemas.definition import default_definition, validate_definition
+
+GENERATOR = Path(__file__).parents[3] / "tools" / "pod_types.py"
 
 
 class Port(Model):
@@ -124,3 +128,11 @@ def test_a_definition_is_one_that_a_server_takes():
     assert version["subresources"] == {"status": {}}
     default_definition(crd)
     assert validate_definition(crd) == []
+
+
+def test_the_committed_table_is_the_one_that_the_generator_makes():
+    spec = importlib.util.spec_from_file_location("pod_types", GENERATOR)
+    assert spec and spec.loader
+    generator = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(generator)
+    assert generator.TARGET.read_text() == generator.render()

@@ -1,0 +1,19 @@
+"""What ``kohort manifests`` prints, in the hands of real kubectl."""
+
+import pytest
+
+from client_tools import Tool
+from kohort.apis.served import APIS
+from kohort.cli.documents import write_documents
+from kohort.controller.installing import ManifestOptions, write_manifests
+
+pytestmark = pytest.mark.clients
+
+
+def test_kubectl_applies_the_manifests_to_our_server(kubectl: Tool, tmp_path):
+    objects = write_manifests(APIS, ManifestOptions("default", "kohort:1"))
+    path = tmp_path / "manifests.yaml"
+    path.write_text(write_documents(objects, "yaml"))
+    told = kubectl("apply", "--server-side", "--dry-run=server", "-f", path).stdout
+    assert len(told.splitlines()) == len(objects)
+    assert "deployment.apps/lws-controller-manager serverside-applied (server dry run)" in told
