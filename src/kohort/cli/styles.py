@@ -9,6 +9,8 @@ from typing import TextIO
 
 BOLD = "1"
 RED = "31"
+GREEN = "32"
+YELLOW = "33"
 
 
 def paint(text: str, style: str, stream: TextIO) -> str:

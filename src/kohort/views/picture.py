@@ -74,6 +74,8 @@ class Picture:
         rollout, progress = decided.rollout, reading.observed.progress
         if progress is None or not progress.is_seen or decided.restarts or rollout.replace:
             return True
+        if progress.target != reading.workload.revision:
+            return True
         return (rollout.boundary, rollout.count) != (progress.boundary, progress.count)
 
     def name_revision(self, key: str) -> str:

@@ -1,0 +1,1 @@
+"""Commands about workloads: to see them, to ask why, to steer their rollouts."""

@@ -1,0 +1,144 @@
+"""
+This is where ``kohort get`` shows workloads: a table of all, a tree of one.
+
+With ``-w`` a terminal is drawn anew, without a flicker; anything else gets one
+line for each change.
+"""
+
+import argparse
+import asyncio
+import sys
+from collections.abc import Sequence
+from contextlib import aclosing
+from typing import TYPE_CHECKING
+
+from kohort.cli.exits import Exit, UsageError
+from kohort.cli.parsing import Parser
+from kohort.cli.styles import paint
+from kohort.cli.table import Command
+from kohort.cli.workloads.asking import add_form, add_place, read_wanted
+
+if TYPE_CHECKING:
+    from kohort.cli.workloads.asking import Wanted
+    from kohort.views.picture import Picture
+
+_EXAMPLES = ("", "lws/llama", "lws/llama -w", "-A --blocked", "lws -l team=chat -o wide")
+_REDRAW = "\x1b[H\x1b[J"
+
+
+def _make_parser(prog: str) -> Parser:
+    summary = "show workloads of all kinds in one table, or one of them as a tree"
+    parser = Parser(prog, summary, _EXAMPLES)
+    add = parser.add_argument
+    add("target", nargs="*", metavar="KIND[/NAME]", help="(default: all kinds)")
+    add("-w", "--watch", action="store_true", help="stay, and show what changes")
+    add("-l", "--selector", default="", metavar="LABELS", help="only those with these labels")
+    add("--blocked", action="store_true", help="only those that need help, longest first")
+    add_place(parser, everywhere=True)
+    add_form(parser, "wide", "json", "yaml", "name")
+    return parser
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    wanted = read_wanted(arguments.target, arguments.selector)
+    if wanted.name and arguments.all_namespaces:
+        raise UsageError("a name needs one namespace: leave -A out")
+    if arguments.watch and arguments.output in ("json", "yaml", "name"):
+        raise UsageError(f"-w shows text: leave '-o {arguments.output}' out")
+    run = _follow if arguments.watch else _show
+    return asyncio.run(run(arguments, wanted))
+
+
+async def _show(arguments: argparse.Namespace, wanted: "Wanted") -> int:
+    from kohort.cli.workloads.source import open_source
+
+    async with open_source(arguments, wanted) as source:
+        pictures = [await source.read_one()] if wanted.name else await source.read()
+        where = f"in namespace {source.namespace}" if source.namespace else "in any namespace"
+    if not pictures and arguments.output in ("text", "wide"):
+        print(f"no workloads found {where}", file=sys.stderr)
+        return Exit.DONE
+    print(_write(arguments, wanted, pictures))
+    return Exit.DONE
+
+
+async def _follow(arguments: argparse.Namespace, wanted: "Wanted") -> int:
+    from kohort.cli.workloads.source import open_source
+
+    is_screen = sys.stdout.isatty()
+    teller = _Teller(arguments)
+    async with open_source(arguments, wanted) as source, aclosing(source.follow()) as looks:
+        async for pictures in looks:
+            if wanted.name and not pictures:
+                await source.read_one()
+            if is_screen:
+                print(f"{_REDRAW}{_write(arguments, wanted, pictures)}", flush=True)
+            else:
+                teller.tell(pictures)
+    return Exit.DONE
+
+
+class _Teller:
+    """Tells changes, one line each."""
+
+    def __init__(self, arguments: argparse.Namespace) -> None:
+        self._namespaces = bool(arguments.all_namespaces)
+        self._blocked = bool(arguments.blocked)
+        self._told: dict[tuple[str, str, str], str] = {}
+
+    def tell(self, pictures: "Sequence[Picture]") -> None:
+        """Print the rows that are not as they were told last."""
+        from kohort.cli.render.tables import write_change
+        from kohort.views.table import make_table, select_blocked
+
+        rows = make_table(pictures)
+        rows = select_blocked(rows) if self._blocked else rows
+        seen = {(row.kind, row.namespace, row.name): row for row in rows}
+        for key, row in seen.items():
+            line = write_change(row, namespaces=self._namespaces)
+            if self._told.get(key) != line:
+                self._told[key] = line
+                print(line, flush=True)
+        for key in self._told.keys() - seen.keys():
+            del self._told[key]
+            print(f"{key[0]}/{key[2]}   gone", flush=True)
+
+
+def _write(arguments: argparse.Namespace, wanted: "Wanted", pictures: "Sequence[Picture]") -> str:
+    from kohort.cli.render.tables import write_table
+    from kohort.cli.render.values import write_value
+    from kohort.views.table import make_table, select_blocked
+
+    form = arguments.output
+    rows = make_table(pictures)
+    rows = select_blocked(rows) if arguments.blocked else rows
+    if form == "name":
+        return "\n".join(f"{row.resource}/{row.name}" for row in rows)
+    if wanted.name:
+        return _write_tree(pictures[0], form)
+    if form in ("json", "yaml"):
+        return write_value(rows, form)
+    from datetime import UTC, datetime
+
+    lines = write_table(
+        rows, datetime.now(UTC), namespaces=arguments.all_namespaces, wide=form == "wide"
+    )
+    return "\n".join(lines)
+
+
+def _write_tree(picture: "Picture", form: str) -> str:
+    from kohort.cli.render.trees import write_tree
+    from kohort.cli.render.values import write_value
+    from kohort.views.explain import suggest_commands
+    from kohort.views.health import judge
+    from kohort.views.tree import make_tree
+
+    commands = suggest_commands(picture, judge(picture))
+    tree = make_tree(picture, commands, unfold=form != "text")
+    if form in ("json", "yaml"):
+        return write_value(tree, form)
+    lines = write_tree(tree, picture.now, lambda text, style: paint(text, style, sys.stdout))
+    return "\n".join(lines)
+
+
+GET = Command(_make_parser, _run)

@@ -1,0 +1,50 @@
+"""This is where ``kohort rollout history`` lists revisions and tells what changed between them."""
+
+import argparse
+import asyncio
+
+from kohort.cli.exits import Exit, Failure
+from kohort.cli.parsing import Parser, whole
+from kohort.cli.table import Command
+from kohort.cli.workloads.asking import add_form, add_place, add_target, read_target
+
+
+def _make_parser(prog: str) -> Parser:
+    summary = "list the revisions of a workload, and what changed from one to the next"
+    parser = Parser(prog, summary, ("lws/llama", "lws/llama --revision 3", "lws/llama -o json"))
+    add_target(parser)
+    parser.add_argument(
+        "--revision", type=whole(1, 2**31), metavar="N", help="all that changed with this one"
+    )
+    add_place(parser)
+    add_form(parser, "json", "yaml")
+    return parser
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    return asyncio.run(_list(arguments))
+
+
+async def _list(arguments: argparse.Namespace) -> int:
+    from kohort.cli.render.explanations import write_history
+    from kohort.cli.render.values import write_value
+    from kohort.cli.workloads.source import open_source
+    from kohort.views.rollouts import make_history
+
+    async with open_source(arguments, read_target(arguments.target)) as source:
+        picture = await source.read_one()
+    history = make_history(picture)
+    if arguments.revision is not None:
+        history = tuple(line for line in history if line.number == arguments.revision)
+        if not history:
+            raise Failure(f"{picture.reference} has no revision {arguments.revision}")
+    if arguments.output != "text":
+        print(write_value(history, arguments.output))
+        return Exit.DONE
+    print("\n".join(write_history(history, picture.now)))
+    if arguments.revision is not None:
+        print("\n".join(f"  {change}" for change in history[0].changes))
+    return Exit.DONE
+
+
+HISTORY = Command(_make_parser, _run)

@@ -1,0 +1,74 @@
+"""The tree of one workload as lines."""
+
+from collections.abc import Iterator
+from datetime import datetime
+
+from kohort.cli.render.lines import Paint, align, count, mark_phase, mark_word, plain
+from kohort.cli.render.tables import write_counts
+from kohort.cli.styles import BOLD
+from kohort.views.ages import write_age
+from kohort.views.table import Row
+from kohort.views.tree import GroupLine, MemberLine, Tree
+
+_TO = "\N{EN DASH}"
+
+
+def write_title(row: Row, now: datetime, paint: Paint = plain) -> str:
+    """The first line of all that is said of one workload."""
+    age = write_age(row.health.since, now)
+    word = mark_word(row.health.word, paint)
+    return f"{paint(row.name, BOLD)}  {row.kind}  {word}{' ' if age else ''}{age}"
+
+
+def write_tree(tree: Tree, now: datetime, paint: Paint = plain) -> list[str]:
+    """All lines of a tree."""
+    return [
+        f"{write_title(tree.row, now, paint)}   {write_counts(tree.row)}",
+        *_blockers(tree),
+        *([""] if tree.groups else []),
+        *_groups(tree, now, paint),
+    ]
+
+
+def _blockers(tree: Tree) -> Iterator[str]:
+    for blocker in tree.blockers:
+        yield f"  {blocker}"
+    for trouble in tree.stuck[:3]:
+        yield f"    {trouble.member}  {trouble.reason}: {trouble.message}"
+    if tree.commands:
+        yield f"    next: {'    or    '.join(tree.commands)}"
+
+
+def _groups(tree: Tree, now: datetime, paint: Paint) -> Iterator[str]:
+    if not tree.groups:
+        return
+    cells = [_group_cells(group) for group in tree.groups]
+    for group, line in zip(tree.groups, align(cells), strict=True):
+        symbol = mark_phase(group.phase, group.is_stuck, paint)[0]
+        yield f"  {line.replace('?', symbol, 1)}"
+        yield from _members(group, now, paint)
+
+
+def _group_cells(group: GroupLine) -> tuple[str, ...]:
+    several = group.first != group.last
+    place = f"groups {group.first}{_TO}{group.last}" if several else f"group  {group.first}"
+    members = count(group.members, "member")
+    if group.lines and group.members_ready < group.members:
+        members = f"{members}, {group.members_ready} ready"
+    return place, f"? {group.phase}", f"revision {group.revision}", members
+
+
+def _members(group: GroupLine, now: datetime, paint: Paint) -> Iterator[str]:
+    if not group.lines:
+        return
+    cells = [_member_cells(line, now) for line in group.lines]
+    for member, line in zip(group.lines, align(cells), strict=True):
+        is_stuck = member.trouble is not None and member.trouble.is_stuck
+        yield f"    {mark_phase(member.phase, is_stuck, paint)[0]} {line}"
+
+
+def _member_cells(line: MemberLine, now: datetime) -> tuple[str, ...]:
+    reason = line.trouble.reason if line.trouble else ""
+    if not line.is_current:
+        reason = "leftover of an earlier group"
+    return line.name, line.role, line.node or "-", write_age(line.created, now), reason

@@ -1,0 +1,1 @@
+"""How commands about workloads are asked for, and where they read and write."""

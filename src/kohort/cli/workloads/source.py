@@ -1,0 +1,176 @@
+"""
+This is where commands read workloads: from the cluster, and planned on the spot.
+
+Once is a list of each kind. Live is a watch of each kind into caches, the same as
+the operator has; a first list comes before it, so that what is missing or
+forbidden is said at once and not tried for ever.
+"""
+
+import argparse
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from random import Random
+from typing import TYPE_CHECKING
+
+from kohort.apis.api import Api
+from kohort.apis.facts import Whole
+from kohort.cli.exits import Failure
+from kohort.cli.state import NAME_DEFAULT, State
+from kohort.cli.workloads.asking import Wanted
+from kohort.cluster.errors import KohortError, NotFound
+from kohort.cluster.http import HttpCluster, connect
+from kohort.cluster.objects import Kind
+from kohort.cluster.port import Selection
+from kohort.views.gathering import gather, needed
+from kohort.views.picture import Picture, take_picture
+
+if TYPE_CHECKING:
+    from kohort.controller.caching.cache import Cache
+
+_CALM_SECONDS = 0.2
+
+
+class Source:
+    """The workloads that were asked for, in one cluster."""
+
+    def __init__(self, cluster: HttpCluster, wanted: Wanted, namespace: str) -> None:
+        self.cluster = cluster
+        self.wanted = wanted
+        self.namespace = namespace  # empty: all
+
+    async def read(self) -> list[Picture]:
+        """All of them, as they are now."""
+        found = await asyncio.gather(*(self._read_api(api) for api in self.wanted.apis))
+        served = [pictures for pictures in found if pictures is not None]
+        if not served:
+            raise Failure(
+                f"this cluster does not know {_name_kinds(self.wanted.apis)}: install the "
+                "definitions with 'kohort crds | kubectl apply --server-side -f -'"
+            )
+        return [picture for pictures in served for picture in pictures]
+
+    async def read_one(self) -> Picture:
+        """The one that was asked for."""
+        found = await self.read()
+        if not found:
+            api, where = self.wanted.apis[0], f"namespace {self.namespace}"
+            raise Failure(f"{api.short_name}/{self.wanted.name} does not exist in {where}")
+        return found[0]
+
+    async def _read_api(self, api: Api) -> list[Picture] | None:
+        try:
+            roots = (await self.cluster.list(self._select_roots(api))).items
+        except NotFound:
+            return None
+        if not roots:
+            return []
+        lists = await asyncio.gather(*(self.cluster.list(s) for s in self._select_children(api)))
+        kinds = [watched.kind for watched in needed(api)]
+        children = {kind: found.items for kind, found in zip(kinds, lists, strict=True)}
+        return _take(api, roots, children)
+
+    def _select_roots(self, api: Api) -> Selection:
+        fields = f"metadata.name={self.wanted.name}" if self.wanted.name else ""
+        return Selection(api.kind, self.namespace, self.wanted.labels, fields)
+
+    def _select_children(self, api: Api) -> list[Selection]:
+        return [Selection(w.kind, self.namespace, w.labels) for w in needed(api)]
+
+    async def follow(self) -> AsyncGenerator[list[Picture], None]:
+        """All of them now, and again whenever something changed or a second has passed."""
+        yield await self.read()
+        async with self._watch() as live:
+            while True:
+                yield live.take()
+                await live.wait()
+
+    @asynccontextmanager
+    async def _watch(self) -> "AsyncIterator[_Live]":
+        from kohort.controller.caching.informers import Informers
+        from kohort.controller.timing import LoopTime
+
+        informers = Informers(self.cluster, LoopTime(), Random())
+        live = _Live()
+        for api in self.wanted.apis:
+            roots = informers.add(self._select_roots(api), Whole, optional=True)
+            kinds = {s.kind: informers.add(s, Whole) for s in self._select_children(api)}
+            live.add(api, roots, kinds)
+        task = asyncio.create_task(informers.run())
+        try:
+            await informers.wait_until_ready()
+            yield live
+        finally:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+
+class _Live:
+    """Caches of all kinds, and a bell that rings when one of them changes."""
+
+    def __init__(self) -> None:
+        self._caches: list[tuple[Api, Cache[Whole], dict[Kind, Cache[Whole]]]] = []
+        self._bell = asyncio.Event()
+
+    def add(self, api: Api, roots: "Cache[Whole]", children: "dict[Kind, Cache[Whole]]") -> None:
+        """Take in one API."""
+        self._caches.append((api, roots, children))
+        for cache in (roots, *children.values()):
+            cache.subscribe(lambda difference: self._bell.set())
+
+    def take(self) -> list[Picture]:
+        """All workloads as the caches have them now."""
+        self._bell.clear()
+        return [
+            picture
+            for api, roots, children in self._caches
+            for picture in _take(
+                api, _raws(roots), {kind: list(_raws(cache)) for kind, cache in children.items()}
+            )
+        ]
+
+    async def wait(self) -> None:
+        """Return after a change, when those that belong to it have had time to arrive."""
+        try:
+            async with asyncio.timeout(1.0):
+                await self._bell.wait()
+        except TimeoutError:
+            return
+        await asyncio.sleep(_CALM_SECONDS)
+
+
+def _raws(cache: "Cache[Whole]") -> Iterable[bytes]:
+    return (entry.value.raw for entry in cache)
+
+
+def _take(api: Api, roots: Iterable[bytes], children: dict[Kind, list[bytes]]) -> list[Picture]:
+    now = datetime.now(UTC)
+    return [take_picture(api, sample, now) for sample in gather(api, roots, children)]
+
+
+def _name_kinds(apis: Iterable[Api]) -> str:
+    return ", ".join(api.kind.name for api in apis)
+
+
+@asynccontextmanager
+async def open_source(arguments: argparse.Namespace, wanted: Wanted) -> AsyncIterator[Source]:
+    """The cluster and namespace that a command line names."""
+    try:
+        cluster = connect(arguments.kubeconfig, arguments.context)
+    except KohortError as error:
+        raise Failure(f"{error}{_hint(arguments)}") from error
+    everywhere = getattr(arguments, "all_namespaces", False)
+    namespace = "" if everywhere else arguments.namespace or cluster.namespace or "default"
+    async with cluster:
+        yield Source(cluster, wanted, namespace)
+
+
+def _hint(arguments: argparse.Namespace) -> str:
+    """Where a cluster can be had, for those who named none."""
+    if arguments.kubeconfig or arguments.context:
+        return ""
+    state = State(NAME_DEFAULT)
+    if state.find_pid() is not None:
+        return f"; one runs here: export KUBECONFIG={state.kubeconfig}"
+    return "; start one with 'kohort up'"
