@@ -4,8 +4,11 @@ import pytest
 from install_world import Site
 
 from kohort.apis.leaderworkerset.api import LEADER_WORKER_SET
+from kohort.cli.main import COMMANDS
+from kohort.cli.table import Command
 from kohort.cluster.objects import Object, name_of, namespace_of
 from kohort.controller.installing import ManifestOptions, write_manifests
+from kohort.controller.running.configuration import Configuration, read_configuration
 
 APIS = [LEADER_WORKER_SET]
 
@@ -84,6 +87,17 @@ def test_the_operators_pods_are_restricted():
     }
     assert container["livenessProbe"]["httpGet"]["path"] == "/healthz"
     assert container["readinessProbe"]["httpGet"]["path"] == "/readyz"
+
+
+def test_the_operator_can_read_its_configuration_and_its_flags():
+    text = find("ConfigMap", WITH_IMAGE)["data"]["controller_manager_config.yaml"]
+    assert read_configuration(text) == Configuration()
+    (container,) = find("Deployment", WITH_IMAGE)["spec"]["template"]["spec"]["containers"]
+    command = COMMANDS.entries[container["args"][0]].load()
+    assert isinstance(command, Command)
+    parsed = command.make_parser("kohort controller").read(container["args"][1:])
+    mounts = {mount["mountPath"] for mount in container["volumeMounts"]}
+    assert str(parsed.config) in mounts
 
 
 @pytest.mark.parametrize(

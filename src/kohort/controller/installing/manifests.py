@@ -66,7 +66,7 @@ def write_manifests(apis: Sequence[Api], options: ManifestOptions) -> list[Objec
     if not options.webhook_url:
         objects.append(_write_service(WEBHOOK_SERVICE, namespace, "webhook", 443, 9443))
     if options.image:
-        objects.append(_write_service(METRICS_SERVICE, namespace, "https", 8443, 8443))
+        objects.append(_write_service(METRICS_SERVICE, namespace, "metrics", 8443, 8443))
         objects.append(write_deployment(namespace, options.image))
     return [*objects, *write_configurations(apis, endpoint)]
 
