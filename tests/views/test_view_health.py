@@ -1,0 +1,156 @@
+"""Which word a workload gets, and since when."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from scenes import NOW, Scene, ago, bad_image, make_lws
+
+from kohort.apis.leaderworkerset.face import FACE
+from kohort.views.ages import find_time, write_age
+from kohort.views.explain import explain, suggest_commands
+from kohort.views.health import Word, judge
+from kohort.views.rollouts import find_changes, find_former
+from kohort.views.troubles import find_trouble
+
+
+def word_of(scene: Scene) -> Word:
+    return judge(scene.picture()).word
+
+
+def pending(since: str, **spec) -> dict:
+    condition = {
+        "type": "PodScheduled",
+        "status": "False",
+        "reason": "Unschedulable",
+        "message": "0/8 nodes are available: 8 Insufficient nvidia.com/gpu.",
+        "lastTransitionTime": since,
+    }
+    return {"status": {"conditions": [condition], "phase": "Pending"}, "spec": spec}
+
+
+def test_a_member_that_merely_starts_blocks_nothing():
+    creating = {"state": {"waiting": {"reason": "ContainerCreating"}}}
+    waiting = {"llama-3-1": creating}
+    assert word_of(Scene((1, 1, 1, 2), boundary=3, waiting=waiting)) is Word.UPDATING
+    assert word_of(Scene(waiting=waiting)) is Word.STARTING
+
+
+def test_a_broken_member_blocks_a_rollout_and_breaks_what_stands():
+    waiting = {"llama-3-1": bad_image()}
+    assert word_of(Scene((1, 1, 1, 2), boundary=3, waiting=waiting)) is Word.BLOCKED
+    assert word_of(Scene(waiting=waiting)) is Word.BROKEN
+
+
+def test_a_broken_old_group_does_not_block_a_rollout_that_can_replace_it():
+    waiting = {"llama-3-1": bad_image()}
+    assert word_of(Scene((1, 1, 1, 1), boundary=4, waiting=waiting)) is Word.UPDATING
+
+
+def test_a_member_that_no_node_fits_blocks_after_a_moment():
+    fresh, old = pending(ago(seconds=3)), pending(ago(minutes=3))
+    assert word_of(Scene(unready={"llama-3-1": fresh})) is Word.STARTING
+    scene = Scene(unready={"llama-3-1": old})
+    health = judge(scene.picture())
+    assert (health.word, health.reason) == (Word.BLOCKED, "Unschedulable")
+    assert health.since == NOW - timedelta(minutes=3)
+    assert "Insufficient nvidia.com/gpu" in explain(scene.picture()).on[0]
+
+
+def test_a_gate_is_named():
+    gated = {**pending(ago(minutes=3), schedulingGates=[{"name": "kueue.x-k8s.io/topology"}])}
+    told = explain(Scene(unready={"llama-3-1": gated}).picture())
+    assert "SchedulingGated" in told.on[0]
+    assert "kueue.x-k8s.io/topology" in told.on[0]
+
+
+def test_a_pod_that_does_not_end_is_a_trouble():
+    pod = Scene().pod(0, 1)
+    pod["metadata"]["deletionTimestamp"] = ago(minutes=5)
+    found = find_trouble(pod, 0, NOW)
+    assert found is not None
+    assert (found.reason, found.is_stuck) == ("Terminating", True)
+
+
+def test_a_stalled_workload_says_what_was_refused():
+    told = {
+        "type": "Stalled",
+        "status": "True",
+        "reason": "Refused",
+        "message": "the quota forbids it",
+        "observedGeneration": 2,
+        "lastTransitionTime": ago(minutes=1),
+    }
+    picture = Scene(lws=make_lws(conditions=[told])).picture()
+    health = judge(picture)
+    assert (health.word, health.message) == (Word.STALLED, "the quota forbids it")
+    assert "kubectl edit leaderworkersets.leaderworkerset.x-k8s.io llama" in suggest_commands(
+        picture, health
+    )
+
+
+def test_an_object_that_nobody_plans_asks_for_the_operator():
+    scene = Scene(revisions=())
+    scene.sets = lambda: []  # type: ignore[method-assign]
+    picture = scene.picture()
+    assert judge(picture).reason == "NotPlanned"
+    assert "kohort controller" in explain(picture).commands[0]
+
+
+def test_a_paused_rollout_says_how_it_goes_on():
+    lws = FACE.hold(make_lws(), 3)
+    picture = Scene((1, 1, 1, 2), boundary=3, lws=lws).picture()
+    assert judge(picture).word is Word.READY
+    waits = Scene((1, 1, 1, 1), boundary=4, lws=FACE.hold(make_lws(), 2)).picture()
+    assert judge(waits).word is Word.PAUSED
+    assert explain(waits).commands == ("kohort rollout resume lws/llama",)
+
+
+def test_a_hold_gives_back_the_partition_it_found():
+    lws = make_lws()
+    lws["spec"]["rolloutStrategy"] = {"rollingUpdateConfiguration": {"partition": 1}}
+    held = FACE.hold(lws, 3)
+    assert held["spec"]["rolloutStrategy"]["rollingUpdateConfiguration"]["partition"] == 3
+    rolling = FACE.release(held)["spec"]["rolloutStrategy"]["rollingUpdateConfiguration"]
+    assert rolling == {"partition": 1}
+    assert FACE.is_held(held)
+    assert not FACE.is_held(FACE.release(held))
+
+
+def test_going_back_and_restarting_change_the_template_only():
+    picture = Scene().picture()
+    former = find_former(picture)
+    assert former is not None
+    back = FACE.go_back(picture.root, former)
+    assert [(c.old, c.new) for c in find_changes(picture.root["spec"], back["spec"])] == [
+        ("engine:2", "engine:1")
+    ]
+    again = FACE.restart(picture.root, "2026-01-01T00:00:00Z")
+    assert [c.new for c in find_changes(picture.root["spec"], again["spec"])] == [
+        "2026-01-01T00:00:00Z"
+    ]
+
+
+def test_images_come_first_and_named_items_are_compared_by_name():
+    old = {"env": [{"name": "A", "value": "1"}], "containers": [{"name": "c", "image": "x:1"}]}
+    new = {
+        "env": [{"name": "B", "value": "2"}, {"name": "A", "value": "3"}],
+        "containers": [{"name": "c", "image": "x:2"}],
+    }
+    assert [str(change) for change in find_changes(old, new)] == [
+        "containers.c.image: x:1 → x:2",
+        "env.A.value: 1 → 3",
+        "env.B.value: 2 (new)",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0, "0s"), (59, "59s"), (60, "1m"), (252, "4m12s"), (3900, "1h5m"), (180_000, "2d2h")],
+)
+def test_ages_are_short(seconds: int, text: str):
+    assert write_age(NOW - timedelta(seconds=seconds), NOW) == text
+
+
+def test_stamps_of_any_precision_are_read():
+    assert find_time("2026-01-01T00:00:00.123456Z") == datetime(2026, 1, 1, 0, 0, 0, 123456, UTC)
+    assert find_time("yesterday") is None
