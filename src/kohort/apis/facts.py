@@ -93,6 +93,11 @@ class PodFacts(msgspec.Struct, rename="camel"):
         return ready and self.status.phase == "Running"
 
     @property
+    def has_ended(self) -> bool:
+        """Whether all its containers have ended, and none will start again."""
+        return self.status.phase in ("Failed", "Succeeded")
+
+    @property
     def restarts(self) -> int:
         """How often its containers have started again."""
         status = self.status

@@ -10,24 +10,12 @@ A set can only replace a suffix of ordinals, so a rollout is its partition and i
 replica count, and both are memory: they are read back as the progress.
 """
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 
-from kohort.apis.facts import Meta, PodFacts, SetFacts
+from kohort.apis.carriers.members import Reader, read_member
+from kohort.apis.facts import PodFacts, SetFacts
 from kohort.model.observed import Group, Member
 from kohort.model.units import Phase
-
-_BROKEN = ("CrashLoopBackOff", "ImagePullBackOff", "ErrImagePull", "CreateContainerConfigError")
-
-
-@dataclass(frozen=True, slots=True)
-class Reader:
-    """How an API writes places and revisions on pods and sets."""
-
-    group_of: Callable[[Meta], int | None]  # the group of a pod
-    index_of: Callable[[Meta], int | None]  # the place of a pod in its group; 0 is the entry
-    revision_of: Callable[[Meta], str]
-    size_of: Callable[[Meta], int]  # members of the group, by its entry pod
 
 
 def read_groups(
@@ -64,7 +52,7 @@ def _read_group(
         revision = ""
     set_uid = others.metadata.uid if others is not None else ""
     members = tuple(
-        _read_member(reader, index, pod, index == 0 or pod.metadata.controller == set_uid != "")
+        read_member(reader, index, pod, index == 0 or pod.metadata.controller == set_uid != "")
         for index, pod in sorted(pods.items())
     )
     return Group(
@@ -98,30 +86,5 @@ def _phase_of(
     if entry.is_ready and has_others:
         return Phase.READY
     if any(member.phase is Phase.BROKEN for member in members if member.is_current):
-        return Phase.BROKEN
-    return Phase.STARTING
-
-
-def _read_member(reader: Reader, index: int, pod: PodFacts, is_current: bool) -> Member:
-    status = pod.status
-    is_alive = status.phase in ("Pending", "Running")
-    return Member(
-        name=pod.metadata.name,
-        uid=pod.metadata.uid,
-        index=index,
-        revision=reader.revision_of(pod.metadata),
-        phase=_member_phase(pod),
-        is_pending=status.phase in ("", "Pending"),
-        has_restarted=is_alive and pod.restarts > 0,
-        is_current=is_current,
-    )
-
-
-def _member_phase(pod: PodFacts) -> Phase:
-    if pod.metadata.is_leaving:
-        return Phase.LEAVING
-    if pod.is_ready:
-        return Phase.READY
-    if pod.status.phase == "Failed" or pod.waits_for in _BROKEN:
         return Phase.BROKEN
     return Phase.STARTING

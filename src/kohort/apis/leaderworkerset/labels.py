@@ -36,6 +36,10 @@ VOLCANO_PREFIX = "volcano.sh/"
 
 # Annotations of our own.
 CARRIER = "kohort.dev/carrier"
+PROGRESS = "kohort.dev/progress"
+
+# Carriers.
+STATEFULSETS, PODS = "statefulsets", "pods"
 
 # Variables.
 LEADER_ADDRESS_VARIABLE = "LWS_LEADER_ADDRESS"

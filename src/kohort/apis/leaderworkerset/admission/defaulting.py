@@ -18,7 +18,7 @@ from kohort.apis.leaderworkerset.spec import (
 from kohort.cluster.objects import Object, annotations_of
 
 ROLLING_UPDATE = "RollingUpdate"
-STATEFULSETS = "statefulsets"
+STATEFULSETS = labels.STATEFULSETS
 _ROLLING_DEFAULTS = {"partition": 0, "maxUnavailable": 1, "maxSurge": 0}
 
 

@@ -108,7 +108,9 @@ def _at_once(lws: Object) -> int:
 def _claim_fields(lws: Object, existing: Object | None) -> Object:
     template = template_of(lws)
     if existing is None:
-        claims = [_claim(lws, claim) for claim in template.get("volumeClaimTemplates") or ()]
+        claims = [
+            claim_template(lws, claim) for claim in template.get("volumeClaimTemplates") or ()
+        ]
     else:
         kept = existing["spec"].get("volumeClaimTemplates") or ()
         claims = [{k: v for k, v in claim.items() if k != "status"} for claim in kept]
@@ -121,7 +123,8 @@ def _claim_fields(lws: Object, existing: Object | None) -> Object:
     return fields
 
 
-def _claim(lws: Object, claim: Object) -> Object:
+def claim_template(lws: Object, claim: Object) -> Object:
+    """One claim template, as the API server will store it."""
     written: Object = drop_nulls(write_typed(CLAIM, claim))
     return {
         "apiVersion": "v1",

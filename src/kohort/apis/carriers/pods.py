@@ -1,0 +1,130 @@
+"""
+Groups carried by pods alone: the workload owns the entry pod of each, and that owns the others.
+
+The entry's uid is the incarnation, and ownership says who is part of it: a pod of
+another owner is a leftover, however it is called. No set stands between us and the
+pods, so nothing but our own note remembers a rollout: the note is what a set's spec
+is on the other carrier. A decision is written there first and acted on in a later
+plan that has read it, so a controller may die after any write.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+import orjson
+
+from kohort.apis.carriers.members import Reader, read_member
+from kohort.apis.facts import PodFacts
+from kohort.model.observed import Group, Member, Progress
+from kohort.model.units import Phase
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """The progress of a rollout as it is written down, on the revision that it leads to."""
+
+    progress: Progress
+    base: str  # what units below the boundary are made from when they have to be made anew
+    turn: int  # rises with each change of target: the note with the highest is in force
+
+
+def write_note(note: Note) -> str:
+    """The text of a note."""
+    progress = note.progress
+    facts = {
+        "turn": note.turn,
+        "boundary": progress.boundary,
+        "count": progress.count,
+        "noted": progress.noted,
+        "base": note.base,
+    }
+    return orjson.dumps(facts).decode()
+
+
+def find_note(text: str, target: str) -> Note | None:
+    """The note that a text holds, if it is one; the target is the revision that carries it."""
+    try:
+        facts = orjson.loads(text)
+        boundary, count, noted = (int(facts[key]) for key in ("boundary", "count", "noted"))
+        return Note(Progress(boundary, count, noted, target), str(facts["base"]), facts["turn"])
+    except (ValueError, TypeError, KeyError):
+        # Somebody wrote over it. What is not known is found out from the pods.
+        return None
+
+
+def assume_progress(groups: tuple[Group, ...]) -> Progress | None:
+    """What can be said without a note: that many groups exist, and none may be replaced yet."""
+    if not groups:
+        return None
+    count = groups[-1].ordinal + 1
+    return Progress(boundary=count, count=count, noted=count, target="")
+
+
+def settle_base(note: Note, groups: Iterable[Group]) -> str:
+    """What lost units below the boundary are made from after this note: its target, once done."""
+    progress = note.progress
+    is_done = progress.boundary == 0 and all(g.revision == progress.target for g in groups)
+    return progress.target if is_done else note.base
+
+
+def read_groups(
+    reader: Reader,
+    pods: Iterable[PodFacts],
+    owner: str,
+    lost: Mapping[str, tuple[str, ...]],
+) -> tuple[Group, ...]:
+    """The groups of the workload with that uid, lowest ordinal first."""
+    entries: dict[int, PodFacts] = {}
+    others: dict[str, list[tuple[int, PodFacts]]] = {}
+    for pod in pods:
+        group, index = reader.group_of(pod.metadata), reader.index_of(pod.metadata)
+        if group is None or index is None:
+            continue
+        controller = pod.metadata.controller
+        if index == 0 and controller == owner:
+            entries[group] = pod
+        elif index > 0 and controller:
+            others.setdefault(controller, []).append((index, pod))
+    return tuple(
+        _read_group(reader, ordinal, entry, others.get(entry.metadata.uid, []), lost)
+        for ordinal, entry in sorted(entries.items())
+    )
+
+
+def _read_group(
+    reader: Reader,
+    ordinal: int,
+    entry: PodFacts,
+    others: list[tuple[int, PodFacts]],
+    lost: Mapping[str, tuple[str, ...]],
+) -> Group:
+    size = reader.size_of(entry.metadata)
+    places = [(0, entry), *sorted(others, key=lambda place: place[0])]
+    members = tuple(_read_member(reader, index, pod) for index, pod in places)
+    return Group(
+        ordinal=ordinal,
+        revision=reader.revision_of(entry.metadata),
+        phase=_phase_of(size, members),
+        incarnation=entry.metadata.uid,
+        size=size,
+        members=members,
+        is_whole=size == 1 or len(members) > 1,
+        lost=lost.get(entry.metadata.uid, ()),
+    )
+
+
+def _read_member(reader: Reader, index: int, pod: PodFacts) -> Member:
+    member = read_member(reader, index, pod, is_current=True)
+    # Nobody else replaces a pod that has ended, so it counts as one that has failed.
+    return replace(member, has_restarted=True) if pod.has_ended else member
+
+
+def _phase_of(size: int, members: tuple[Member, ...]) -> Phase:
+    if members[0].phase is Phase.LEAVING:
+        return Phase.LEAVING
+    ready = {member.index for member in members if member.phase is Phase.READY}
+    if all(index in ready for index in range(size)):
+        return Phase.READY
+    if any(member.phase is Phase.BROKEN for member in members):
+        return Phase.BROKEN
+    return Phase.STARTING

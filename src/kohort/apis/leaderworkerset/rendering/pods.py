@@ -1,0 +1,80 @@
+"""
+The pods of a LeaderWorkerSet, made without a set: as a StatefulSet would make them.
+
+Name, host name and index, volumes of claims, and then everything that the webhook
+adds to a pod of a set, so that no webhook is needed and a program inside sees no
+difference. One label more says so, and keeps the webhook from being asked.
+"""
+
+from collections.abc import Mapping
+
+from kohort.apis.leaderworkerset import labels, names
+from kohort.apis.leaderworkerset.admission.pods import PodRefused, mutate_pod
+from kohort.apis.leaderworkerset.rendering.claims import claim_name, claim_templates
+from kohort.apis.leaderworkerset.rendering.sets import as_pod
+from kohort.apis.leaderworkerset.rendering.templates import leader_template, worker_template
+from kohort.apis.leaderworkerset.spec import UNIQUE_PER_REPLICA, subdomain_policy_of
+from kohort.cluster.objects import Object, name_of, namespace_of, owner_reference
+
+POD_NAME = "statefulset.kubernetes.io/pod-name"
+POD_INDEX = "apps.kubernetes.io/pod-index"
+_KEPT = ("annotations", "finalizers", "labels")
+
+
+def leader_pod(lws_at_revision: Object, key: str, group: int) -> Object | PodRefused:
+    """The leader of a group, at the revision with that key."""
+    template = leader_template(lws_at_revision, key)
+    name = names.leader_name(name_of(lws_at_revision), group)
+    subdomain = name_of(lws_at_revision)
+    pod = _make(lws_at_revision, template, name, group, subdomain)
+    return _finish(pod, lws_at_revision)
+
+
+def worker_pod(
+    lws_at_revision: Object,
+    leader: Object,
+    worker: int,
+    node_selector: Mapping[str, str] | None = None,
+) -> Object | PodRefused:
+    """A worker of the group that this leader leads; it belongs to the leader."""
+    template = worker_template(lws_at_revision, leader, node_selector)
+    name = names.worker_name(name_of(leader), worker)
+    is_alone = subdomain_policy_of(lws_at_revision) == UNIQUE_PER_REPLICA
+    subdomain = name_of(leader) if is_alone else name_of(lws_at_revision)
+    pod = _make(lws_at_revision, template, name, worker, subdomain)
+    return _finish(pod, as_pod(leader))
+
+
+def _make(lws: Object, template: Object, name: str, index: int, subdomain: str) -> Object:
+    metadata = {k: v for k, v in template["metadata"].items() if k in _KEPT}
+    marks = {POD_NAME: name, POD_INDEX: str(index), labels.CARRIER: labels.PODS}
+    spec = {**template["spec"], "hostname": name, "subdomain": subdomain}
+    volumes = _volumes(lws, name, spec.get("volumes") or [])
+    if volumes:
+        spec["volumes"] = volumes
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {
+            **metadata,
+            "name": name,
+            "namespace": namespace_of(lws),
+            "labels": {**metadata["labels"], **marks},
+        },
+        "spec": spec,
+    }
+
+
+def _volumes(lws: Object, pod: str, volumes: list[Object]) -> list[Object]:
+    """The pod's volumes; a claim takes the place of a volume of its name."""
+    claimed = {
+        name_of(template): {"claimName": claim_name(template, pod)}
+        for template in claim_templates(lws)
+    }
+    made = [{"name": name, "persistentVolumeClaim": claim} for name, claim in claimed.items()]
+    return [*made, *(volume for volume in volumes if volume.get("name") not in claimed)]
+
+
+def _finish(pod: Object, owner: Object) -> Object | PodRefused:
+    pod["metadata"]["ownerReferences"] = [owner_reference(owner)]
+    return mutate_pod(pod)

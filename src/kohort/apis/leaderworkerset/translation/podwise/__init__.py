@@ -1,0 +1,1 @@
+"""LeaderWorkerSets whose pods we make ourselves: how they are read, and how plans become pods."""

@@ -1,0 +1,230 @@
+"""
+From a plan to pods.
+
+A decision about the rollout is written on the revision, and that is all that is done
+about it in this plan. What was written before is acted on: groups that the note asks
+for are made, those beyond it and those that it has released are taken down, each by
+its leader, in the foreground, so that all names are free when the leader has gone.
+
+A name that is in use is never asked for: it belongs to a pod that is leaving, or to a
+leftover that the garbage collector takes. Workers need the uid of their leader, so
+they come one plan after it.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from kohort.apis.api import Family, InvalidWorkload, Reading
+from kohort.apis.carriers.pods import Note, settle_base, write_note
+from kohort.apis.facts import PodFacts, Whole
+from kohort.apis.leaderworkerset import labels, names, spec
+from kohort.apis.leaderworkerset.admission.pods import PodRefused
+from kohort.apis.leaderworkerset.rendering.pods import leader_pod, worker_pod
+from kohort.apis.leaderworkerset.rendering.services import group_service
+from kohort.apis.leaderworkerset.revision import apply_revision
+from kohort.apis.leaderworkerset.translation.acting import (
+    as_leader,
+    create_revision,
+    find_domain,
+    shared_service_actions,
+)
+from kohort.apis.leaderworkerset.translation.history import render_history
+from kohort.apis.leaderworkerset.translation.podwise.holding import Claims
+from kohort.apis.leaderworkerset.translation.podwise.reading import PodMemory
+from kohort.apis.leaderworkerset.translation.reading import POD, REVISION, SERVICE
+from kohort.cluster.actions import Action, Create, Delete, Patch
+from kohort.cluster.objects import Object, labels_of, name_of, namespace_of
+from kohort.cluster.port import Address
+from kohort.model.observed import Group, Progress
+from kohort.model.plans import Plan
+from kohort.model.units import Phase
+
+
+def render(family: Family, reading: Reading, plan: Plan) -> tuple[Action, ...]:
+    """What to do about the pods of a workload, and what goes with them."""
+    if reading.workload.is_leaving:
+        return ()
+    return tuple(_actions(family, reading, plan))
+
+
+def _actions(family: Family, reading: Reading, plan: Plan) -> Iterator[Action]:
+    memory: PodMemory = reading.memory
+    yield from _note_actions(family.root, reading, plan)
+    yield from shared_service_actions(family)
+    note = memory.note
+    if note is not None and note.progress.target == memory.key:
+        scene = _Scene(family, reading, plan, note)
+        yield from _deletions(scene)
+        yield from _leader_actions(scene)
+        for group in scene.staying:
+            yield from _group_actions(scene, group)
+        yield from scene.claims.keep(scene.held.values(), scene.surplus)
+    if plan.report.is_done:
+        yield from render_history(family.root, memory.revisions, memory.key)
+
+
+def _note_actions(lws: Object, reading: Reading, plan: Plan) -> Iterator[Action]:
+    memory: PodMemory = reading.memory
+    wanted = _next_note(reading, plan)
+    notes = {labels.PROGRESS: write_note(wanted)}
+    if memory.revision is None:
+        made = create_revision(lws, memory)
+        metadata = {**made.obj["metadata"], "annotations": notes}
+        yield Create(made.kind, made.namespace, {**made.obj, "metadata": metadata}, made.why)
+    elif memory.note is None or memory.note.progress != wanted.progress:
+        address = Address(REVISION, namespace_of(lws), memory.revision.metadata.name)
+        step = wanted.progress
+        why = f"from group {step.boundary} of {step.count} on the revision is {step.target}"
+        yield Patch(address, {"metadata": {"annotations": notes}}, why=why)
+
+
+def _next_note(reading: Reading, plan: Plan) -> Note:
+    memory: PodMemory = reading.memory
+    held, rollout, key = memory.note, plan.rollout, memory.key
+    progress = Progress(rollout.boundary, rollout.count, reading.workload.groups, key)
+    if held is None:
+        return Note(progress, base=key, turn=1)
+    is_turn = held.progress.target != key
+    return Note(progress, settle_base(held, reading.observed.groups), held.turn + is_turn)
+
+
+@dataclass(slots=True)
+class _Scene:
+    """One plan on its way to actions: what exists by name, and what is found out once."""
+
+    family: Family
+    reading: Reading
+    plan: Plan
+    note: Note
+    held: dict[str, PodFacts] = field(init=False)  # by name
+    claims: Claims = field(init=False)
+    doomed: dict[int, str] = field(init=False)  # groups to take down, and why
+    surplus: frozenset[str] = field(init=False)  # uids of leaders beyond the count
+    _specs: dict[str, Object] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.held = {pod.metadata.name: pod for pod in self.family.all(POD)}
+        self.claims = Claims(self.family)
+        count = max(self.note.progress.count, self.plan.rollout.count)
+        groups = self.reading.observed.groups
+        self.surplus = frozenset(g.incarnation for g in groups if g.ordinal >= count)
+        self.doomed = {g.ordinal: _find_end(self, g) for g in groups}
+        for ordinal in self.plan.rollout.replace:
+            self.doomed[ordinal] = "it has an old revision"
+        for restart in self.plan.restarts:
+            self.doomed[restart.ordinal] = f"member {restart.cause} failed"
+
+    @property
+    def staying(self) -> Iterator[Group]:
+        """The groups that are neither leaving nor taken down by this plan."""
+        for group in self.reading.observed.groups:
+            if group.phase is not Phase.LEAVING and not self.doomed[group.ordinal]:
+                yield group
+
+    def leader_of(self, group: Group) -> PodFacts:
+        """The leader pod of a group."""
+        return self.held[group.members[0].name]
+
+    def find_spec(self, key: str) -> Object | None:
+        """The object as it was at a revision, if that is still known."""
+        if key not in self._specs:
+            memory: PodMemory = self.reading.memory
+            found = [r for r in memory.revisions if _key_of(r) == key]
+            if not found:
+                return None
+            self._specs[key] = apply_revision(self.family.root, found[-1].decode())
+        return self._specs[key]
+
+
+def _key_of(revision: Whole) -> str:
+    return revision.metadata.labels.get(labels.REVISION, "")
+
+
+def _find_end(scene: _Scene, group: Group) -> str:
+    if group.incarnation in scene.surplus:
+        return "there are more groups than wanted"
+    if scene.leader_of(group).has_ended:
+        return "its leader has ended"
+    return ""
+
+
+def _deletions(scene: _Scene) -> Iterator[Action]:
+    for group in scene.reading.observed.groups:
+        why = scene.doomed[group.ordinal]
+        if group.phase is Phase.LEAVING or not why:
+            continue
+        pods = [scene.held[member.name] for member in group.members]
+        is_surplus = group.incarnation in scene.surplus
+        # Claims that go with a pod must say so while the pod is still there.
+        if is_surplus and any(scene.claims.find_changes(pod, True) for pod in pods):
+            continue
+        yield _delete(pods[0], f"group {group.ordinal}: {why}", "Foreground")
+
+
+def _delete(pod: PodFacts, why: str, propagation: str = "") -> Action:
+    metadata = pod.metadata
+    return Delete(POD, metadata.namespace, metadata.name, metadata.uid, propagation, why)
+
+
+def _leader_actions(scene: _Scene) -> Iterator[Action]:
+    progress, lws = scene.note.progress, scene.family.root
+    for ordinal in range(min(progress.count, scene.plan.rollout.count)):
+        name = names.leader_name(name_of(lws), ordinal)
+        if name in scene.held:
+            continue
+        key = progress.target if ordinal >= progress.boundary else scene.note.base
+        then = scene.find_spec(key)
+        if then is None:
+            # The old revision is gone, so there is but one that a group can be made from.
+            key, then = progress.target, scene.find_spec(progress.target)
+        if then is not None:
+            yield from _create(scene, leader_pod(then, key, ordinal))
+
+
+def _group_actions(scene: _Scene, group: Group) -> Iterator[Action]:
+    leader = scene.leader_of(group)
+    then = scene.find_spec(group.revision)
+    if then is None:
+        return
+    pod = as_leader(then, leader)
+    if leader.metadata.annotations.get(labels.SUBDOMAIN_POLICY) == spec.UNIQUE_PER_REPLICA:
+        yield from _service_actions(scene, pod)
+    if group.ordinal in scene.plan.may_complete:
+        yield from _worker_actions(scene, group, then, pod)
+
+
+def _service_actions(scene: _Scene, leader: Object) -> Iterator[Action]:
+    if not any(s.metadata.name == name_of(leader) for s in scene.family.all(SERVICE)):
+        lws = scene.family.root
+        why = f"group {name_of(leader)} has no service"
+        yield Create(SERVICE, namespace_of(lws), group_service(lws, leader), why)
+
+
+def _worker_actions(scene: _Scene, group: Group, then: Object, leader: Object) -> Iterator[Action]:
+    for member in group.members[1:]:
+        pod = scene.held[member.name]
+        if pod.has_ended and member.phase is not Phase.LEAVING:
+            yield _delete(pod, f"pod {member.name} has ended")
+    wanted = [names.worker_name(name_of(leader), index) for index in range(1, group.size)]
+    missing = [index for index, name in enumerate(wanted, 1) if name not in scene.held]
+    if not missing:
+        return
+    selector: dict[str, str] = {}
+    topology = leader["metadata"]["annotations"].get(labels.EXCLUSIVE_TOPOLOGY)
+    if topology:
+        found = find_domain(scene.family, scene.leader_of(group), topology)
+        if found is None:
+            return
+        selector = {topology: found}
+    for index in missing:
+        yield from _create(scene, worker_pod(then, leader, index, selector))
+
+
+def _create(scene: _Scene, pod: Object | PodRefused) -> Iterator[Action]:
+    if isinstance(pod, PodRefused):
+        raise InvalidWorkload("PodRefused", str(pod))
+    lws, name = scene.family.root, name_of(pod)
+    if scene.claims.are_going(name):
+        return
+    yield from scene.claims.make(name, labels_of(pod))
+    yield Create(POD, namespace_of(lws), pod, why=f"pod {name} does not exist")

@@ -1,0 +1,92 @@
+"""
+From a LeaderWorkerSet and the pods that carry it to the model.
+
+The note of the rollout is an annotation of the revision that the rollout leads to: it
+comes into being with the revision, in one write, and nobody else writes there.
+Without one, nothing may be replaced before a new one is written.
+"""
+
+from dataclasses import dataclass
+
+from kohort.apis.api import Family, InvalidWorkload, Reading
+from kohort.apis.carriers.pods import Note, assume_progress, find_note, read_groups
+from kohort.apis.facts import Owner, PodFacts, Whole
+from kohort.apis.leaderworkerset import labels
+from kohort.apis.leaderworkerset.names import find_ordinal
+from kohort.apis.leaderworkerset.translation.reading import (
+    POD,
+    READER,
+    Memory,
+    choose_revision,
+    own_revisions,
+    read_workload,
+)
+from kohort.cluster.objects import Object, name_of, uid_of
+from kohort.model.observed import Observed
+
+
+@dataclass(frozen=True, slots=True)
+class PodMemory(Memory):
+    """What rendering needs and the model does not know."""
+
+    note: Note | None = None  # the one in force
+
+
+def read(family: Family) -> Reading:
+    """The family in the words of the model."""
+    lws = family.root
+    pods: tuple[PodFacts, ...] = family.all(POD)
+    _refuse_namesakes(lws, pods)
+    revisions = own_revisions(family)
+    note = _find_note(revisions)
+    held = note.progress.target if note else None
+    revision, key = choose_revision(lws, held, revisions)
+    groups = read_groups(READER, pods, uid_of(lws), family.lost)
+    observed = Observed(
+        groups=groups,
+        progress=note.progress if note else assume_progress(groups),
+        exist=len(groups),
+    )
+    memory = PodMemory(None, revisions, revision, key, note)
+    return Reading(read_workload(family, key), observed, memory)
+
+
+def _find_note(revisions: tuple[Whole, ...]) -> Note | None:
+    found = []
+    for revision in revisions:
+        key = revision.metadata.labels.get(labels.REVISION)
+        text = revision.metadata.annotations.get(labels.PROGRESS)
+        note = find_note(text, key) if key and text else None
+        if note is not None:
+            found.append(note)
+    return max(found, key=lambda note: note.turn, default=None)
+
+
+def _refuse_namesakes(lws: Object, pods: tuple[PodFacts, ...]) -> None:
+    """A pod that nobody will take away, and that has a name of ours, is in the way."""
+    for pod in pods:
+        owner = next((o for o in pod.metadata.owner_references if o.controller), None)
+        if pod.metadata.is_leaving or not _has_our_name(lws, pod) or _may_be_ours(lws, owner):
+            continue
+        whose = f"{owner.kind} {owner.name}" if owner else "nobody"
+        raise InvalidWorkload(
+            "NameTaken",
+            f"pod {pod.metadata.name} exists and belongs to {whose}: delete it, or choose "
+            "another name for this LeaderWorkerSet",
+        )
+
+
+def _may_be_ours(lws: Object, owner: Owner | None) -> bool:
+    """Whether a pod is ours, or a leftover that is collected with its owner."""
+    if owner is None:
+        return False
+    return owner.kind == "Pod" or (owner.kind, owner.name) == (labels.KIND.name, name_of(lws))
+
+
+def _has_our_name(lws: Object, pod: PodFacts) -> bool:
+    place = find_ordinal(pod.metadata.name)
+    if place is None:
+        return False
+    name = name_of(lws)
+    outer = find_ordinal(place[0])
+    return place[0] == name or (outer is not None and outer[0] == name)
