@@ -16,6 +16,7 @@ from random import Random
 from kohort.simulator.api.api import Api
 from kohort.simulator.api.registry import Registry
 from kohort.simulator.embedded import Embedded, EmbeddedOptions
+from kohort.simulator.hosting.memory import settle_memory
 from kohort.simulator.resources.builtin import builtin_resources
 from kohort.simulator.store.store import Store
 
@@ -57,6 +58,7 @@ async def embedded(nodes: int, speed: float) -> AsyncIterator[Embedded]:
     """A whole cluster in this process."""
     options = EmbeddedOptions(token="bench", nodes=nodes, speed=speed, racks=max(1, nodes // 50))
     running = await Embedded.start(options)
+    settle_memory()
     try:
         yield running
     finally:
@@ -69,5 +71,5 @@ async def wait_until(holds: Callable[[], bool], seconds_max: float) -> float:
     while not holds():
         if time.perf_counter() - began > seconds_max:
             raise TimeoutError("it took too long")
-        await asyncio.sleep(0.02)
+        await asyncio.sleep(0.1)
     return time.perf_counter() - began

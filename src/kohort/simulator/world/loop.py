@@ -26,6 +26,7 @@ from kohort.simulator.world.seats import Seat
 
 SLICE_SECONDS = 0.004
 KEYS_PER_TURN_MAX = 64
+EVENTS_PER_SLICE_MAX = 100
 TURNS_MAX = 1_000_000
 
 
@@ -67,15 +68,19 @@ class World:
         self.api.store.flush()
         worked = False
         for seat in self.seats:
-            seat.deliver()
+            await self._deliver(seat)
             for _ in range(min(seat.count_due(self.clock.elapsed()), KEYS_PER_TURN_MAX)):
                 key = seat.take(self.clock.elapsed())
                 if key is None:
                     break
                 worked = True
                 await self._look(seat, key)
-                seat.deliver()
+                await self._deliver(seat)
         return worked
+
+    async def _deliver(self, seat: Seat) -> None:
+        while seat.deliver(EVENTS_PER_SLICE_MAX):
+            await self._breathe()
 
     async def _breathe(self) -> None:
         """Let others use the event loop if this slice is over."""

@@ -64,12 +64,17 @@ class Seat:
         self._delivering.append(cache)
         self._wake()
 
-    def deliver(self) -> None:
-        """Let all events that have arrived take effect."""
-        caches, self._delivering = self._delivering, []
-        for cache in caches:
+    def deliver(self, events_max: int) -> bool:
+        """Let events that have arrived take effect; returns whether some are left."""
+        while self._delivering:
+            cache = self._delivering[0]
             while cache.inbox:
+                if events_max == 0:
+                    return True
+                events_max -= 1
                 self.deliver_one(cache)
+            del self._delivering[0]
+        return False
 
     def deliver_one(self, cache: Cache) -> None:
         """Let the oldest event of one cache take effect."""
