@@ -109,8 +109,7 @@ def test_history_tells_what_changed_and_which_is_wanted():
     assert write_history(history, NOW) == [
         "REVISION     GROUPS   AGE   CHANGE",
         "1            2        5h    -",
-        "2 (wanted)   2        10m   leaderWorkerTemplate.workerTemplate.engine.image: "
-        "engine:1 → engine:2",
+        "2 (wanted)   2        10m   workerTemplate.engine.image: engine:1 → engine:2",
     ]
 
 

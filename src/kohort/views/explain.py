@@ -36,8 +36,16 @@ class Explanation:
 
 
 def find_culprits(picture: Picture) -> tuple[Trouble, ...]:
-    """The members whose events are worth reading."""
-    return (picture.stuck or picture.troubles)[:CULPRITS_MAX]
+    """The members whose events are worth reading: one for each different trouble."""
+    return tuple(alike[0] for alike in _sort_troubles(picture)[:CULPRITS_MAX])
+
+
+def _sort_troubles(picture: Picture) -> list[list[Trouble]]:
+    """The troubles that matter, those with the same words together."""
+    alike: dict[tuple[str, str], list[Trouble]] = {}
+    for trouble in picture.stuck or picture.troubles:
+        alike.setdefault((trouble.reason, trouble.message), []).append(trouble)
+    return list(alike.values())
 
 
 def explain(picture: Picture, events: Sequence[Object] = ()) -> Explanation:
@@ -77,18 +85,22 @@ def _evidence(picture: Picture, health: Health, events: Sequence[Object]) -> Ite
     if health.word is Word.PAUSED:
         yield "somebody who resumes it"
         return
-    culprits = find_culprits(picture)
-    for trouble in culprits:
-        yield _describe_trouble(trouble)
-        yield from _tell_events(picture, events, trouble.uid)
-    more = len(picture.stuck or picture.troubles) - len(culprits)
-    if more > 0:
-        yield f"and {more} more members"
+    sorts = _sort_troubles(picture)
+    for alike in sorts[:CULPRITS_MAX]:
+        yield _describe_trouble(alike[0])
+        if len(alike) > 1:
+            yield f"and the same of {', '.join(t.member for t in alike[1:4])}{_and_more(alike)}"
+        yield from _tell_events(picture, events, alike[0].uid)
     if picture.reading is not None and picture.reading.observed.progress is None:
         yield "the operator: it has made nothing yet; is 'kohort controller' running?"
-    elif not culprits:
+    elif not sorts:
         yield "members that do not exist yet, or have just changed"
     yield from _tell_events(picture, events, metadata_of(picture.root).get("uid", ""))
+
+
+def _and_more(alike: list[Trouble]) -> str:
+    more = len(alike) - 4
+    return f" and {more} more" if more > 0 else ""
 
 
 def _describe_trouble(trouble: Trouble) -> str:

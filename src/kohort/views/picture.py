@@ -12,6 +12,7 @@ from datetime import datetime
 
 from kohort.apis.api import Api, Edition, InvalidWorkload, Reading
 from kohort.cluster.objects import Object, name_of, namespace_of
+from kohort.model.observed import Group
 from kohort.model.plans import Plan
 from kohort.model.units import Phase
 from kohort.planning.plan import plan
@@ -89,8 +90,19 @@ class Picture:
             return ""
         target = self.reading.workload.revision
         groups = self.reading.observed.groups
-        stale = Counter(g.revision for g in groups if g.revision not in ("", target))
+        stale = Counter(find_revision(group) for group in groups) - Counter({target: len(groups)})
+        del stale[""]
         return stale.most_common(1)[0][0] if stale else ""
+
+
+def find_revision(group: Group) -> str:
+    """
+    The revision that all members of a group carry; nothing if they differ.
+
+    A plan may take a group for stale that carries the right key, so it has none there.
+    """
+    carried = {member.revision for member in group.members if member.is_current}
+    return group.revision or (carried.pop() if len(carried) == 1 else "")
 
 
 def take_picture(api: Api, sample: Sample, now: datetime) -> Picture:

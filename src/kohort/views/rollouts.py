@@ -7,6 +7,7 @@ list that have names are compared by name, so a new container does not make all
 others differ.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,10 +16,11 @@ from typing import Any
 from kohort.apis.api import Edition
 from kohort.cluster.objects import Object
 from kohort.views.ages import find_time
-from kohort.views.picture import Picture
+from kohort.views.picture import Picture, find_revision
 
 _ORDER = ("image", "command", "args", "resources", "size", "replicas", "env")
 _HIDDEN = "creationTimestamp"
+_OUTER = re.compile(r"^.*?Template\.(?=\w+Template\.)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +60,7 @@ def make_history(picture: Picture) -> tuple[HistoryLine, ...]:
     former: Object | None = None
     for edition in picture.editions:
         is_newest = edition.number == newest or edition.key != target
-        held = sum(group.revision == edition.key for group in groups) if is_newest else 0
+        held = sum(find_revision(group) == edition.key for group in groups) if is_newest else 0
         changes = find_changes(former, edition.content) if former is not None else ()
         created = find_time(edition.created)
         is_target = edition.number == newest
@@ -108,12 +110,20 @@ def _compare(path: str, old: Any, new: Any) -> Iterator[Change]:
     elif _is_named(old) and _is_named(new):
         yield from _compare_keys(path, _by_name(old), _by_name(new))
     else:
-        yield Change(path.replace(".spec.containers.", "."), _write(old), _write(new))
+        change = Change(_shorten(path), _write(old), _write(new))
+        # A quantity may be written as a number or as text; the server takes both for one.
+        if change.old != change.new:
+            yield change
 
 
 def _compare_keys(path: str, old: Object, new: Object) -> Iterator[Change]:
     for key in dict.fromkeys((*old, *new)):
         yield from _compare(f"{path}.{key}" if path else key, old.get(key), new.get(key))
+
+
+def _shorten(path: str) -> str:
+    """A path without what is the same for all: containers are known by their names."""
+    return _OUTER.sub("", path).replace(".spec.containers.", ".")
 
 
 def _is_empty(value: Any) -> bool:

@@ -14,7 +14,7 @@ from kohort.cluster.objects import metadata_of
 from kohort.model.observed import Group, Member
 from kohort.model.units import Phase
 from kohort.views.ages import find_time
-from kohort.views.picture import Picture
+from kohort.views.picture import Picture, find_revision
 from kohort.views.table import Row, make_row
 from kohort.views.troubles import Trouble
 
@@ -94,7 +94,7 @@ def _are_alike(one: Group, next_: Group) -> bool:
     """Whether two groups can stand in one line: healthy neighbours of one revision and size."""
     return (
         one.phase is next_.phase is Phase.READY
-        and (one.revision, one.size) == (next_.revision, next_.size)
+        and (find_revision(one), one.size) == (find_revision(next_), next_.size)
         and one.ordinal + 1 == next_.ordinal
     )
 
@@ -106,7 +106,7 @@ def _line(picture: Picture, run: list[Group], shown: bool) -> GroupLine:
         first=run[0].ordinal,
         last=run[-1].ordinal,
         phase=run[0].phase,
-        revision=picture.name_revision(run[0].revision) if run[0].revision else "mixed",
+        revision=picture.name_revision(find_revision(run[0])) or "mixed",
         members=sum(group.size for group in run),
         members_ready=sum(member.phase is Phase.READY for member in members),
         is_stuck=any(trouble.ordinal in ordinals for trouble in picture.stuck),

@@ -33,7 +33,7 @@ def write_tree(tree: Tree, now: datetime, paint: Paint = plain) -> list[str]:
 def _blockers(tree: Tree) -> Iterator[str]:
     for blocker in tree.blockers:
         yield f"  {blocker}"
-    for trouble in tree.stuck[:3]:
+    for trouble in {(t.reason, t.message): t for t in reversed(tree.stuck)}.values():
         yield f"    {trouble.member}  {trouble.reason}: {trouble.message}"
     if tree.commands:
         yield f"    next: {'    or    '.join(tree.commands)}"
