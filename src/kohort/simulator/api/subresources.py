@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 
-from kohort.cluster.errors import BadRequest, BareError, TooManyRequests, conflict, invalid
+from kohort.cluster.errors import BareError, TooManyRequests, conflict, invalid
 from kohort.cluster.fields import Fault, FieldError, aggregate
 from kohort.cluster.objects import Kind, Object
 from kohort.cluster.selectors import read_label_selector
@@ -33,6 +33,7 @@ from kohort.simulator.schemas.builtin import load_shape
 _SUCCESS = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"}
 _SCALED_METADATA = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
 _TOKEN_SECONDS = 3600
+_TOKEN_SECONDS_MIN = 600
 _SCALE = Kind("autoscaling", "v1", "Scale", "scales")
 
 
@@ -189,8 +190,30 @@ async def evict(
     facts = entry.facts
     if not facts.is_leaving and facts.phase not in ("Succeeded", "Failed", "Pending"):
         await _spend_budget(context, target, entry.labels, options)
+    if not deletion.dry_run and not facts.is_leaving and deletion.uid in ("", entry.uid):
+        await _mark_evicted(context, target, options)
     await delete(context, Target(target.resource, target.namespace, target.name), deletion)
     return Answer(orjson.dumps({**_SUCCESS, "code": 201}), 201)
+
+
+async def _mark_evicted(context: Context, target: Target, options: WriteOptions) -> None:
+    """A pod says why it goes, for whoever replaces it."""
+    condition = {
+        "type": "DisruptionTarget",
+        "status": "True",
+        "lastProbeTime": None,
+        "lastTransitionTime": context.stamp(),
+        "reason": "EvictionByEvictionAPI",
+        "message": "Eviction API: evicting",
+    }
+
+    def marked(pod: Object) -> Object:
+        status: Object = pod.get("status") or {}
+        kept = [c for c in status.get("conditions") or () if c["type"] != condition["type"]]
+        return {**pod, "status": {**status, "conditions": [*kept, condition]}}
+
+    at_status = Target(target.resource, target.namespace, target.name, "status")
+    await change(context, at_status, marked, options)
 
 
 async def _spend_budget(
@@ -204,7 +227,7 @@ async def _spend_budget(
         if read_label_selector(budget["spec"].get("selector")).matches(labels)
     ]
     if len(budgets) > 1:
-        raise BadRequest(
+        raise BareError(
             "This pod has more than one PodDisruptionBudget, "
             "which the eviction subresource does not support."
         )
@@ -241,6 +264,10 @@ def issue_token(context: Context, target: Target, request: Object) -> Answer:
     """A token for a service account. It opens nothing: the server knows one token only."""
     context.expect(target)
     seconds = (request.get("spec") or {}).get("expirationSeconds") or _TOKEN_SECONDS
+    if seconds < _TOKEN_SECONDS_MIN:
+        detail = "may not specify a duration less than 10 minutes"
+        error = FieldError(Fault.INVALID, "spec.expirationSeconds", detail, seconds)
+        raise invalid("TokenRequest", "authentication.k8s.io", "", [error])
     expires = context.clock() + timedelta(seconds=seconds)
     parts = [f"{context.chance.getrandbits(256):064x}" for _ in range(3)]
     status = {

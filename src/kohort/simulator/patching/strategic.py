@@ -169,9 +169,7 @@ def _holds_objects(*lists: list[Any]) -> bool:
     if dict in kinds and len(kinds) > 1:
         raise PatchFailed(f"list element types are not identical: {spell(list(lists))}")
     if list in kinds:
-        raise Invalid(
-            "the server rejected our request due to an error in our request", details={}
-        )
+        raise Invalid("the server rejected our request due to an error in our request", details={})
     return dict in kinds
 
 

@@ -91,7 +91,9 @@ async def _apply(context: Context, target: Target, patch: Patch, options: WriteO
     shape = target.resource.shape
     if context.find(target) is None and not target.subresource:
         made = apply_patch(None, config, shape, manager, force=options.force)
-        made.setdefault("metadata", {}).setdefault("name", target.name)
+        metadata = made.setdefault("metadata", {})
+        metadata.setdefault("name", target.name)
+        metadata.pop("resourceVersion", None)
         _check_identity(target, made)
         made, warnings = clean_patched(target.resource, made, options.validation)
         answer = await create(context, target, made, options, track=False)
@@ -99,9 +101,11 @@ async def _apply(context: Context, target: Target, patch: Patch, options: WriteO
     warnings = []
 
     def wanted(live: Object) -> Object:
+        uid = live["metadata"]["uid"]
         obj = apply_patch(live, config, shape, manager, force=options.force)
         if obj is live:
             return obj
+        _keep_uid(target, obj, uid)
         obj, found = clean_patched(target.resource, obj, options.validation)
         warnings.extend(found)
         _check_identity(target, obj)

@@ -14,6 +14,8 @@ from ipaddress import (
 from typing import Any
 from urllib.parse import SplitResult, parse_qs, urlsplit
 
+from kohort.cluster.fields import show
+
 _Address = IPv4Address | IPv6Address
 _Interface = IPv4Interface | IPv6Interface
 _URL, _IP, _CIDR = "kohort.url", "kohort.ip", "kohort.cidr"
@@ -118,7 +120,8 @@ def _is_global(address: _Address) -> bool:
 
 def _parse_cidr(text: str) -> _Interface:
     if "/" not in text:
-        raise ValueError(f"network address parse error during conversion from string: {text!r}")
+        why = "network address parse error during conversion from string: "
+        raise ValueError(f"{why}{why}netip.ParsePrefix({show(text)}): no '/'")
     return ip_interface(text)
 
 

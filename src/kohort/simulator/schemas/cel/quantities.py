@@ -20,7 +20,10 @@ _TEXT = re.compile(
 def _parse(text: str) -> Fraction:
     match = _TEXT.fullmatch(text)
     if match is None:
-        raise ValueError("quantities must match the regular expression of a resource quantity")
+        raise ValueError(
+            "quantities must match the regular expression "
+            "'^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
+        )
     number = Fraction(match["number"])
     if match["binary"]:
         return number * (1 << 10 * _BINARY[match["binary"]])

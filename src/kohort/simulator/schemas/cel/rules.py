@@ -18,6 +18,7 @@ from kohort.simulator.schemas.cel.values import (
     Schema,
     find_converter,
     find_projection,
+    read_times,
     read_wanted,
     signature_of,
     with_metadata,
@@ -52,6 +53,7 @@ class Rule:
         self._read_all = find_converter(schema) if self._words else None
 
     def _compile(self, text: str, schema: Schema, result: str) -> Expression:
+        text = read_times(text, schema)
         signature = signature_of(schema)
         variables = [("self", signature)]
         if self.is_optional:

@@ -73,9 +73,23 @@ def find_converter(schema: Schema) -> Convert | None:
     return None
 
 
+def _find_inner(schema: Schema) -> Convert | None:
+    """How values inside others are carried over: the engine takes no times there, only texts."""
+    type_ = _find_time_type(schema)
+    if type_:
+        return _to_time_text if type_ == "timestamp" else None
+    return find_converter(schema)
+
+
+def _find_time_type(schema: Schema) -> str:
+    """The engine's type for times of a schema; empty if its values are something else."""
+    type_ = signature_of(schema) if schema.get("type") == "string" else ""
+    return type_ if type_ in ("timestamp", "duration") else ""
+
+
 def _find_list_converter(schema: Schema) -> Convert | None:
     items = schema.get("items")
-    inner = find_converter(items) if isinstance(items, dict) else None
+    inner = _find_inner(items) if isinstance(items, dict) else None
     if inner is None:
         return None
 
@@ -91,7 +105,7 @@ def _find_object_converter(schema: Schema) -> Convert | None:
     if isinstance(values, dict) and not properties:
         return _find_map_converter(values)
     fields = {
-        name: (spelling, find_converter(inner))
+        name: (spelling, _find_inner(inner))
         for name, inner in properties.items()
         if (spelling := find_spelling(name)) is not None and _is_visible(inner)
     }
@@ -116,7 +130,7 @@ def _find_object_converter(schema: Schema) -> Convert | None:
 
 
 def _find_map_converter(values: Schema) -> Convert | None:
-    inner = find_converter(values)
+    inner = _find_inner(values)
     if inner is None:
         return None
 
@@ -144,6 +158,11 @@ def _to_time(value: Any) -> Any:
     return time if time.tzinfo else time.replace(tzinfo=UTC)
 
 
+def _to_time_text(value: Any) -> Any:
+    time = _to_time(value)
+    return time.isoformat().replace("+00:00", "Z") if isinstance(time, datetime) else value
+
+
 def _to_duration(value: Any) -> Any:
     seconds = parse_duration(value)
     return value if seconds is None else timedelta(seconds=seconds)
@@ -161,6 +180,33 @@ _STRING_CONVERTERS: dict[str, Convert] = {
     "duration": _to_duration,
     "bytes": _to_bytes,
 }
+
+
+def read_times(text: str, schema: Schema) -> str:
+    """The expression, with the texts that stand for times inside objects turned into times."""
+
+    def wrap(match: re.Match[str]) -> str:
+        if match[1]:
+            return match[0]  # Whether a field is there can be asked of its text as well.
+        place, parts = schema, re.findall(r"\s*\.\s*\w+", match[3])
+        for index, part in enumerate(parts):
+            properties: dict[str, Schema] = place.get("properties") or {}
+            spelled = {find_spelling(name): inner for name, inner in properties.items()}
+            found = spelled.get(part.strip(" .\t\n"))
+            if found is None:
+                return match[0]
+            place = found
+            head, rest = "".join(parts[: index + 1]), "".join(parts[index + 1 :])
+            if type_ := _find_time_type(place):
+                return f"{type_}({match[2]}{head}){rest}"
+            if type_ := _find_time_type(place.get("items") or {}):
+                return f"{match[2]}{head}.map(text, {type_}(text)){rest}"
+        return match[0]
+
+    return _DEEP_PATH.sub(wrap, text)
+
+
+_DEEP_PATH = re.compile(r"(has\(\s*)?(?<![\w.])(self|oldSelf)((?:\s*\.\s*[A-Za-z_]\w*)+)")
 
 
 def read_wanted(text: str, variable: str) -> Wanted | None:
@@ -195,11 +241,11 @@ def _want(wanted: Wanted, names: list[str], leaf: Wanted | None) -> None:
         wanted[last] = leaf
 
 
-def find_projection(schema: Schema, wanted: Wanted | None) -> Convert | None:
+def find_projection(schema: Schema, wanted: Wanted | None, *, top: bool = True) -> Convert | None:
     """The converter that carries over only what is wanted."""
     properties: dict[str, Schema] = schema.get("properties") or {}
     if wanted is None or schema.get("type") != "object" or not properties:
-        return find_converter(schema)
+        return find_converter(schema) if top else _find_inner(schema)
     spelled = {find_spelling(name): name for name in properties}
     parts = {
         spelled[name]: (name, _find_part(properties[spelled[name]], below))
@@ -223,4 +269,4 @@ def find_projection(schema: Schema, wanted: Wanted | None) -> Convert | None:
 def _find_part(schema: Schema, below: Wanted | None) -> Convert | None:
     if below is not None and not below:
         return lambda value: True
-    return find_projection(schema, below)
+    return find_projection(schema, below, top=False)
