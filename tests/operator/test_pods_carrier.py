@@ -1,14 +1,11 @@
 """A LeaderWorkerSet whose pods we make ourselves: it comes up, rests, grows, shrinks and goes."""
 
-from typing import Any
-
 import pytest
 from operator_lab import LWS, Lab, make_lws, set_image, set_replicas
+from pods_truth import make, names, uids, writes
 
-from kohort.cluster.objects import Object
+from kohort.apis.api import Settings
 from kohort.simulator import kinds
-
-PODS = {"kohort.dev/carrier": "pods"}
 
 
 @pytest.fixture
@@ -16,18 +13,6 @@ async def lab():
     opened = await Lab().open()
     yield opened
     await opened.close()
-
-
-def make(groups: int = 2, size: int = 3, **more: Any) -> Object:
-    return make_lws(groups=groups, size=size, **{"annotations": PODS, **more})
-
-
-def names(lab: Lab) -> list[str]:
-    return sorted(p["metadata"]["name"] for p in lab.all(kinds.POD))
-
-
-def uids(lab: Lab) -> dict[str, str]:
-    return {p["metadata"]["name"]: p["metadata"]["uid"] for p in lab.all(kinds.POD)}
 
 
 async def test_a_workload_comes_up_whole_without_any_set(lab: Lab):
@@ -42,13 +27,71 @@ async def test_creation_costs_one_write_for_each_object(lab: Lab):
     await lab.apply(make(groups=3, size=3))
     await lab.until(lab.is_available)
     await lab.run(60)
-    writes = {k: n for k, n in lab.cluster.writes.items() if "status" not in k[1]}
-    del writes["create", "Event"]
-    assert writes == {
+    assert writes(lab) == {
         ("create", "ControllerRevision"): 1,
         ("create", "Service"): 1,
         ("create", "Pod"): 9,
     }
+
+
+async def test_a_rollout_costs_a_note_and_a_delete_for_each_step(lab: Lab):
+    await lab.apply(make(groups=3, size=3))
+    await lab.until(lab.is_available)
+    lab.cluster.writes.clear()
+    await lab.edit("x", set_image("engine:2"))
+    await lab.until(lab.is_available)
+    await lab.run(60)
+    assert writes(lab) == {
+        ("create", "ControllerRevision"): 1,
+        # Three steps, and the old revision that is put aside.
+        ("patch", "ControllerRevision"): 4,
+        ("delete", "Pod"): 3,
+        ("create", "Pod"): 9,
+    }
+
+
+async def test_recovery_costs_a_delete_and_the_pods_of_the_group(lab: Lab):
+    await lab.apply(make(groups=3, size=3))
+    await lab.until(lab.is_available)
+    lab.cluster.writes.clear()
+    await lab.delete(kinds.POD, "x-1-1")
+    await lab.run(60)
+    assert writes(lab) == {("delete", "Pod"): 1, ("create", "Pod"): 3}
+
+
+async def test_scaling_down_costs_a_note_and_a_delete_for_each_group(lab: Lab):
+    await lab.apply(make(groups=3, size=3))
+    await lab.until(lab.is_available)
+    lab.cluster.writes.clear()
+    await lab.edit("x", set_replicas(1))
+    await lab.run(60)
+    assert writes(lab) == {("patch", "ControllerRevision"): 1, ("delete", "Pod"): 2}
+
+
+async def test_the_flag_decides_for_new_objects_and_is_written_on_them():
+    lab = await Lab(Settings(carrier="pods")).open()
+    await lab.apply(make_lws())
+    await lab.until(lab.is_available)
+    assert lab.lws()["metadata"]["annotations"]["kohort.dev/carrier"] == "pods"
+    assert lab.all(kinds.STATEFUL_SET) == []
+    await lab.close()
+
+
+async def test_no_webhook_is_needed(lab: Lab):
+    made = await lab.apply(make())
+    lab.break_webhooks()
+    await lab.until(lab.is_available)
+    variables = lab.all(kinds.POD)[0]["spec"]["containers"][0]["env"]
+    assert made and variables[0]["name"] == "LWS_LEADER_ADDRESS"
+
+
+async def test_a_carrier_that_nobody_knows_is_told(lab: Lab):
+    lab.break_webhooks()
+    await lab.apply(make(annotations={"kohort.dev/carrier": "pigeons"}))
+    await lab.run(10)
+    stalled = lab.lws()["status"]["conditions"][0]
+    assert stalled["reason"] == "UnknownCarrier"
+    assert "pods or statefulsets" in stalled["message"]
 
 
 async def test_at_rest_nothing_is_written(lab: Lab):
