@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from kohort.apis.served import APIS
+
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 pytestmark = pytest.mark.clients
@@ -15,6 +17,10 @@ def test_an_example_is_accepted_without_a_warning(name, kubectl, kohort_namespac
     if name == "crd-object.yaml":
         kubectl("apply", "-f", EXAMPLES / "crd.yaml")
         kubectl("wait", "--for=condition=Established", "crd/models.example.kohort.dev")
+    if name == "lws.yaml":
+        for api in APIS:
+            kubectl("apply", "--server-side", "-f", "-", stdin=yaml.safe_dump(api.definition()))
+            kubectl("wait", "--for=condition=Established", f"crd/{api.kind.group_resource}")
     done = kubectl("apply", "-n", kohort_namespace, "-f", EXAMPLES / name)
     count = len(list(yaml.safe_load_all((EXAMPLES / name).read_text())))
     assert len(done.stdout.splitlines()) == count

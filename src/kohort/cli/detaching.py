@@ -90,4 +90,5 @@ def _arguments(wish: Wish) -> Sequence[str]:
         "--kubeconfig": wish.kubeconfig,
         "--data-dir": wish.data_dir,
     }
-    return [f"{flag}={value}" for flag, value in given.items() if value is not None]
+    words = [f"{flag}={value}" for flag, value in given.items() if value is not None]
+    return words if wish.has_operator else [*words, "--no-operator"]

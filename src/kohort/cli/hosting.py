@@ -20,6 +20,7 @@ from kohort.cli.exits import Failure
 from kohort.cli.signals import catch_signals
 from kohort.cli.state import State
 from kohort.simulator.hosting.loop import run
+from kohort.simulator.hosting.memory import settle_memory
 
 if TYPE_CHECKING:
     from kohort.simulator.embedded import Embedded
@@ -43,6 +44,7 @@ class Wish:
     port: int | None
     kubeconfig: Path | None
     data_dir: Path | None
+    has_operator: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,7 @@ class Ready:
     gpus: int
     racks: int
     speed: float
+    has_operator: bool = False
 
 
 def host(wish: Wish, announce: Callable[[Ready], None]) -> None:
@@ -88,10 +91,12 @@ class _Hosting:
         self._kubeconfig.check()
         identity = self._identify()
         embedded = await self._start(identity)
+        settle_memory()
         try:
+            work = await self._prepare(embedded)
             if not stop.is_set():
                 self._publish(embedded, identity)
-            await _first(stop.wait(), embedded.fail())
+            await _first(stop.wait(), embedded.fail(), *work)
         finally:
             await embedded.stop()
             # A kept cluster keeps its secrets and its port, so its kubeconfig stays true.
@@ -104,6 +109,7 @@ class _Hosting:
         return keep_identity(self._wish.data_dir) if self._wish.data_dir else make_identity()
 
     async def _start(self, identity: "Identity") -> "Embedded":
+        from kohort.apis.served import APIS
         from kohort.simulator.embedded import Embedded, EmbeddedOptions
 
         wish = self._wish
@@ -119,6 +125,7 @@ class _Hosting:
             racks=wish.racks,
             speed=wish.speed,
             data_dir=wish.data_dir,
+            apis=APIS if wish.has_operator else (),
         )
         try:
             return await Embedded.start(options)
@@ -128,6 +135,14 @@ class _Hosting:
             raise Failure(
                 f"port {port} is in use; name another with --port, or leave it out for a free one"
             ) from error
+
+    async def _prepare(self, embedded: "Embedded") -> list[Coroutine[Any, Any, None]]:
+        """What else goes on in this process while the cluster runs."""
+        if not self._wish.has_operator:
+            return []
+        from kohort.cli.operating import make_operator
+
+        return [(await make_operator(embedded)).run()]
 
     def _publish(self, embedded: "Embedded", identity: "Identity") -> None:
         url = f"https://{HOST}:{embedded.port}"
@@ -198,4 +213,5 @@ def _describe(wish: Wish, embedded: "Embedded", url: str, kubeconfig: Path) -> R
         gpus=gpus,
         racks=len(racks),
         speed=wish.speed,
+        has_operator=wish.has_operator,
     )

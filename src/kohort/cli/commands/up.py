@@ -55,6 +55,7 @@ def _make_parser(prog: str) -> Parser:
         metavar="X",
         help="how many times faster simulated delays pass (default: 1)",
     )
+    add("--no-operator", action="store_true", help="only the control plane, without our APIs")
     add("--detach", action="store_true", help="return when it is ready; end it with 'down'")
     add("--report-to", type=int, help=argparse.SUPPRESS)
     add_output(parser)
@@ -92,6 +93,7 @@ def _wish(arguments: argparse.Namespace) -> Wish:
         port=arguments.port,
         kubeconfig=arguments.kubeconfig and arguments.kubeconfig.absolute(),
         data_dir=arguments.data_dir and arguments.data_dir.absolute(),
+        has_operator=not arguments.no_operator,
     )
 
 
@@ -105,9 +107,12 @@ def _print(ready: Ready, arguments: argparse.Namespace) -> None:
     place = paint(f"control plane ready at {ready.url}", BOLD, sys.stdout)
     path = _shorten(Path(ready.kubeconfig))
     end = f"kohort down{State(ready.name).flag}" if arguments.detach else "Ctrl-C"
+    attempt = "kubectl get nodes   or   kubectl create deployment web --image=web --replicas=3"
+    if ready.has_operator:
+        attempt = "kubectl apply -f examples/lws.yaml   then   kubectl get lws"
     rows = {
         "kubeconfig": f"{path}   export KUBECONFIG={path}",
-        "try": "kubectl get nodes   or   kubectl create deployment web --image=web --replicas=3",
+        "try": attempt,
         "stop": end,
     }
     print(f"{place}   {counts} (simulated)")

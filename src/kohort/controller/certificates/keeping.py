@@ -68,6 +68,7 @@ class Keeper:
         self._time = time
         self._may_write = may_write
         self._lifetimes = lifetimes
+        self._learned = ("", 0.0)  # an authority, and from when on all know it
         self._changed = asyncio.Event()
         self._informers = Informers(cluster, time, Random())
         self._secrets = self._follow(SECRET, places.secret.namespace, places.secret.name)
@@ -110,6 +111,8 @@ class Keeper:
             material = await self._obtain()
             if material is None or not await self._trust(material):
                 return None
+            if wait := self._learning_seconds(material.ca):
+                return wait
             if self._live.show(material.certificate, material.key):
                 log.info("certificate loaded")
         except KohortError as error:
@@ -122,6 +125,15 @@ class Keeper:
             return None
         wait = (find_due(material, self._lifetimes) - self._time.now()).total_seconds()
         return max(wait, RETRY_SECONDS)
+
+    def _learning_seconds(self, ca: str) -> float:
+        """How long API servers still have to learn of an authority that is new to them."""
+        if not self._live.is_armed or ca == self.ca:
+            return 0.0
+        now = self._time.elapsed()
+        if self._learned[0] != ca:
+            self._learned = (ca, now + self._lifetimes.learning.total_seconds())
+        return max(0.0, self._learned[1] - now)
 
     async def _obtain(self) -> Material | None:
         places = self._places

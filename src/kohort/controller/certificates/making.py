@@ -44,6 +44,8 @@ class Lifetimes:
     authority_ahead: timedelta = timedelta(days=400)
     serving: timedelta = timedelta(days=365)
     serving_ahead: timedelta = timedelta(days=90)
+    # API servers learn of a new authority by a watch, so what it signed is shown later.
+    learning: timedelta = timedelta(seconds=10)
 
 
 LIFETIMES = Lifetimes()

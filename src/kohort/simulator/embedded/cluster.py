@@ -16,7 +16,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from random import SystemRandom
 
+from kohort.apis.api import DEFAULTS
+from kohort.apis.api import Api as OwnApi
 from kohort.cluster.errors import InternalError
+from kohort.simulator.admission.inprocess import ApiAdmission
 from kohort.simulator.admission.webhooks import Webhooks
 from kohort.simulator.api.api import Api
 from kohort.simulator.api.registry import Registry
@@ -56,6 +59,7 @@ class EmbeddedOptions:
     speed: float = 1.0
     data_dir: Path | None = None
     gates: frozenset[str] = frozenset()
+    apis: Sequence[OwnApi] = ()  # those that answer admission in this process
 
 
 class Embedded:
@@ -81,7 +85,7 @@ class Embedded:
         api = Api(store, registry, clock.now, SystemRandom())
         webhooks = Webhooks(store, served=registry.resources, new_uid=api.context.new_uid)
         registry.listeners.append(webhooks.refresh)
-        api.context.admission = webhooks
+        api.context.admission = ApiAdmission(options.apis, DEFAULTS, webhooks)
         api.settled = commits.settled
         quick = api.without_waiting()
         await bootstrap(quick, NodeMake(options.nodes, options.racks, options.gpus_per_node))
