@@ -98,8 +98,8 @@ def test_an_object_that_nobody_plans_asks_for_the_operator():
 
 def test_a_paused_rollout_says_how_it_goes_on():
     lws = FACE.hold(make_lws(), 3)
-    picture = Scene((1, 1, 1, 2), boundary=3, lws=lws).picture()
-    assert judge(picture).word is Word.READY
+    assert judge(Scene((1, 1, 1, 2), boundary=3, lws=lws).picture()).word is Word.PAUSED
+    assert judge(Scene(boundary=3, lws=lws).picture()).word is Word.READY
     waits = Scene((1, 1, 1, 1), boundary=4, lws=FACE.hold(make_lws(), 2)).picture()
     assert judge(waits).word is Word.PAUSED
     assert explain(waits).commands == ("kohort rollout resume lws/llama",)

@@ -79,19 +79,21 @@ def _judge_plan(picture: Picture) -> Health:
     assert picture.reading is not None
     if picture.reading.observed.progress is None:
         return _unplanned(picture)
-    if decided.report.is_available:
+    is_updating = decided.report.is_updating
+    is_held = picture.is_held and bool(is_updating or picture.find_former_revision())
+    if decided.report.is_available and not is_held:
         return _ready(picture, decided)
     stuck = picture.stuck
-    if decided.report.is_updating and picture.is_held:
-        message = "the rollout is paused: it goes on when it is resumed"
-        return Health(Word.PAUSED, "Paused", message, _since(picture))
-    if stuck and not (decided.report.is_updating and picture.is_moving):
-        is_waiting = decided.report.is_updating or all(t.reason in _UNPLACED for t in stuck)
+    if stuck and not (is_updating and picture.is_moving):
+        is_waiting = is_updating or all(trouble.reason in _UNPLACED for trouble in stuck)
         word = Word.BLOCKED if is_waiting else Word.BROKEN
         moments = [trouble.since for trouble in stuck if trouble.since]
         first = stuck[0]
         message = f"{first.member}: {first.message}"
         return Health(word, first.reason, message, min(moments, default=None))
+    if is_held:
+        message = "the rollout is paused: it goes on when it is resumed"
+        return Health(Word.PAUSED, "Paused", message, _since(picture))
     word = Word.UPDATING if decided.report.is_updating else Word.STARTING
     reason, message = _waiting_for(picture, decided)
     return Health(word, reason, message, _since(picture))

@@ -1,0 +1,234 @@
+"""Commands about workloads, on a cluster with the operator at work."""
+
+import asyncio
+import json
+import signal
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+from command_lines import KOHORT, Cli, Told
+
+from kohort.apis.leaderworkerset.labels import KIND
+from kohort.cluster.http import connect
+from kohort.cluster.objects import Object
+from kohort.cluster.port import Address, PatchForm
+from kohort.simulator.stages import PULL_ERROR
+
+pytestmark = pytest.mark.slow
+Tell = Callable[..., Told]
+TEMPLATE = "/spec/leaderWorkerTemplate/workerTemplate"
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The kubeconfig of a fast cluster with the operator in it."""
+    cli = Cli(tmp_path_factory.mktemp("home"))
+    started = cli("up", "--port", "0", "--speed", "50", "--detach", "-o", "json")
+    assert started.code == 0, started.err
+    yield Path(json.loads(started.out)["kubeconfig"])
+    cli("down")
+
+
+@pytest.fixture
+def kohort(tell: Tell, cluster: Path, monkeypatch: pytest.MonkeyPatch) -> Tell:
+    """The command line, in this process, with that cluster in the environment."""
+    monkeypatch.setenv("KUBECONFIG", str(cluster))
+    return tell
+
+
+class Hand:
+    """What a user does with kubectl, on one workload."""
+
+    def __init__(self, kubeconfig: Path, name: str) -> None:
+        self._kubeconfig = kubeconfig
+        self._name = name
+
+    def create(self, groups: int = 2) -> None:
+        container = {"name": "engine", "image": "engine:1"}
+        workers = {"metadata": {}, "spec": {"containers": [container]}}
+        body = {
+            "apiVersion": KIND.api_version,
+            "kind": KIND.name,
+            "metadata": {"name": self._name, "labels": {"team": self._name}},
+            "spec": {
+                "replicas": groups,
+                "leaderWorkerTemplate": {"size": 2, "workerTemplate": workers},
+            },
+        }
+        asyncio.run(self._create(body))
+
+    async def _create(self, body: Object) -> None:
+        async with connect(self._kubeconfig) as door:
+            await door.create(KIND, "default", body)
+
+    def edit(self, *operations: Object) -> None:
+        asyncio.run(self._edit(list(operations)))
+
+    async def _edit(self, operations: list[Object]) -> None:
+        async with connect(self._kubeconfig) as door:
+            await door.patch(self._address, operations, PatchForm.JSON)
+
+    def read(self) -> Object:
+        return asyncio.run(self._read())
+
+    async def _read(self) -> Object:
+        async with connect(self._kubeconfig) as door:
+            return await door.read(self._address)
+
+    @property
+    def _address(self) -> Address:
+        return Address(KIND, "default", self._name)
+
+
+def set_image(image: str) -> Object:
+    return {"op": "replace", "path": f"{TEMPLATE}/spec/containers/0/image", "value": image}
+
+
+def break_pulls() -> Object:
+    value = {"annotations": {PULL_ERROR: "manifest unknown"}}
+    return {"op": "add", "path": f"{TEMPLATE}/metadata", "value": value}
+
+
+def test_a_workload_is_followed_until_it_is_ready(kohort: Tell, cluster: Path):
+    Hand(cluster, "calm").create()
+    status = kohort("rollout", "status", "lws/calm", "--timeout", "60s")
+    assert status.code == 0
+    assert "groups 2/2 ready   revision 1 (2/2)   ready" in status.out.splitlines()[-1]
+    table = kohort("get", "lws", "-l", "team=calm").out.splitlines()
+    assert table[0].split() == ["KIND", "NAME", "READY", "UPDATED", "REVISION", "REASON", "AGE"]
+    assert table[1].split()[:6] == ["LeaderWorkerSet", "calm", "2/2", "2/2", "1", "ready"]
+    assert (
+        "groups 0\N{EN DASH}1   ✓ ready   revision 1   4 members"
+        in kohort("get", "LeaderWorkerSets", "calm").out
+    )
+    assert kohort("why", "lws", "calm").code == 0
+
+
+def test_views_are_written_for_programs_too(kohort: Tell, cluster: Path):
+    Hand(cluster, "written").create()
+    kohort("rollout", "status", "lws/written", "--timeout", "60s")
+    rows = json.loads(kohort("get", "-A", "-o", "json").out)
+    row = next(row for row in rows if row["name"] == "written")
+    assert (row["health"]["word"], row["ready"]) == ("ready", 2)
+    tree = yaml.safe_load(kohort("get", "lws/written", "-o", "yaml").out)
+    assert [line["role"] for line in tree["groups"][0]["lines"]] == ["leader", "worker"]
+    assert json.loads(kohort("why", "lws/written", "-o", "json").out)["commands"]
+    assert "leaderworkerset.leaderworkerset.x-k8s.io/written" in kohort("get", "-o", "name").out
+
+
+def test_a_bad_image_is_found_named_and_undone(kohort: Tell, cluster: Path):
+    hand = Hand(cluster, "bad")
+    hand.create()
+    assert kohort("rollout", "status", "lws/bad", "--timeout", "60s").code == 0
+    hand.edit(set_image("engine:2"), break_pulls())
+    status = kohort("rollout", "status", "lws/bad", "--timeout", "60s")
+    assert status.code == 4
+    assert "error: lws/bad is blocked: ImagePullBackOff: bad-1" in status.err
+    why = kohort("why", "lws/bad")
+    assert why.code == 4
+    assert "bad-1  ImagePullBackOff" in why.out
+    assert "manifest unknown" in why.out
+    assert "next      kohort rollout undo lws/bad\n" in why.out
+    assert "strategy budgeted, carrier statefulsets" in why.out
+    assert "bad" in kohort("get", "--blocked").out
+    history = kohort("rollout", "history", "lws/bad").out
+    assert "workerTemplate.engine.image: engine:1 → engine:2" in history
+    assert "dry run" in kohort("rollout", "undo", "lws/bad", "--dry-run").out
+    assert "engine:2" in json.dumps(hand.read()["spec"])
+    undone = kohort("rollout", "undo", "lws/bad")
+    assert undone.out.startswith("lws/bad goes back to revision 1\n")
+    assert kohort("rollout", "status", "lws/bad", "--timeout", "60s").code == 0
+    assert "engine:2" not in json.dumps(hand.read()["spec"])
+
+
+def test_a_pause_holds_every_group_until_it_is_resumed(kohort: Tell, cluster: Path):
+    hand = Hand(cluster, "held")
+    hand.create()
+    kohort("rollout", "status", "lws/held", "--timeout", "60s")
+    assert "emulated: the partition is 2" in kohort("rollout", "pause", "lws/held").out
+    hand.edit(set_image("engine:2"))
+    status = kohort("rollout", "status", "lws/held", "--timeout", "60s")
+    assert status.code == 4
+    assert "kohort rollout resume lws/held" in status.err
+    assert "next      kohort rollout resume lws/held" in kohort("why", "lws/held").out
+    assert kohort("rollout", "resume", "lws/held").code == 0
+    assert kohort("rollout", "status", "lws/held", "--timeout", "60s").code == 0
+    row = json.loads(kohort("get", "lws", "-l", "team=held", "-o", "json").out)[0]
+    assert (row["updated"], row["revision"]) == (2, "2")
+    assert kohort("rollout", "resume", "lws/held").out == "lws/held is not paused\n"
+
+
+def test_a_restart_replaces_every_group(kohort: Tell, cluster: Path):
+    Hand(cluster, "again").create(groups=1)
+    kohort("rollout", "status", "lws/again", "--timeout", "60s")
+    before = json.loads(kohort("get", "lws/again", "-o", "json").out)
+    assert kohort("rollout", "restart", "lws/again").out == "lws/again restarts\n"
+    assert kohort("rollout", "status", "lws/again", "--timeout", "60s").code == 0
+    after = json.loads(kohort("get", "lws/again", "-o", "json").out)
+    assert (before["row"]["revision"], after["row"]["revision"]) == ("1", "2")
+    told = kohort("rollout", "history", "lws/again", "--revision", "2").out
+    assert "kubectl.kubernetes.io/restartedAt" in told
+
+
+def test_time_is_over_with_code_3(kohort: Tell, cluster: Path):
+    hand = Hand(cluster, "slow")
+    hand.create(groups=1)
+    resources = {"limits": {"nvidia.com/gpu": "999"}}
+    path = f"{TEMPLATE}/spec/containers/0/resources"
+    hand.edit({"op": "add", "path": path, "value": resources})
+    told = kohort("rollout", "status", "lws/slow", "--timeout", "1s")
+    assert told.code == 3
+    assert "error: lws/slow is not ready after 1 s" in told.err
+    assert "Insufficient nvidia.com/gpu" in kohort("why", "lws/slow").out
+    assert kohort("rollout", "status", "lws/slow", "--timeout", "0").code == 3
+
+
+def test_changes_are_told_as_lines_where_nobody_looks(kohort: Tell, cluster: Path):
+    hand = Hand(cluster, "told")
+    hand.create()
+    words = [*KOHORT, "get", "lws/told", "-w", "--kubeconfig", str(cluster)]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        lines = iter(process.stdout.readline, "")
+        assert any("groups 2/2 ready   revision 1 (2/2)   ready" in line for line in lines)
+        hand.edit({"op": "replace", "path": "/spec/replicas", "value": 3})
+        assert any("groups 3/3 ready" in line for line in lines)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(30) == 130
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "sentence"),
+    [
+        (("get", "lws/nope"), 1, "lws/nope does not exist in namespace default"),
+        (("why", "lwz/x"), 2, "unknown kind 'lwz' (did you mean 'lws'?)"),
+        (("why", "lws"), 2, "name one workload as KIND/NAME"),
+        (("get", "lws/x", "-A"), 2, "a name needs one namespace"),
+        (("get", "-w", "-o", "json"), 2, "-w shows text"),
+        (("rollout", "undo", "lws/nope"), 1, "does not exist"),
+        (("rollout", "status", "lws/x", "--timeout", "soon"), 2, "must be a duration"),
+        (("get", "--kubeconfig", "/nowhere"), 1, "the kubeconfig /nowhere does not exist"),
+    ],
+)
+def test_mistakes_are_answered_in_one_sentence(words, code, sentence, kohort: Tell):
+    told = kohort(*words)
+    assert told.code == code
+    assert sentence in told.err
+    assert told.err.count("\n") == 1
+
+
+def test_without_a_cluster_one_is_offered(tell: Tell, monkeypatch, tmp_path: Path):
+    monkeypatch.delenv("KUBECONFIG", raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    told = tell("get")
+    assert told.code == 1
+    assert "start one with 'kohort up'" in told.err
+
+
+def test_a_cluster_without_the_definition_says_how_to_get_it(tell: Tell, kohort_cluster):
+    told = tell("get", "--kubeconfig", str(kohort_cluster.kubeconfig))
+    assert told.code == 1
+    assert "does not know LeaderWorkerSet: install the definitions with 'kohort crds" in told.err
