@@ -9,6 +9,7 @@ when the object is at hand anyway.
 
 from collections.abc import Mapping
 from enum import StrEnum
+from sys import intern
 from typing import Any
 
 import msgspec
@@ -89,6 +90,24 @@ class Facts(msgspec.Struct, gc=False, rename="camel"):
 
 
 _decoder = msgspec.json.Decoder(Facts)
+_NO_LABELS: dict[str, str] = {}
+
+
+def _decode_facts(raw: bytes) -> Facts:
+    """The facts of an object; texts that thousands of objects share are kept once."""
+    facts = _decoder.decode(raw)
+    for owner in facts.metadata.owner_references:
+        owner.api_version, owner.kind = intern(owner.api_version), intern(owner.kind)
+        owner.name, owner.uid = intern(owner.name), intern(owner.uid)
+    facts.metadata.creation_timestamp = intern(facts.metadata.creation_timestamp)
+    if facts.spec is not None:
+        facts.spec.node_name = intern(facts.spec.node_name)
+    if facts.status is not None:
+        facts.status.phase = intern(facts.status.phase)
+        for condition in facts.status.conditions or ():
+            condition.type, condition.status = intern(condition.type), intern(condition.status)
+            condition.last_transition_time = intern(condition.last_transition_time or "") or None
+    return facts
 
 
 class Entry:
@@ -117,7 +136,7 @@ class Entry:
         self.raw = raw
         self.fields = fields
         self.uid: str = metadata.get("uid", "")
-        self.labels: dict[str, str] = metadata.get("labels") or {}
+        self.labels: dict[str, str] = metadata.get("labels") or _NO_LABELS
         self.owners = tuple([owner["uid"] for owner in owners]) if owners else ()
         self.controller = next((o["uid"] for o in owners if o.get("controller")), "")
         self.is_leaving = metadata.get("deletionTimestamp") is not None
@@ -137,7 +156,7 @@ class Entry:
     def facts(self) -> Facts:
         """The facts that most controllers need, decoded once."""
         if self._facts is None:
-            self._facts = _decoder.decode(self.raw)
+            self._facts = _decode_facts(self.raw)
         return self._facts
 
     def decode(self) -> Object:
