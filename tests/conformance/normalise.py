@@ -110,9 +110,16 @@ class Normaliser:
 def _without_noise(value: dict[str, Any]) -> dict[str, Any]:
     if isinstance(value.get("causes"), list):
         value = {**value, "causes": _once(value["causes"])}
+    if isinstance(value.get("managedFields"), list):
+        value = {**value, "managedFields": sorted(value["managedFields"], key=_manager)}
     if isinstance(value.get("metadata"), dict) and _is_moving(value):
         value = {**value, "metadata": {**value["metadata"], "resourceVersion": "<version>"}}
     return value
+
+
+def _manager(entry: dict[str, Any]) -> tuple[str, ...]:
+    """Who manages; the real order depends on the second in which each wrote last."""
+    return tuple(entry.get(key, "") for key in ("operation", "manager", "subresource"))
 
 
 def _is_moving(value: dict[str, Any]) -> bool:

@@ -105,10 +105,11 @@ def test_an_embedded_object_keeps_its_metadata():
             "properties": {"spec": {"type": "object"}},
         }
     )
-    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"x": 1}, "spec": {"y": 1}, "z": 1}
+    metadata = {"name": "n", "x": 1}
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": {"y": 1}, "z": 1}
     obj = an_object({"pod": pod})
-    assert schema.prune(obj) == ["spec.pod.spec.y", "spec.pod.z"]
-    assert obj["spec"]["pod"]["metadata"] == {"x": 1}
+    assert schema.prune(obj) == ["spec.pod.metadata.x", "spec.pod.spec.y", "spec.pod.z"]
+    assert obj["spec"]["pod"]["metadata"] == {"name": "n"}
 
 
 def test_the_shape_tells_how_lists_and_maps_are_merged():

@@ -8,7 +8,11 @@ that it does declare are pruned inside as any other.
 
 from typing import Any
 
+from kohort.simulator.schemas.builtin import load_definition
 from kohort.simulator.schemas.structural.node import META_FIELDS, Node
+
+_EMBEDDED = "x-kubernetes-embedded-resource"
+_METADATA = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
 
 
 def prune(value: Any, node: Node | None) -> list[str] | None:
@@ -30,6 +34,9 @@ def _prune_fields(value: dict[str, Any], node: Node | None) -> list[str] | None:
     below: list[str] = []
     for key, inner in value.items():
         if node.embedded and key in META_FIELDS:
+            # Metadata of the object itself is the server's to look at.
+            if key == "metadata" and type(inner) is dict and _EMBEDDED in node.schema:
+                below += [f".metadata.{name}" for name in _prune_metadata(inner)]
             continue
         child = node.find(key)
         if child is None:
@@ -42,6 +49,14 @@ def _prune_fields(value: dict[str, Any], node: Node | None) -> list[str] | None:
     for key in unknown:
         del value[key]
     return below + [f".{key}" for key in unknown] or None
+
+
+def _prune_metadata(metadata: dict[str, Any]) -> list[str]:
+    known = load_definition(_METADATA).fields
+    unknown = [name for name in metadata if name not in known]
+    for name in unknown:
+        del metadata[name]
+    return unknown
 
 
 def _prune_entries(value: list[Any], node: Node | None) -> list[str] | None:
