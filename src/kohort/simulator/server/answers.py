@@ -13,7 +13,6 @@ from itertools import count
 from uuid import uuid4
 
 import orjson
-import yaml
 from aiohttp import web
 from multidict import CIMultiDict
 
@@ -71,9 +70,7 @@ async def write_answer(
     """Encoded JSON in the form that the client asked for."""
     media = call.form.media
     if media == YAML:
-        raw = yaml.dump(
-            orjson.loads(raw), Dumper=yaml.CSafeDumper, allow_unicode=True, width=1_000_000
-        ).encode()
+        raw = _dump_yaml(orjson.loads(raw))
     elif call.is_for_a_person:
         raw = orjson.dumps(orjson.loads(raw), option=orjson.OPT_INDENT_2)
     headers = make_headers(media)
@@ -106,11 +103,19 @@ def _quoted(text: str) -> str:
     return '"' + line.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
+def _dump_yaml(obj: Object) -> bytes:
+    # Few answers are YAML, and a start need not wait for its library.
+    import yaml
+
+    text: str = yaml.dump(obj, Dumper=yaml.CSafeDumper, allow_unicode=True, width=1_000_000)
+    return text.encode()
+
+
 def write_error(error: ClusterError, media: str = JSON, *, indent: bool = False) -> web.Response:
     """An error as its Status, with a hint when to try again."""
     status: Object = error.status()
     if media == YAML:
-        raw = yaml.dump(status, Dumper=yaml.CSafeDumper).encode()
+        raw = _dump_yaml(status)
     else:
         raw = orjson.dumps(status, option=orjson.OPT_INDENT_2 if indent else None)
     headers = make_headers(media)

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import orjson
-import yaml
 
 from kohort.cluster.errors import BadRequest, TooLarge, UnsupportedMediaType, invalid
 from kohort.cluster.fields import Fault, FieldError
@@ -21,9 +20,9 @@ from kohort.simulator.api.requests import Patch, PatchType, Target
 from kohort.simulator.protobuf.decode import MEDIA_TYPE as PROTOBUF
 from kohort.simulator.protobuf.decode import decode_body
 from kohort.simulator.server.reading.faults import (
+    BadYaml,
     explain_json,
     explain_type,
-    explain_yaml,
     name_type,
     show_body,
 )
@@ -45,30 +44,6 @@ _SUBRESOURCE_KINDS = {
 }
 
 
-class _Loader(yaml.CSafeLoader):
-    """YAML as JSON sees it: what looks like a time stays a text, and keys are texts."""
-
-
-# Resolvers are shared with the parent class, so they are copied before one is taken out.
-_Loader.yaml_implicit_resolvers = {
-    first: [(tag, pattern) for tag, pattern in found if not tag.endswith(":timestamp")]
-    for first, found in yaml.CSafeLoader.yaml_implicit_resolvers.items()
-}
-
-
-def _construct_unknown(loader: yaml.Loader, node: yaml.Node) -> Any:
-    """Tags that nobody knows are ignored."""
-    if isinstance(node, yaml.MappingNode):
-        return loader.construct_mapping(node, deep=True)
-    if isinstance(node, yaml.SequenceNode):
-        return loader.construct_sequence(node, deep=True)
-    assert isinstance(node, yaml.ScalarNode)
-    return loader.construct_scalar(node)
-
-
-_Loader.add_constructor(None, _construct_unknown)
-
-
 def media_type(header: str) -> str:
     """The media type of a Content-Type header, without its parameters."""
     return header.split(";", 1)[0].strip().lower()
@@ -80,22 +55,11 @@ def too_large() -> TooLarge:
 
 
 def load_yaml(raw: bytes) -> Any:
-    """The value of a YAML text; raises yaml.YAMLError."""
-    return _texts(yaml.load(raw, Loader=_Loader))
+    """The value of a YAML text; raises BadYaml."""
+    # Few requests are YAML, and a start need not wait for its library.
+    from kohort.simulator.server.reading.yamls import load
 
-
-def _texts(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {_key(key): _texts(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_texts(item) for item in value]
-    return value
-
-
-def _key(key: Any) -> str:
-    if isinstance(key, bool):
-        return "true" if key else "false"
-    return str(key)
+    return load(raw)
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,8 +150,8 @@ def _decode_text(raw: bytes, media: str, must_be: str) -> Object:
     except orjson.JSONDecodeError:
         why = f"couldn't get version/kind; json parse error: {explain_json(raw)}"
         raise BadRequest(f"{unrecognized}{why} ({show_body(raw)})") from None
-    except yaml.YAMLError as error:
-        raise BadRequest(f"{unrecognized}{explain_yaml(error)} ({show_body(raw)})") from None
+    except BadYaml as error:
+        raise BadRequest(f"{unrecognized}{error} ({show_body(raw)})") from None
     if value is None:
         return {}
     if not isinstance(value, dict):
@@ -311,8 +275,8 @@ def patch_type(header: str, target: Target) -> PatchType:
 def _read_apply(raw: bytes, target: Target) -> Object:
     try:
         content = load_yaml(raw)
-    except yaml.YAMLError as error:
-        why = f"error converting YAML to JSON: {explain_yaml(error)}"
+    except BadYaml as error:
+        why = f"error converting YAML to JSON: {error}"
         raise BadRequest(f"error decoding YAML: {why}") from None
     content = {} if content is None else content
     if not isinstance(content, dict):
@@ -337,8 +301,8 @@ def read_delete_body(raw: bytes, header: str) -> Object:
     except orjson.JSONDecodeError:
         why = f"couldn't get version/kind; json parse error: {explain_json(raw)}"
         raise BadRequest(why) from None
-    except yaml.YAMLError as error:
-        raise BadRequest(explain_yaml(error)) from None
+    except BadYaml as error:
+        raise BadRequest(str(error)) from None
     if not isinstance(value, dict | None):
         raise BadRequest(explain_type(value))
     body: Object = value or {}

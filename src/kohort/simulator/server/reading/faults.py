@@ -8,7 +8,10 @@ body that does not parse, and only that, is read a second time, slowly.
 import re
 from typing import Any
 
-import yaml
+
+class BadYaml(ValueError):
+    """A text that is not YAML; says why, in the words of a real server."""
+
 
 _SPACE = re.compile(r"[ \t\r\n]*")
 _NUMBER_START = "-0123456789"
@@ -178,17 +181,6 @@ def _quote(char: str) -> str:
     if shown is None:
         shown = char if char.isprintable() else f"\\x{ord(char):02x}"
     return f"'{shown}'"
-
-
-def explain_yaml(error: yaml.YAMLError) -> str:
-    """Why this is not YAML, with the line counted as a real server counts it."""
-    if not isinstance(error, yaml.MarkedYAMLError):
-        return f"yaml: {error}"
-    line = error.problem_mark.line if error.problem_mark else 0
-    if line and isinstance(error, yaml.scanner.ScannerError):
-        line += 1
-    where = f"line {line}: " if line else ""
-    return f"yaml: {where}{error.problem}"
 
 
 def explain_type(value: Any) -> str:
