@@ -15,7 +15,7 @@ from kohort.apis.leaderworkerset.labels import KIND
 from kohort.cluster.http import connect
 from kohort.cluster.objects import Object
 from kohort.cluster.port import Address, PatchForm
-from kohort.simulator.stages import PULL_ERROR
+from kohort.simulator.stages import CRASH_AFTER, PULL_ERROR
 
 pytestmark = pytest.mark.slow
 Tell = Callable[..., Told]
@@ -142,6 +142,20 @@ def test_a_bad_image_is_found_named_and_undone(kohort: Tell, cluster: Path):
     assert undone.out.startswith("lws/bad goes back to revision 1\n")
     assert kohort("rollout", "status", "lws/bad", "--timeout", "60s").code == 0
     assert "engine:2" not in json.dumps(hand.read()["spec"])
+
+
+def test_a_group_that_crashes_for_ever_ends_the_wait(kohort: Tell, cluster: Path):
+    hand = Hand(cluster, "crash")
+    hand.create()
+    kohort("rollout", "status", "lws/crash", "--timeout", "60s")
+    value = {"annotations": {CRASH_AFTER: "0.1s"}}
+    hand.edit(set_image("engine:2"), {"op": "add", "path": f"{TEMPLATE}/metadata", "value": value})
+    status = kohort("rollout", "status", "lws/crash", "--timeout", "60s")
+    assert status.code == 4
+    assert "group 1 is restarted again and again" in status.err
+    assert "kohort rollout undo lws/crash" in status.err
+    kohort("rollout", "undo", "lws/crash")
+    assert kohort("rollout", "status", "lws/crash", "--timeout", "60s").code == 0
 
 
 def test_a_pause_holds_every_group_until_it_is_resumed(kohort: Tell, cluster: Path):

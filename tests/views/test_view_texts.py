@@ -56,7 +56,7 @@ def test_why_always_has_four_parts():
         "reason": "Failed",
         "message": "Failed to pull image:\n not found",
         "lastTimestamp": ago(seconds=20),
-        "involvedObject": {"uid": "llama-3-2"},
+        "involvedObject": {"name": "llama-3-2", "uid": "a"},
     }
     assert why(BLOCKED, event).splitlines() == [
         "llama  LeaderWorkerSet  ! blocked 4m12s",
@@ -116,3 +116,20 @@ def test_history_tells_what_changed_and_which_is_wanted():
 def test_a_revision_that_nobody_has_stored_yet_is_called_new():
     scene = Scene((2, 2, 2, 2), lws=make_lws("engine:3"))
     assert make_row(scene.picture()).revision == "2 → new"
+
+
+def test_a_group_that_is_made_again_and_again_is_noted():
+    creating = {"state": {"waiting": {"reason": "ContainerCreating"}}}
+    scene = Scene((1, 1, 1, 2), boundary=3, waiting={"llama-3-2": creating})
+    events = [
+        {
+            "type": "Normal",
+            "reason": "Scheduled",
+            "lastTimestamp": ago(minutes=minutes),
+            "involvedObject": {"name": "llama-3-2", "uid": f"life-{minutes}"},
+        }
+        for minutes in (1, 2, 3, 50)
+    ]
+    assert "notes     llama-3-2 has been made 3 times in 10 minutes" in why(scene, *events)
+    assert "next      kohort rollout status lws/llama\n" in why(scene)
+    assert "has been made" not in why(scene, *events[:2])

@@ -7,7 +7,7 @@ to go back comes before to edit.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from kohort.cluster.objects import Object, metadata_of
 from kohort.views.ages import find_time, write_age
@@ -19,6 +19,8 @@ from kohort.views.troubles import Trouble
 
 CULPRITS_MAX = 3
 _EVENTS_MAX = 2
+_LIVES_MANY = 3
+_RECENT = timedelta(minutes=10)
 _CRASHES = ("CrashLoopBackOff", "Error", "RunContainerError", "OOMKilled")
 
 
@@ -58,7 +60,7 @@ def explain(picture: Picture, events: Sequence[Object] = ()) -> Explanation:
         since=health.since,
         commands=suggest_commands(picture, health),
         rules=_rules(picture),
-        notes=tuple(_notes(picture)),
+        notes=tuple(_notes(picture, events)),
     )
 
 
@@ -90,12 +92,12 @@ def _evidence(picture: Picture, health: Health, events: Sequence[Object]) -> Ite
         yield _describe_trouble(alike[0])
         if len(alike) > 1:
             yield f"and the same of {', '.join(t.member for t in alike[1:4])}{_and_more(alike)}"
-        yield from _tell_events(picture, events, alike[0].uid)
+        yield from _tell_events(picture, _events_of(events, alike[0].member))
     if picture.reading is not None and picture.reading.observed.progress is None:
         yield "the operator: it has made nothing yet; is 'kohort controller' running?"
     elif not sorts:
         yield "members that do not exist yet, or have just changed"
-    yield from _tell_events(picture, events, metadata_of(picture.root).get("uid", ""))
+    yield from _tell_events(picture, _events_of(events, picture.name), any_type=True)
 
 
 def _and_more(alike: list[Trouble]) -> str:
@@ -112,17 +114,28 @@ def _describe_trouble(trouble: Trouble) -> str:
     return f"{trouble.member}  {trouble.reason}: {trouble.message} ({', '.join(place)})"
 
 
-def _tell_events(picture: Picture, events: Sequence[Object], uid: str) -> Iterator[str]:
-    about = [e for e in events if (e.get("involvedObject") or {}).get("uid") == uid]
-    warnings = [e for e in about if e.get("type") == "Warning" or _is_root(picture, uid)]
-    for event in sorted(warnings, key=_last_seen, reverse=True)[:_EVENTS_MAX]:
+def _events_of(events: Sequence[Object], name: str) -> list[Object]:
+    return [e for e in events if (e.get("involvedObject") or {}).get("name") == name]
+
+
+def _tell_events(
+    picture: Picture, about: Sequence[Object], *, any_type: bool = False
+) -> Iterator[str]:
+    telling = [e for e in about if any_type or e.get("type") == "Warning"]
+    for event in sorted(telling, key=_last_seen, reverse=True)[:_EVENTS_MAX]:
         age = write_age(find_time(_last_seen(event)), picture.now)
         text = " ".join(str(event.get("message", "")).split())
         yield f"event {age} ago: {event.get('reason', '')}: {text}"
 
 
-def _is_root(picture: Picture, uid: str) -> bool:
-    return bool(metadata_of(picture.root).get("uid") == uid)
+def _count_lives(picture: Picture, events: Sequence[Object], name: str) -> int:
+    """How many pods of one name events of late tell of."""
+    recent = [
+        event
+        for event in _events_of(events, name)
+        if (seen := find_time(_last_seen(event))) and picture.now - seen < _RECENT
+    ]
+    return len({event["involvedObject"].get("uid") for event in recent})
 
 
 def _last_seen(event: Object) -> str:
@@ -145,7 +158,8 @@ def suggest_commands(picture: Picture, health: Health) -> tuple[str, ...]:
     if health.reason == "NotPlanned" and health.word is Word.BLOCKED:
         return ("kohort controller",)
     if not health.word.needs_help:
-        return (f"kohort rollout status {target}",)
+        undo = _undo(picture, target) if health.word is Word.UPDATING else ()
+        return (f"kohort rollout status {target}", *undo)
     return _mend(picture, target, flag)
 
 
@@ -181,7 +195,14 @@ def _rules(picture: Picture) -> str:
     )
 
 
-def _notes(picture: Picture) -> Iterator[str]:
+def _notes(picture: Picture, events: Sequence[Object]) -> Iterator[str]:
+    for culprit in find_culprits(picture):
+        lives = _count_lives(picture, events, culprit.member)
+        if lives >= _LIVES_MANY:
+            yield (
+                f"{culprit.member} has been made {lives} times in 10 minutes: "
+                "its group is restarted again and again"
+            )
     status = picture.root.get("status") or {}
     generation = metadata_of(picture.root).get("generation", 0)
     seen = status.get("observedGeneration", 0)

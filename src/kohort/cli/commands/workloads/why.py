@@ -62,11 +62,13 @@ async def read_events(source: "Source", picture: "Picture") -> "list[Object]":
     from kohort.cluster.port import Selection
     from kohort.views.explain import find_culprits
 
-    kind = Kind("", "v1", "Event", "events")
-    uids = [uid_of(picture.root), *(culprit.uid for culprit in find_culprits(picture))]
+    event = Kind("", "v1", "Event", "events")
+    # By name, not by uid: what became of an earlier pod of that name is evidence too.
+    about = [f"involvedObject.uid={uid_of(picture.root)}"]
+    about += [f"involvedObject.name={culprit.member}" for culprit in find_culprits(picture)]
     found: list[Object] = []
-    for uid in uids:
-        selection = Selection(kind, picture.namespace, fields=f"involvedObject.uid={uid}")
+    for fields in about:
+        selection = Selection(event, picture.namespace, fields=fields)
         try:
             listing = await source.cluster.list(selection)
         except ClusterError:
