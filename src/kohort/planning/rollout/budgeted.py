@@ -74,7 +74,12 @@ class _Step:
         return max(boundary, self._policy.partition)
 
     def settle_count(self, boundary: int, rolling: int) -> int:
-        """The number of units: all surge until every wanted unit is replaced, then none."""
+        """
+        The number of units: all surge until every wanted unit is replaced, then none.
+
+        While none is old any more but some are missing, surge is neither given back, since
+        the rollout may just have taken them down, nor added, since they may just have failed.
+        """
         policy, count = self._policy, self._progress.count
         is_rolled = boundary <= policy.partition and not self._roster.stale(
             policy.partition, policy.wanted
@@ -82,7 +87,9 @@ class _Step:
         missing = any(
             not self._roster.is_updated(i) for i in range(policy.partition, policy.wanted)
         )
-        wanted = policy.wanted if is_rolled and not missing else rolling
+        wanted = rolling
+        if is_rolled:
+            wanted = max(policy.wanted, min(count, rolling)) if missing else policy.wanted
         while count > wanted:
             # A view may be old, so surge that seems broken is kept too while too few serve.
             serves = self._roster.is_ready(count - 1) and not self._is_released(count - 1)
