@@ -11,7 +11,7 @@ is gone within ten seconds.
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -46,6 +46,7 @@ from kohort.controller.timing import LoopTime, Time
 from kohort.observability.metrics import MEDIA_TYPE
 
 STOP_SECONDS_MAX = 5.0
+TELL_SECONDS = 2.0  # after so long without the lease one is told why
 log = logging.getLogger(__name__)
 
 
@@ -141,7 +142,7 @@ class Process:
             done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
             for task in done:
                 await task
-            if self.operator is not None:
+            if self.operator is not None and self.operator.informers.are_ready:
                 self.operator.stop()
                 await asyncio.wait([leading], timeout=STOP_SECONDS_MAX)
         finally:
@@ -171,8 +172,7 @@ class Process:
             await self._operate()
             return
         facts = {"lease": f"{self._launch.namespace}/{self._launch.configuration.lease_name}"}
-        log.info("waiting for the lease", extra={"facts": facts})
-        await self._election.acquire()
+        await self._acquire(facts)
         log.info("leading", extra={"facts": facts})
         work = asyncio.create_task(self._operate())
         kept = asyncio.create_task(self._election.keep())
@@ -186,6 +186,23 @@ class Process:
             work.cancel()
             kept.cancel()
             await asyncio.gather(work, kept, return_exceptions=True)
+
+    async def _acquire(self, facts: Mapping[str, str]) -> None:
+        """Return when the lease is ours; say what stands in the way, once for each thing."""
+        acquiring = asyncio.create_task(self._election.acquire())
+        told: Mapping[str, str] = {}
+        try:
+            while not acquiring.done():
+                await asyncio.wait([acquiring], timeout=TELL_SECONDS)
+                trouble, holder = self._election.trouble, self._election.holder
+                why = {"error": str(trouble)} if trouble else {"holder": holder or "nobody"}
+                if not acquiring.done() and why != told:
+                    told = why
+                    words = "cannot reach for the lease" if trouble else "waiting for the lease"
+                    log.warning(words, extra={"facts": {**facts, **why}})
+            await acquiring
+        finally:
+            acquiring.cancel()
 
     async def _operate(self) -> None:
         """What only the one who leads does."""

@@ -1,0 +1,123 @@
+"""Operators as tasks of a test, on a cluster in the same process, with quick leases."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
+from random import Random
+from typing import Any
+
+import aiohttp
+
+from kohort.apis.served import APIS
+from kohort.cluster.port import Address
+from kohort.controller.installing import InstallOptions
+from kohort.controller.lease import LEASE
+from kohort.controller.running.configuration import Configuration
+from kohort.controller.running.process import Launch, Process
+from kohort.simulator.api.api import Api
+from kohort.simulator.api.registry import Registry
+from kohort.simulator.api.requests import User
+from kohort.simulator.inprocess import InProcessCluster
+from kohort.simulator.resources.builtin import builtin_resources
+from kohort.simulator.store.store import Store
+
+URL = "https://127.0.0.1:1"
+ADDRESS = "127.0.0.1:0"
+QUICK = Configuration(
+    webhook_host="127.0.0.1",
+    webhook_port=0,
+    metrics_address="0",
+    health_address=ADDRESS,
+    lease_seconds=15.0,
+    renew_seconds=10.0,
+    retry_seconds=0.05,
+)
+HELD = Address(LEASE, "lws-system", QUICK.lease_name)
+
+
+def make_api() -> Api:
+    def now() -> datetime:
+        return datetime.now(UTC)
+
+    return Api(Store(), Registry(builtin_resources()), now, Random(1))
+
+
+class WritingCluster(InProcessCluster):
+    """Notes the resources that are written through it."""
+
+    def __init__(self, api: Api, name: str) -> None:
+        super().__init__(api, User(name))
+        self.written: list[str] = []
+
+    async def create(self, kind: Any, namespace: str, obj: Any) -> Any:
+        self.written.append(kind.plural)
+        return await super().create(kind, namespace, obj)
+
+    async def update(self, address: Address, obj: Any) -> Any:
+        self.written.append(address.kind.plural)
+        return await super().update(address, obj)
+
+    async def patch(self, address: Address, *args: Any, **options: Any) -> Any:
+        self.written.append(address.kind.plural)
+        return await super().patch(address, *args, **options)
+
+
+class Running:
+    """One operator."""
+
+    def __init__(self, api: Api, name: str, *, install: bool = True, **changes: Any) -> None:
+        self.cluster = WritingCluster(api, name)
+        launch = Launch(
+            apis=APIS,
+            identity=name,
+            configuration=replace(QUICK, **changes),
+            webhook_url=URL,
+            installing=InstallOptions(webhook_url=URL) if install else None,
+        )
+        self.process = Process(self.cluster, launch)
+        self.stop = asyncio.Event()
+        self.task = asyncio.create_task(self.process.run(self.stop))
+
+    @property
+    def is_working(self) -> bool:
+        operator = self.process.operator
+        return operator is not None and operator.informers.are_ready
+
+    async def end(self) -> None:
+        self.stop.set()
+        await self.task
+
+    async def read(self, path: str) -> tuple[int, str]:
+        """One page of its own."""
+        port = self.process.pages.ports[ADDRESS]
+        session = aiohttp.ClientSession()
+        async with session, session.get(f"http://127.0.0.1:{port}{path}") as response:
+            return response.status, await response.text()
+
+
+@asynccontextmanager
+async def running(api: Api, name: str, **options: Any) -> AsyncIterator[Running]:
+    """An operator, which is ended with the block."""
+    operator = Running(api, name, **options)
+    try:
+        yield operator
+    finally:
+        operator.stop.set()
+        await asyncio.gather(operator.task, return_exceptions=True)
+
+
+async def until(is_so: Callable[[], Any], *tasks: asyncio.Task[Any]) -> None:
+    """Return when it is so; a task that fails meanwhile is the test's failure."""
+    async with asyncio.timeout(20):
+        while not is_so():
+            for task in tasks:
+                if task.done():
+                    task.result()
+            await asyncio.sleep(0.01)
+
+
+async def read_holder(api: Api) -> str:
+    lease = await InProcessCluster(api).read(HELD)
+    return str(lease["spec"].get("holderIdentity") or "")
