@@ -101,7 +101,7 @@ class Run:
         request = self._request(self._fill(step))
         reply = self._client.send(request)
         body = read_body(reply)
-        if request.method == "POST" and reply.code == 201 and isinstance(body, dict):
+        if reply.code == 201 and isinstance(body, dict):
             self._note(request, body)
         for name, path in step.get("save", {}).items():
             self._values[name] = str(find_in(body, path))
@@ -142,7 +142,8 @@ class Run:
         name = (body.get("metadata") or {}).get("name")
         parts = request.path.strip("/").split("/")
         if name and "dryRun" not in request.query and parts[-1] not in ("eviction", "binding"):
-            self._made.append(f"{request.path}/{name}")
+            is_new = request.method == "POST"
+            self._made.append(f"{request.path}/{name}" if is_new else request.path)
 
     def _watch(self, step: Step, raw: Step) -> Answer:
         query = {"timeoutSeconds": _WATCH_SECONDS, "watch": "true", **step.get("query", {})}
