@@ -4,8 +4,8 @@ import pytest
 
 from kohort.cli.commands.controller import CONTROLLER
 from kohort.cli.exits import UsageError
-from kohort.cli.launching import configure
 from kohort.cli.main import main
+from kohort.cli.processes.launching import configure
 from kohort.controller.running.configuration import Configuration
 
 HEAD = "apiVersion: config.lws.x-k8s.io/v1alpha1\nkind: Configuration\n"

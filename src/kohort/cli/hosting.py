@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kohort.cli.exits import Failure
-from kohort.cli.signals import catch_signals
+from kohort.cli.processes.signals import catch_signals
 from kohort.cli.state import State
 from kohort.simulator.hosting.loop import run
 from kohort.simulator.hosting.memory import settle_memory
@@ -140,7 +140,7 @@ class _Hosting:
         """What else goes on in this process while the cluster runs."""
         if not self._wish.has_operator:
             return []
-        from kohort.cli.operating import make_operator
+        from kohort.cli.processes.operating import make_operator
 
         return [(await make_operator(embedded)).run()]
 

@@ -115,7 +115,7 @@ def _typed(read: Callable[[Any], Any]) -> Callable[[str], Any]:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    from kohort.cli.launching import launch
+    from kohort.cli.processes.launching import launch
 
     if arguments.replace_crds and not arguments.install:
         raise UsageError("--replace-crds is for --install only")

@@ -19,7 +19,7 @@ from uuid import uuid4
 from kohort.apis.api import DEFAULTS, Settings
 from kohort.apis.served import APIS
 from kohort.cli.exits import Failure, UsageError
-from kohort.cli.signals import catch_signals
+from kohort.cli.processes.signals import catch_signals
 from kohort.cluster.errors import KohortError
 from kohort.cluster.http import HttpCluster, connect
 from kohort.cluster.http.access.incluster import ACCOUNT, is_in_cluster
