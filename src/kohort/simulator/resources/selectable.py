@@ -49,23 +49,16 @@ def secret_fields(secret: Object) -> Mapping[str, str]:
 
 
 def event_fields(event: Object) -> Mapping[str, str]:
-    """The selectable fields of an event of the core group."""
-    reporter = intern(event.get("reportingComponent") or "")
+    """The selectable fields of an event by the names of both groups, whichever it came through."""
+    about = event.get("involvedObject") or event.get("regarding") or {}
+    reporter = intern(event.get("reportingComponent") or event.get("reportingController") or "")
     return {
-        **_reference_fields("involvedObject", event.get("involvedObject") or {}),
+        **_reference_fields("involvedObject", about),
+        **_reference_fields("regarding", about),
         "reason": intern(event.get("reason") or ""),
         "reportingComponent": reporter,
+        "reportingController": reporter,
         "source": intern((event.get("source") or {}).get("component") or reporter),
-        "type": intern(event.get("type") or ""),
-    }
-
-
-def new_event_fields(event: Object) -> Mapping[str, str]:
-    """The selectable fields of an event of the newer group."""
-    return {
-        **_reference_fields("regarding", event.get("regarding") or {}),
-        "reason": intern(event.get("reason") or ""),
-        "reportingController": intern(event.get("reportingController") or ""),
         "type": intern(event.get("type") or ""),
     }
 

@@ -203,7 +203,7 @@ def _rest() -> dict[str, Behaviour]:
         "events.events.k8s.io": Behaviour(
             validate=cluster.validate_new_event,
             default=default_new_event,
-            fields=selectable.new_event_fields,
+            fields=selectable.event_fields,
         ),
         "endpointslices.discovery.k8s.io": Behaviour(
             validate=services.validate_endpoint_slice,
