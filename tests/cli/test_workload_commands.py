@@ -187,6 +187,15 @@ def test_a_restart_replaces_every_group(kohort: Tell, cluster: Path):
     assert "kubectl.kubernetes.io/restartedAt" in told
 
 
+def test_what_the_operator_did_is_evidence(kohort: Tell, cluster: Path):
+    hand = Hand(cluster, "doing")
+    hand.create()
+    kohort("rollout", "status", "lws/doing", "--timeout", "60s")
+    hand.edit(set_image("engine:2"), break_pulls())
+    kohort("rollout", "status", "lws/doing", "--timeout", "60s")
+    assert "ago: GroupsProgressing: Created worker" in kohort("why", "lws/doing").out
+
+
 def test_time_is_over_with_code_3(kohort: Tell, cluster: Path):
     hand = Hand(cluster, "slow")
     hand.create(groups=1)

@@ -56,7 +56,7 @@ def test_why_always_has_four_parts():
         "reason": "Failed",
         "message": "Failed to pull image:\n not found",
         "lastTimestamp": ago(seconds=20),
-        "involvedObject": {"name": "llama-3-2", "uid": "a"},
+        "involvedObject": {"kind": "Pod", "name": "llama-3-2", "uid": "a"},
     }
     assert why(BLOCKED, event).splitlines() == [
         "llama  LeaderWorkerSet  ! blocked 4m12s",
@@ -126,10 +126,10 @@ def test_a_group_that_is_made_again_and_again_is_noted():
             "type": "Normal",
             "reason": "Scheduled",
             "lastTimestamp": ago(minutes=minutes),
-            "involvedObject": {"name": "llama-3-2", "uid": f"life-{minutes}"},
+            "involvedObject": {"kind": "Pod", "name": "llama-3-2", "uid": f"life-{minutes}"},
         }
-        for minutes in (1, 2, 3, 50)
+        for minutes in (1, 2, 3, 4, 50)
     ]
-    assert "notes     llama-3-2 has been made 3 times in 10 minutes" in why(scene, *events)
+    assert "notes     llama-3-2 has been made 4 times in 10 minutes" in why(scene, *events)
     assert "next      kohort rollout status lws/llama\n" in why(scene)
-    assert "has been made" not in why(scene, *events[:2])
+    assert "has been made" not in why(scene, *events[:3])

@@ -19,7 +19,7 @@ from kohort.views.troubles import Trouble
 
 CULPRITS_MAX = 3
 _EVENTS_MAX = 2
-_LIVES_MANY = 3
+_LIVES_MANY = 4  # a change and its undo make three
 _RECENT = timedelta(minutes=10)
 _CRASHES = ("CrashLoopBackOff", "Error", "RunContainerError", "OOMKilled")
 
@@ -92,12 +92,16 @@ def _evidence(picture: Picture, health: Health, events: Sequence[Object]) -> Ite
         yield _describe_trouble(alike[0])
         if len(alike) > 1:
             yield f"and the same of {', '.join(t.member for t in alike[1:4])}{_and_more(alike)}"
-        yield from _tell_events(picture, _events_of(events, alike[0].member))
+        yield from _tell_events(
+            picture, _events_of(events, picture.api.members.name, alike[0].member)
+        )
     if picture.reading is not None and picture.reading.observed.progress is None:
         yield "the operator: it has made nothing yet; is 'kohort controller' running?"
     elif not sorts:
         yield "members that do not exist yet, or have just changed"
-    yield from _tell_events(picture, _events_of(events, picture.name), any_type=True)
+    yield from _tell_events(
+        picture, _events_of(events, picture.api.kind.name, picture.name), any_type=True
+    )
 
 
 def _and_more(alike: list[Trouble]) -> str:
@@ -114,8 +118,9 @@ def _describe_trouble(trouble: Trouble) -> str:
     return f"{trouble.member}  {trouble.reason}: {trouble.message} ({', '.join(place)})"
 
 
-def _events_of(events: Sequence[Object], name: str) -> list[Object]:
-    return [e for e in events if (e.get("involvedObject") or {}).get("name") == name]
+def _events_of(events: Sequence[Object], kind: str, name: str) -> list[Object]:
+    about = [(event, event.get("involvedObject") or {}) for event in events]
+    return [e for e, obj in about if (obj.get("kind"), obj.get("name")) == (kind, name)]
 
 
 def _tell_events(
@@ -132,7 +137,7 @@ def _count_lives(picture: Picture, events: Sequence[Object], name: str) -> int:
     """How many pods of one name events of late tell of."""
     recent = [
         event
-        for event in _events_of(events, name)
+        for event in _events_of(events, picture.api.members.name, name)
         if (seen := find_time(_last_seen(event))) and picture.now - seen < _RECENT
     ]
     return len({event["involvedObject"].get("uid") for event in recent})
@@ -201,7 +206,7 @@ def _notes(picture: Picture, events: Sequence[Object]) -> Iterator[str]:
         if lives >= _LIVES_MANY:
             yield (
                 f"{culprit.member} has been made {lives} times in 10 minutes: "
-                "its group is restarted again and again"
+                "its group seems to be restarted again and again"
             )
     status = picture.root.get("status") or {}
     generation = metadata_of(picture.root).get("generation", 0)
