@@ -16,6 +16,7 @@ import msgspec
 import orjson
 
 from kohort.cluster.objects import Object
+from kohort.simulator.store.fields import keep_fields, keep_labels
 
 
 class OwnerFacts(msgspec.Struct, gc=False, rename="camel"):
@@ -90,7 +91,6 @@ class Facts(msgspec.Struct, gc=False, rename="camel"):
 
 
 _decoder = msgspec.json.Decoder(Facts)
-_NO_LABELS: dict[str, str] = {}
 
 
 def _decode_facts(raw: bytes) -> Facts:
@@ -134,9 +134,9 @@ class Entry:
         self.key = key  # (namespace, name)
         self.rv = rv
         self.raw = raw
-        self.fields = fields
+        self.fields = keep_fields(fields)
         self.uid: str = metadata.get("uid", "")
-        self.labels: dict[str, str] = metadata.get("labels") or _NO_LABELS
+        self.labels = keep_labels(metadata.get("labels"))
         self.owners = tuple([owner["uid"] for owner in owners]) if owners else ()
         self.controller = next((o["uid"] for o in owners if o.get("controller")), "")
         self.is_leaving = metadata.get("deletionTimestamp") is not None

@@ -212,7 +212,7 @@ def _write_row(bucket: str, event: Event) -> _Row:
     entry, previous = event.entry, event.previous
     namespace, name = entry.key
     before = None if previous is None else previous.rv
-    fields = orjson.dumps(entry.fields)
+    fields = orjson.dumps(dict(entry.fields))
     return (entry.rv, bucket, namespace, name, event.change, before, fields, entry.raw)
 
 
