@@ -86,20 +86,6 @@ class Scene:
 
     def pod(self, group: int, index: int) -> Object:
         name = f"llama-{group}-{index}" if index else f"llama-{group}"
-        is_ready = name not in self.waiting and name not in self.unready
-        status: Object = {
-            "phase": "Running" if is_ready else "Pending",
-            "conditions": [
-                {
-                    "type": "Ready",
-                    "status": "True" if is_ready else "False",
-                    "lastTransitionTime": ago(minutes=4, seconds=12),
-                }
-            ],
-            "containerStatuses": [
-                {"name": "engine", "restartCount": 0, **self.waiting.get(name, {})}
-            ],
-        }
         marks = {
             labels.NAME: "llama",
             labels.GROUP_INDEX: str(group),
@@ -117,7 +103,23 @@ class Scene:
                 "ownerReferences": own(f"set-{group}" if index else "set"),
             },
             "spec": {"nodeName": f"gpu-0{group}", **self.unready.get(name, {}).get("spec", {})},
-            "status": {**status, **self.unready.get(name, {}).get("status", {})},
+            "status": {**self.status(name), **self.unready.get(name, {}).get("status", {})},
+        }
+
+    def status(self, name: str) -> Object:
+        is_ready = name not in self.waiting and name not in self.unready
+        return {
+            "phase": "Running" if is_ready else "Pending",
+            "conditions": [
+                {
+                    "type": "Ready",
+                    "status": "True" if is_ready else "False",
+                    "lastTransitionTime": ago(minutes=4, seconds=12),
+                }
+            ],
+            "containerStatuses": [
+                {"name": "engine", "restartCount": 0, **self.waiting.get(name, {})}
+            ],
         }
 
     def sets(self) -> list[Object]:

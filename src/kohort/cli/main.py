@@ -13,17 +13,25 @@ from pathlib import PurePath
 from kohort.cli.exits import end
 from kohort.cli.table import Entry, Group, dispatch
 
-_WORKLOADS = "kohort.cli.commands.workloads"
-
 COMMANDS = Group(
     summary="a Kubernetes control plane in one process, with simulated GPU nodes",
     examples=("up", "up --nodes 32 --racks 4 --speed 10 --detach", "sim node fail gpu-03", "down"),
     entries={
         "up": Entry("kohort.cli.commands.up", "UP", "start a cluster on this machine"),
         "down": Entry("kohort.cli.commands.down", "DOWN", "stop a cluster"),
-        "get": Entry(f"{_WORKLOADS}.get", "GET", "show workloads: a table of all, a tree of one"),
-        "why": Entry(f"{_WORKLOADS}.why", "WHY", "say what a workload waits for, and what to do"),
-        "rollout": Entry(f"{_WORKLOADS}.rollout", "ROLLOUT", "follow and steer a rollout"),
+        "get": Entry(
+            "kohort.cli.commands.workloads.get",
+            "GET",
+            "show workloads: a table of all, a tree of one",
+        ),
+        "why": Entry(
+            "kohort.cli.commands.workloads.why",
+            "WHY",
+            "say what a workload waits for, and what to do",
+        ),
+        "rollout": Entry(
+            "kohort.cli.commands.workloads.rollout", "ROLLOUT", "follow and steer a rollout"
+        ),
         "crds": Entry("kohort.cli.commands.crds", "CRDS", "print the CustomResourceDefinitions"),
         "manifests": Entry(
             "kohort.cli.commands.manifests", "MANIFESTS", "print all that a cluster needs"

@@ -2,7 +2,9 @@
 
 from kohort.cli.table import Entry, Group
 
-_PLACE = "kohort.cli.commands.workloads"
+_STATUS = "kohort.cli.commands.workloads.status"
+_HISTORY = "kohort.cli.commands.workloads.history"
+_STEERING = "kohort.cli.commands.workloads.steering"
 
 ROLLOUT = Group(
     summary="follow and steer the rollout of a workload",
@@ -14,11 +16,11 @@ ROLLOUT = Group(
         "pause lws/llama",
     ),
     entries={
-        "status": Entry(f"{_PLACE}.status", "STATUS", "wait until a rollout has ended"),
-        "history": Entry(f"{_PLACE}.history", "HISTORY", "list revisions and what changed"),
-        "undo": Entry(f"{_PLACE}.steering", "UNDO", "go back to an earlier revision"),
-        "restart": Entry(f"{_PLACE}.steering", "RESTART", "replace all groups, within the budget"),
-        "pause": Entry(f"{_PLACE}.steering", "PAUSE", "replace no further groups"),
-        "resume": Entry(f"{_PLACE}.steering", "RESUME", "go on after a pause"),
+        "status": Entry(_STATUS, "STATUS", "wait until a rollout has ended"),
+        "history": Entry(_HISTORY, "HISTORY", "list revisions and what changed"),
+        "undo": Entry(_STEERING, "UNDO", "go back to an earlier revision"),
+        "restart": Entry(_STEERING, "RESTART", "replace all groups, within the budget"),
+        "pause": Entry(_STEERING, "PAUSE", "replace no further groups"),
+        "resume": Entry(_STEERING, "RESUME", "go on after a pause"),
     },
 )
