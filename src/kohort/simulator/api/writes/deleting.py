@@ -5,6 +5,7 @@ An object that somebody waits for is only marked; whoever removes the last
 finalizer, or confirms the end of the grace period, takes it away.
 """
 
+import asyncio
 from datetime import timedelta
 
 import orjson
@@ -22,6 +23,7 @@ from kohort.simulator.store.entries import Entry
 CLEANUP = "customresourcecleanup.apiextensions.k8s.io"
 _DEFINITIONS = DEFINITION.group_resource
 _IMMORTAL = ("default", "kube-system", "kube-public")
+_DELETES_PER_PAUSE = 20
 _ORPHAN, _FOREGROUND = "orphan", "foregroundDeletion"
 _FINALIZERS = {"Orphan": _ORPHAN, "Foreground": _FOREGROUND}
 # These answer with the object that was deleted; all others with a Status.
@@ -71,10 +73,13 @@ async def delete_collection(
     entries, _ = list_entries(context, target, chosen)
     prefix = item_prefix(target.resource)
     shown = [encode_item(target.resource, entry, prefix) for entry in entries]
-    for entry in entries:
+    for number, entry in enumerate(entries, 1):
         one = Target(target.resource, entry.namespace, entry.name)
         if context.find(one) is not None:
             await delete(context, one, options)
+        if number % _DELETES_PER_PAUSE == 0:
+            # Others are served between ten thousand deletions, too.
+            await asyncio.sleep(0)
     metadata = {"resourceVersion": str(context.store.revision)}
     if target.resource.structural is not None:
         metadata["continue"] = ""
