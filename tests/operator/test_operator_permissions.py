@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from operator_lab import CountingCluster, Lab, make_lws, set_image, set_replicas
 
+from kohort.apis.leaderworkerset import labels
 from kohort.apis.leaderworkerset.api import LEADER_WORKER_SET
 from kohort.cluster.objects import Kind
 from kohort.cluster.permissions import Grant
@@ -31,12 +32,14 @@ from kohort.simulator.inprocess import InProcessCluster
 
 APIS = [LEADER_WORKER_SET]
 VERBS = {"read": "get", "list": "list", "watch": "watch", "create": "create"}
-VERBS |= {"update": "update", "patch": "patch", "delete": "delete"}
+VERBS |= {"update": "update", "patch": "patch", "delete": "delete", "rehearse": "create"}
 Request = tuple[str, str, str]  # verb, group, resource
 
 # Granted although nothing here asks for it.
 RESERVES: dict[Request, str] = {
     ("get", "apps", "statefulsets"): "a create that meets a namesake reads it",
+    ("get", "", "pods"): "a create that meets a namesake reads it",
+    ("get", "", "persistentvolumeclaims"): "a create that meets a namesake reads it",
     ("get", "apps", "controllerrevisions"): "a create that meets a namesake reads it",
     ("update", "leaderworkerset.x-k8s.io", "leaderworkersets/finalizers"): "checked by a plugin",
     ("update", "", "pods/finalizers"): "checked by a plugin that our server does not have",
@@ -116,8 +119,23 @@ async def live_a_full_life(lab: Lab) -> None:
     await lab.run(60)
 
 
+async def live_by_pods(lab: Lab) -> None:
+    """Come up on pods of our own with claims, and roll."""
+    wanted = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+    claims = {"volumeClaimTemplates": [{"metadata": {"name": "data"}, "spec": wanted}]}
+    policy = {"whenDeleted": "Delete", "whenScaled": "Delete"}
+    claims["persistentVolumeClaimRetentionPolicy"] = policy
+    await lab.apply(make_lws("z", template=claims, annotations={labels.CARRIER: "pods"}))
+    await lab.until(lambda: lab.is_available("z"))
+    await lab.edit("z", set_replicas(1))
+    await lab.run(60)
+    await lab.edit("z", set_image("engine:2"))
+    await lab.until(lambda: lab.is_available("z"))
+
+
 async def test_the_cluster_role_allows_what_the_operator_does_and_no_more(lab: AuditedLab):
     await live_a_full_life(lab)
+    await live_by_pods(lab)
     asked = lab.cluster.requests
     keeper = await keep_certificates(lab)
     allowed = granted(cluster_grants(APIS))
@@ -128,6 +146,7 @@ async def test_the_cluster_role_allows_what_the_operator_does_and_no_more(lab: A
 
 async def keep_certificates(lab: AuditedLab) -> set[Request]:
     """What the keeper asks for, from nothing, and again when it is time to renew."""
+    await lab.stop_operator()
     names = configuration_names(APIS)
     person = InProcessCluster(lab.api)
     await install_webhooks(person, APIS, InstallOptions())
