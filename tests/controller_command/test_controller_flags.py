@@ -108,6 +108,13 @@ def test_a_bad_file_is_named(capsys, tmp_path):
     assert f"{path}: unknown field 'metrcs' (did you mean 'metrics'?)" in said
 
 
+def test_gangs_are_refused_rather_than_ignored(capsys, tmp_path):
+    path = tmp_path / "config.yaml"
+    path.write_text(HEAD + "gangSchedulingManagement: {schedulerProvider: volcano}\n")
+    code, said = refused(capsys, f"--config={path}")
+    assert (code, "gang scheduling by volcano is not served yet" in said) == (1, True)
+
+
 KUBECONFIG = """
 apiVersion: v1
 kind: Config

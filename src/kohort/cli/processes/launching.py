@@ -79,7 +79,11 @@ def configure(arguments: argparse.Namespace) -> Configuration:
         for flag, field in _FLAGS.items()
         if (value := getattr(arguments, flag)) is not None
     }
-    return check_configuration(replace(configuration, **given))
+    configured = check_configuration(replace(configuration, **given))
+    if configured.scheduler:
+        # A gang that is silently not made would let groups start in halves.
+        raise Failure(f"gang scheduling by {configured.scheduler} is not served yet")
+    return configured
 
 
 def _describe(

@@ -198,8 +198,9 @@ class Process:
                 why = {"error": str(trouble)} if trouble else {"holder": holder or "nobody"}
                 if not acquiring.done() and why != told:
                     told = why
+                    tell = log.warning if trouble else log.info
                     words = "cannot reach for the lease" if trouble else "waiting for the lease"
-                    log.warning(words, extra={"facts": {**facts, **why}})
+                    tell(words, extra={"facts": {**facts, **why}})
             await acquiring
         finally:
             acquiring.cancel()
