@@ -40,10 +40,13 @@ def test_names_and_conversion_are_filled_in():
     assert spec["conversion"] == {"strategy": "None"}
 
 
-def test_conversion_webhooks_are_refused_by_name():
+def test_conversion_webhooks_are_refused_by_name_where_they_would_be_asked():
     crd = definition(spec__conversion={"strategy": "Webhook"})
-    found = texts(validate_definition(crd))
-    assert any("conversion webhooks are not supported by Kohort yet" in text for text in found)
+    refusal = "conversion webhooks are not supported by Kohort yet"
+    assert not any(refusal in text for text in texts(validate_definition(crd)))
+    second = {**crd["spec"]["versions"][0], "name": "v2", "storage": False}
+    crd["spec"]["versions"].append(second)
+    assert any(refusal in text for text in texts(validate_definition(crd)))
 
 
 @pytest.mark.parametrize(
