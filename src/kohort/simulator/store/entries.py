@@ -16,7 +16,7 @@ import msgspec
 import orjson
 
 from kohort.cluster.objects import Object
-from kohort.simulator.store.fields import keep_fields, keep_labels
+from kohort.simulator.store.fields import Fields, keep_labels, keep_names
 
 
 class OwnerFacts(msgspec.Struct, gc=False, rename="camel"):
@@ -115,8 +115,9 @@ class Entry:
 
     __slots__ = (
         "_facts",
+        "_places",
+        "_values",
         "controller",
-        "fields",
         "is_leaving",
         "key",
         "labels",
@@ -134,13 +135,19 @@ class Entry:
         self.key = key  # (namespace, name)
         self.rv = rv
         self.raw = raw
-        self.fields = keep_fields(fields)
+        self._places = keep_names(fields)
+        self._values = tuple(fields.values())
         self.uid: str = metadata.get("uid", "")
         self.labels = keep_labels(metadata.get("labels"))
         self.owners = tuple([owner["uid"] for owner in owners]) if owners else ()
         self.controller = next((o["uid"] for o in owners if o.get("controller")), "")
         self.is_leaving = metadata.get("deletionTimestamp") is not None
         self._facts: Facts | None = None
+
+    @property
+    def fields(self) -> Mapping[str, str]:
+        """The values that field selectors can ask for."""
+        return Fields(self._places, self._values)
 
     @property
     def namespace(self) -> str:

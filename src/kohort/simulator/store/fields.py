@@ -17,29 +17,29 @@ NO_LABELS: dict[str, str] = {}
 class Fields(Mapping[str, str]):
     """The values of one object, by name."""
 
-    __slots__ = ("_places", "_values")
+    __slots__ = ("_places", "ordered")
 
-    def __init__(self, values: Mapping[str, str]) -> None:
-        names = tuple(values)
-        places = _places.get(names)
-        if places is None:
-            places = _places[names] = {name: place for place, name in enumerate(names)}
+    def __init__(self, places: dict[str, int], ordered: tuple[str, ...]) -> None:
         self._places = places
-        self._values = tuple(values.values())
+        self.ordered = ordered
 
     def __getitem__(self, name: str) -> str:
-        return self._values[self._places[name]]
+        return self.ordered[self._places[name]]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._places)
 
     def __len__(self) -> int:
-        return len(self._values)
+        return len(self.ordered)
 
 
-def keep_fields(values: Mapping[str, str]) -> Fields:
-    """The same values, kept small."""
-    return values if isinstance(values, Fields) else Fields(values)
+def keep_names(values: Mapping[str, str]) -> dict[str, int]:
+    """Where each name has its value, as one dictionary for all objects with these names."""
+    names = tuple(values)
+    found = _places.get(names)
+    if found is None:
+        found = _places[names] = {name: place for place, name in enumerate(names)}
+    return found
 
 
 def keep_labels(labels: dict[str, str] | None) -> dict[str, str]:

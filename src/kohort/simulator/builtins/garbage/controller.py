@@ -17,6 +17,7 @@ from kohort.cluster.errors import ClusterError
 from kohort.cluster.objects import Kind
 from kohort.simulator.builtins.garbage.index import Index, Place, place_of
 from kohort.simulator.builtins.ownership import set_owners, write_owner
+from kohort.simulator.kinds import EVENT
 from kohort.simulator.steps import Action, Delete, Merge, Moment, Step, View
 from kohort.simulator.store.entries import Entry, OwnerFacts
 
@@ -53,8 +54,11 @@ class GarbageCollector:
         self.watch_kinds(kinds)
 
     def watch_kinds(self, kinds: Iterable[Kind]) -> None:
-        """Watch these kinds from now on: all that can be deleted."""
-        self.kinds = tuple(kinds)
+        """Watch these kinds from now on: all that can own or be owned.
+
+        Events are left out, as in the real collector: they are many, and end by themselves.
+        """
+        self.kinds = tuple(kind for kind in kinds if kind.group_resource != EVENT.group_resource)
         self._by_name = {(kind.group, kind.name): kind for kind in self.kinds}
         self._by_resource = {kind.group_resource: kind for kind in self.kinds}
 
