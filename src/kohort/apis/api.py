@@ -80,6 +80,25 @@ class Reading:
 
 
 @dataclass(frozen=True, slots=True)
+class Deeds:
+    """What came of a plan: what was done, what was refused with which words, what was reported."""
+
+    done: tuple[Action, ...] = ()
+    failed: tuple[tuple[Action, str], ...] = ()
+    is_reported: bool = False  # the status was written
+
+
+@dataclass(frozen=True, slots=True)
+class Rehearsal:
+    """A member that nobody makes: asked for, to see whether the server would have it made."""
+
+    kind: Kind
+    namespace: str
+    obj: Object
+    is_admitted: Callable[[Object], bool]  # whether the answer bears the marks of our admission
+
+
+@dataclass(frozen=True, slots=True)
 class Edition:
     """A stored revision as people know it: a number to name it by, and what it asked for."""
 
@@ -140,8 +159,12 @@ class Api:
     read: Callable[[Family], Reading]  # raises InvalidWorkload
     render: Callable[[Family, Reading, Plan], tuple[Action, ...]]
     write_status: Callable[[Family, Reading, Plan, str], Object]  # (…, now) -> status
-    tell: Callable[[Family, Reading, Plan, tuple[Action, ...]], tuple[Notice, ...]]
+    tell: Callable[[Family, Reading, Plan, Deeds], tuple[Notice, ...]]
     webhooks: tuple[Webhook, ...] = ()
     definition: Callable[[], Object] = dict  # the CustomResourceDefinition
     writes: tuple[Grant, ...] = ()  # what its actions need, beyond what it watches
     face: Face | None = None  # None: people cannot act on it through us
+    # None: its members need no admission by us, so nothing has to be asked.
+    rehearse: Callable[[Family], Rehearsal | None] = lambda family: None
+    # Wakes whoever makes members and has given up for a while; empty if none is missing.
+    wake: Callable[[Family, str], tuple[Action, ...]] = lambda family, now: ()

@@ -32,6 +32,7 @@ class Patch:
     manager: str = ""
     force: bool = False
     why: str = ""
+    disrupts: bool = False  # members will go because of it, and must be made again
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,7 @@ class Delete:
     uid: str
     propagation: str = ""
     why: str = ""
+    disrupts: bool = False  # somebody else must make it again
 
 
 Action = Create | Patch | Delete

@@ -67,6 +67,9 @@ class Cluster(Protocol):
     async def create(self, kind: Kind, namespace: str, obj: Object) -> Object:
         """Make an object; the answer is what was stored."""
 
+    async def rehearse(self, kind: Kind, namespace: str, obj: Object) -> Object:
+        """What a create would store; nothing is stored."""
+
     async def read(self, address: Address) -> Object:
         """One object, fresh from the server."""
 

@@ -16,6 +16,7 @@ from kohort.apis.api import DEFAULTS, Api, Family, Key, Settings, Watched
 from kohort.apis.facts import Whole
 from kohort.cluster.objects import Kind
 from kohort.cluster.port import Cluster, Selection
+from kohort.controller.admission.rehearsing import Rehearser
 from kohort.controller.caching.cache import Cache, Difference
 from kohort.controller.caching.informers import Informers
 from kohort.controller.caching.watermarks import Watermarks
@@ -62,7 +63,9 @@ class Desk:
         self.on_fault: Callable[[Key, Exception], None] = _raise
         self._may_write = office.may_write
         self._time = office.time
-        self._reconciler = Reconciler(api, self.executor, self.events)
+        self._reconciler = Reconciler(
+            api, self.executor, self.events, Rehearser(api, office.cluster)
+        )
         self._memories: dict[Key, Memory] = {}
         self._lost: dict[Key, dict[str, tuple[str, ...]]] = {}
         self.roots: Cache[Whole] = informers.add(Selection(api.kind), Whole)

@@ -9,11 +9,21 @@ changing is written at most once a second, but its last state always.
 
 from dataclasses import dataclass, field
 
-from kohort.apis.api import Api, Family, InvalidWorkload, Reading
+import orjson
+
+from kohort.apis.api import Api, Deeds, Family, InvalidWorkload, Reading
 from kohort.cluster.actions import Action, Patch
 from kohort.cluster.errors import BadRequest, Forbidden, Invalid
-from kohort.cluster.objects import Object, name_of, namespace_of, uid_of
+from kohort.cluster.objects import (
+    Object,
+    annotations_of,
+    labels_of,
+    name_of,
+    namespace_of,
+    uid_of,
+)
 from kohort.cluster.port import Address
+from kohort.controller.admission.rehearsing import MOMENT_SECONDS, Doubt, Rehearser
 from kohort.controller.events import EventSink
 from kohort.controller.execute import Executor, Outcome, Result
 from kohort.controller.stalling import clear_stall, write_stall
@@ -22,6 +32,8 @@ from kohort.model.plans import Plan
 from kohort.planning.plan import plan
 
 STATUS_SECONDS_MIN = 1.0
+# A name that somebody else holds may become free without anybody telling us.
+TAKEN_RECHECK_SECONDS = 30.0
 
 
 @dataclass(slots=True)
@@ -29,7 +41,9 @@ class Memory:
     """What is known of a workload beyond its objects; all of it may be lost without harm."""
 
     refused: dict[str, str] = field(default_factory=dict)  # what we asked for, and the answer
-    refused_generation: int = -1
+    refused_for: bytes = b""  # what the user had asked for then
+    taken: dict[str, float] = field(default_factory=dict)  # of these: names, and when we tried
+    doubt: Doubt = field(default_factory=Doubt)
     dropped: frozenset[str] = frozenset()
     status_written: float = -STATUS_SECONDS_MIN
 
@@ -50,55 +64,56 @@ class Look:
 class Reconciler:
     """Looks at workloads of one API."""
 
-    def __init__(self, api: Api, executor: Executor, events: EventSink) -> None:
+    def __init__(
+        self, api: Api, executor: Executor, events: EventSink, rehearser: Rehearser
+    ) -> None:
         self._api = api
         self._executor = executor
         self._events = events
+        self._rehearser = rehearser
 
     async def look(self, family: Family, memory: Memory, now: str, elapsed: float) -> Look:
         """Take one workload one step closer to what its user asked for."""
         try:
             reading = self._api.read(family)
+            decided = plan(reading.workload, reading.observed)
+            rendered = self._api.render(family, reading, decided)
         except InvalidWorkload as error:
             stalled = write_stall(family.root, error.reason, str(error), now)
             return await self._report(family, stalled, memory, elapsed)
-        decided = plan(reading.workload, reading.observed)
-        actions = self._untried(self._api.render(family, reading, decided), reading, memory)
+        actions = _untried(rendered, family, memory, elapsed)
+        actions = await self._rehearser.sift(family, actions, memory.doubt, now, elapsed)
         key = (namespace_of(family.root), name_of(family.root))
         outcomes = await self._executor.run(actions, key)
-        self._learn(outcomes, memory)
-        if any(_may_succeed_later(outcome) for outcome in outcomes):
-            return Look(is_failed=True, actions=len(actions))
-        done = tuple(o.action for o in outcomes if o.result is Result.DONE)
-        status = self._status(family, reading, decided, memory, now)
-        look = await self._report(family, status, memory, elapsed)
-        if done or look.actions:
-            notices = self._api.tell(family, reading, decided, done)
+        self._learn(outcomes, memory, elapsed)
+        is_failed = any(_may_succeed_later(outcome) for outcome in outcomes)
+        look = Look()
+        if not is_failed or _is_seen(family.root):
+            status = self._status(family, reading, decided, memory, now)
+            look = await self._report(family, status, memory, elapsed)
+        deeds = _deeds_of(outcomes, is_reported=look.actions > 0)
+        if deeds.done or deeds.failed or deeds.is_reported:
+            notices = self._api.tell(family, reading, decided, deeds)
             await self._events.tell(family.root, notices, now)
-        retry = any(outcome.result is Result.CONFLICT for outcome in outcomes)
+        is_failed |= any(outcome.result is Result.CONFLICT for outcome in outcomes)
         blocked = tuple(blocker.reason for blocker in decided.report.blockers)
         return Look(
-            look.recheck_seconds,
-            look.is_failed or retry,
+            _soonest(look.recheck_seconds, _recheck_seconds(memory, elapsed)),
+            look.is_failed or is_failed,
             look.actions + len(actions),
-            blocked,
+            blocked + ("AdmissionSilent",) * memory.doubt.is_silent,
             reading.observed,
             decided.report.wanted,
-            done,
+            deeds.done,
         )
 
-    def _untried(
-        self, actions: tuple[Action, ...], reading: Reading, memory: Memory
-    ) -> tuple[Action, ...]:
-        if memory.refused_generation != reading.workload.generation:
-            memory.refused_generation = reading.workload.generation
-            memory.refused.clear()
-        return tuple(action for action in actions if action.why not in memory.refused)
-
-    def _learn(self, outcomes: list[Outcome], memory: Memory) -> None:
+    def _learn(self, outcomes: list[Outcome], memory: Memory, elapsed: float) -> None:
         for outcome in outcomes:
+            why = outcome.action.why
             if outcome.result in (Result.REFUSED, Result.TAKEN) and not _is_quota(outcome):
-                memory.refused[outcome.action.why] = outcome.message
+                memory.refused[why] = outcome.message
+                if outcome.result is Result.TAKEN:
+                    memory.taken[why] = elapsed
             elif outcome.result is Result.DONE and isinstance(outcome.action, Patch):
                 memory.dropped |= outcome.dropped
 
@@ -118,7 +133,7 @@ class Reconciler:
             return Look()
         wait = memory.status_written + STATUS_SECONDS_MIN - elapsed
         if wait > 0:
-            return Look(recheck_seconds=wait)
+            return Look(recheck_seconds=max(wait, MOMENT_SECONDS))
         address = Address(self._api.kind, namespace_of(root), name_of(root), "status")
         body = {"metadata": {"uid": uid_of(root)}, "status": status}
         memory.status_written = elapsed
@@ -127,6 +142,48 @@ class Reconciler:
         outcomes = await self._executor.run((write,), key)
         is_done = outcomes[0].result in (Result.DONE, Result.GONE)
         return Look(is_failed=not is_done, actions=1)
+
+
+def _untried(
+    actions: tuple[Action, ...], family: Family, memory: Memory, elapsed: float
+) -> tuple[Action, ...]:
+    """What the server has not refused already, while the user asks for the same."""
+    root = family.root
+    asked = [root["metadata"].get("generation"), labels_of(root), annotations_of(root)]
+    wish = orjson.dumps(asked, option=orjson.OPT_SORT_KEYS)
+    if memory.refused_for != wish:
+        memory.refused_for = wish
+        memory.refused.clear()
+        memory.taken.clear()
+    for why, tried in tuple(memory.taken.items()):
+        if elapsed - tried >= TAKEN_RECHECK_SECONDS:
+            del memory.taken[why], memory.refused[why]
+    return tuple(action for action in actions if action.why not in memory.refused)
+
+
+def _deeds_of(outcomes: list[Outcome], *, is_reported: bool) -> Deeds:
+    bad = (Result.REFUSED, Result.TAKEN, Result.FAILED)
+    return Deeds(
+        tuple(o.action for o in outcomes if o.result is Result.DONE),
+        tuple((o.action, o.message) for o in outcomes if o.result in bad),
+        is_reported,
+    )
+
+
+def _is_seen(root: Object) -> bool:
+    """Whether a status of this generation was written: only then may another follow a failure."""
+    seen = (root.get("status") or {}).get("observedGeneration")
+    return bool(seen == root["metadata"].get("generation"))
+
+
+def _recheck_seconds(memory: Memory, elapsed: float) -> float | None:
+    taken = min(memory.taken.values(), default=None)
+    wait = None if taken is None else max(MOMENT_SECONDS, taken + TAKEN_RECHECK_SECONDS - elapsed)
+    return _soonest(wait, memory.doubt.recheck_seconds(elapsed))
+
+
+def _soonest(*seconds: float | None) -> float | None:
+    return min((s for s in seconds if s is not None), default=None)
 
 
 def _may_succeed_later(outcome: Outcome) -> bool:

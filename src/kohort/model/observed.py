@@ -38,6 +38,7 @@ class Group:
     members: tuple[Member, ...] = ()
     is_whole: bool = True  # all objects that carry it exist; half a group is not counted
     lost: tuple[str, ...] = ()  # members of this incarnation that were here and are gone
+    unfit: tuple[str, ...] = ()  # members that cannot work as they were made
 
     @property
     def unit(self) -> Unit:

@@ -1,6 +1,8 @@
 """The order of the phases of a plan, and nothing else."""
 
-from kohort.model.observed import Observed
+from dataclasses import replace
+
+from kohort.model.observed import Observed, Progress
 from kohort.model.plans import Plan, Rollout
 from kohort.model.reasons import Blocker
 from kohort.model.workload import Workload
@@ -14,6 +16,7 @@ def plan(workload: Workload, observed: Observed) -> Plan:
     """What to do about a workload now, and what to say of it."""
     strategy = STRATEGIES[workload.rollout.strategy]
     rollout = strategy(observed.units, observed.progress, workload.revision, workload.rollout)
+    rollout = _wait_for_carrier(rollout, observed.progress, workload.revision)
     restarts = plan_recovery(workload, observed)
     blockers = _blockers(workload, observed, rollout)
     return Plan(
@@ -22,6 +25,18 @@ def plan(workload: Workload, observed: Observed) -> Plan:
         restarts=restarts,
         may_complete=plan_startup(workload, observed),
     )
+
+
+def _wait_for_carrier(rollout: Rollout, progress: Progress | None, target: str) -> Rollout:
+    """
+    The boundary stays until the carrier has acted on the last one.
+
+    Until then nobody knows which units are old: a template may have changed
+    although its revision did not.
+    """
+    if progress is None or progress.is_seen or progress.target != target:
+        return rollout
+    return replace(rollout, boundary=max(rollout.boundary, progress.boundary))
 
 
 def _blockers(workload: Workload, observed: Observed, rollout: Rollout) -> tuple[Blocker, ...]:

@@ -6,6 +6,9 @@ gone, the whole group is restarted, once for each incarnation of it. Members tha
 belong to an earlier incarnation are leftovers and start nothing (lws#805). With
 ``after-start`` a group that is still coming up is left to come up.
 
+A member that was made so that it cannot work takes its group along under any
+policy: it has not failed, it was never right.
+
 What has gone is judged by uids, not by catching a deletion, so a member that was
 replaced behind our back counts (spec §16.3).
 """
@@ -21,23 +24,22 @@ from kohort.model.workload import Workload
 
 def plan_recovery(workload: Workload, observed: Observed) -> tuple[Restart, ...]:
     """The groups to restart now, lowest first."""
-    if workload.recovery.trigger is Trigger.NEVER:
-        return ()
     return tuple(_restarts(workload, observed))
 
 
 def _restarts(workload: Workload, observed: Observed) -> Iterator[Restart]:
-    patient = workload.recovery.trigger is Trigger.AFTER_START
+    trigger = workload.recovery.trigger
     for group in observed.groups:
-        cause = _find_cause(group)
-        if not cause or not group.incarnation or group.phase is Phase.LEAVING:
-            continue
-        if patient and group.is_forming:
-            continue
-        yield Restart(group.ordinal, group.incarnation, cause)
+        cause = _find_cause(group, trigger)
+        if cause and group.incarnation and group.phase is not Phase.LEAVING:
+            yield Restart(group.ordinal, group.incarnation, cause)
 
 
-def _find_cause(group: Group) -> str:
+def _find_cause(group: Group, trigger: Trigger) -> str:
+    if group.unfit:
+        return group.unfit[0]
+    if trigger is Trigger.NEVER or (trigger is Trigger.AFTER_START and group.is_forming):
+        return ""
     failed = [member.name for member in group.members if _has_failed(member)]
     return next(iter([*failed, *group.lost]), "")
 

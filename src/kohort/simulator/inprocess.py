@@ -8,6 +8,7 @@ are copied on their way in and out, so neither side can change what the other ho
 import asyncio
 import builtins
 from collections.abc import AsyncIterator
+from dataclasses import replace
 
 import orjson
 
@@ -47,6 +48,11 @@ class InProcessCluster:
         """Make an object; the answer is what was stored."""
         target = self._target(kind, namespace)
         return _read(await self.api.create(target, _copy(obj), self._options()))
+
+    async def rehearse(self, kind: Kind, namespace: str, obj: Object) -> Object:
+        """What a create would store; nothing is stored."""
+        options = replace(self._options(), dry_run=True)
+        return _read(await self.api.create(self._target(kind, namespace), _copy(obj), options))
 
     async def read(self, address: Address) -> Object:
         """One object, fresh from the store."""

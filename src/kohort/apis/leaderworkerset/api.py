@@ -13,7 +13,9 @@ from kohort.apis.leaderworkerset.admission.warning import warn_workload
 from kohort.apis.leaderworkerset.definition import define_leader_worker_set
 from kohort.apis.leaderworkerset.face import FACE
 from kohort.apis.leaderworkerset.names import find_ordinal
-from kohort.apis.leaderworkerset.translation.acting import render
+from kohort.apis.leaderworkerset.rendering.claims import CLAIM
+from kohort.apis.leaderworkerset.translation.carrying import read, render
+from kohort.apis.leaderworkerset.translation.outages import rehearse, wake
 from kohort.apis.leaderworkerset.translation.reading import (
     HISTORY,
     NODE,
@@ -21,14 +23,19 @@ from kohort.apis.leaderworkerset.translation.reading import (
     REVISION,
     SERVICE,
     STATEFUL_SET,
-    read,
 )
 from kohort.apis.leaderworkerset.translation.status import write_status
 from kohort.apis.leaderworkerset.translation.telling import tell
 from kohort.cluster.objects import Kind, Object, namespace_of
 from kohort.cluster.permissions import Grant
 
-_SELECTOR = {"matchExpressions": [{"key": labels.NAME, "operator": "Exists"}]}
+# Pods that we make ourselves come with everything that the webhook would add.
+_SELECTOR = {
+    "matchExpressions": [
+        {"key": labels.NAME, "operator": "Exists"},
+        {"key": labels.CARRIER, "operator": "NotIn", "values": [labels.PODS]},
+    ]
+}
 
 
 def _owners(child: Any) -> tuple[Key, ...]:
@@ -63,15 +70,17 @@ def _revision_owners(revision: Whole) -> tuple[Key, ...]:
 
 
 def _lost(pod: PodFacts, find: Callable[[Kind, Key], Any]) -> tuple[Key, str] | None:
-    """Which incarnation a worker that has gone belonged to, if that one still has its set."""
+    """Which incarnation a worker that has gone belonged to, if that one is still there."""
     metadata = pod.metadata
     place = find_ordinal(metadata.name)
     if metadata.labels.get(labels.WORKER_INDEX) in (None, "0") or place is None:
         return None
-    workers = find(STATEFUL_SET, (metadata.namespace, place[0]))
-    if workers is None or workers.metadata.uid != metadata.controller:
+    is_podwise = metadata.labels.get(labels.CARRIER) == labels.PODS
+    owner = find(POD if is_podwise else STATEFUL_SET, (metadata.namespace, place[0]))
+    if owner is None or owner.metadata.uid != metadata.controller:
         return None
-    return (metadata.namespace, metadata.labels.get(labels.NAME, "")), workers.metadata.controller
+    incarnation = owner.metadata.uid if is_podwise else owner.metadata.controller
+    return (metadata.namespace, metadata.labels.get(labels.NAME, "")), incarnation
 
 
 def _default(lws: Object, old: Object | None, settings: Settings) -> Verdict:
@@ -126,8 +135,9 @@ WRITES = (
     Grant(STATEFUL_SET, ("get", "create", "patch")),
     Grant(SERVICE, ("get", "create")),
     Grant(REVISION, ("get", "create", "patch", "delete")),
-    Grant(POD, ("delete",)),
-    # Worker sets belong to their leader, and block its deletion.
+    Grant(POD, ("get", "create", "delete")),
+    Grant(CLAIM, ("get", "create", "patch")),
+    # Workers and worker sets belong to their leader, and block its deletion.
     Grant(POD, ("update",), "finalizers"),
 )
 
@@ -138,6 +148,7 @@ LEADER_WORKER_SET = Api(
         Watched(STATEFUL_SET, _read_set, labels.NAME, _owners),
         Watched(POD, read_pod, labels.NAME, _owners),
         Watched(SERVICE, Whole, labels.NAME, _owners),
+        Watched(CLAIM, Whole, labels.NAME, _owners),
         Watched(REVISION, _read_revision, owners=_revision_owners),
         Watched(NODE, read_node),
     ),
@@ -151,4 +162,6 @@ LEADER_WORKER_SET = Api(
     definition=define_leader_worker_set,
     writes=WRITES,
     face=FACE,
+    rehearse=rehearse,
+    wake=wake,
 )

@@ -64,6 +64,11 @@ class HttpCluster:
         """Make an object; the answer is what was stored."""
         return await self._write(Call("POST", collection_path(kind, namespace), body=_encode(obj)))
 
+    async def rehearse(self, kind: Kind, namespace: str, obj: Object) -> Object:
+        """What a create would store; nothing is stored."""
+        path = collection_path(kind, namespace)
+        return await self._write(Call("POST", path, {"dryRun": "All"}, _encode(obj)))
+
     async def read(self, address: Address) -> Object:
         """One object, fresh from the server."""
         return read_object(await self._transport.send(Call("GET", object_path(address))))

@@ -51,11 +51,14 @@ def render(family: Family, reading: Reading, plan: Plan) -> tuple[Action, ...]:
 
 def _actions(family: Family, reading: Reading, plan: Plan) -> Iterator[Action]:
     memory: Memory = reading.memory
+    if memory.has_leftover:
+        # The garbage collector takes it, and all that hangs on it, away.
+        return
     if memory.revision is None:
-        yield _create_revision(family.root, memory)
+        yield create_revision(family.root, memory)
     else:
-        yield from _leader_set_actions(family, memory, plan)
-    yield from _service_actions(family)
+        yield from _leader_set_actions(family, reading, plan)
+    yield from shared_service_actions(family)
     leaders = _leaders_by_ordinal(family, reading)
     for group in reading.observed.groups:
         if group.ordinal in leaders and group.phase is not Phase.LEAVING:
@@ -65,13 +68,15 @@ def _actions(family: Family, reading: Reading, plan: Plan) -> Iterator[Action]:
         yield from render_history(family.root, memory.revisions, memory.key)
 
 
-def _create_revision(lws: Object, memory: Memory) -> Action:
+def create_revision(lws: Object, memory: Memory) -> Create:
+    """The revision that the object asks for, to be stored."""
     number = number_of(memory.revisions[-1]) + 1 if memory.revisions else 1
     body = make_revision(lws, number, memory.key)
     return Create(REVISION, namespace_of(lws), body, why=f"revision {memory.key} is not stored")
 
 
-def _leader_set_actions(family: Family, memory: Memory, plan: Plan) -> Iterator[Action]:
+def _leader_set_actions(family: Family, reading: Reading, plan: Plan) -> Iterator[Action]:
+    memory: Memory = reading.memory
     lws, live = family.root, memory.leader_set
     if live is not None and live.metadata.is_leaving:
         return
@@ -87,14 +92,16 @@ def _leader_set_actions(family: Family, memory: Memory, plan: Plan) -> Iterator[
         wanted = _hold_template(wanted, found, differences)
         differences = find_differences(wanted, found, family.dropped)
     if differences:
-        yield _apply(wanted, f"{', '.join(differences[:3])} differ")
+        why = f"{', '.join(differences[:3])} differ"
+        yield _apply(wanted, why, disrupts=_gives_up(reading, wanted))
 
 
 def _hold_template(wanted: Object, found: Object, differences: list[str]) -> Object:
     is_users = any(path.endswith(_USERS_NOTES) for path in differences)
     body = {**wanted["spec"]}
     if is_users:
-        rolling = {**body["updateStrategy"]["rollingUpdate"], "partition": body["replicas"]}
+        rolling = {**body["updateStrategy"]["rollingUpdate"]}
+        rolling["partition"] = max(rolling["partition"], body["replicas"])
         body["updateStrategy"] = {**body["updateStrategy"], "rollingUpdate": rolling}
     else:
         body["template"] = found["spec"]["template"]
@@ -105,12 +112,26 @@ def _decode(live: SetFacts) -> Object:
     return Whole(live.raw).decode()
 
 
-def _apply(body: Object, why: str) -> Action:
+def _gives_up(reading: Reading, wanted: Object) -> bool:
+    """Whether groups that exist lose their shelter behind the partition."""
+    progress, target = reading.observed.progress, reading.workload.revision
+    if progress is None:
+        return False
+    partition = wanted["spec"]["updateStrategy"]["rollingUpdate"]["partition"]
+    return any(
+        partition <= group.ordinal < progress.boundary and group.revision != target
+        for group in reading.observed.groups
+    )
+
+
+def _apply(body: Object, why: str, *, disrupts: bool = False) -> Action:
     address = Address(STATEFUL_SET, namespace_of(body), name_of(body))
-    return Patch(address, body, PatchForm.APPLY, labels.FIELD_MANAGER, force=True, why=why)
+    manager = labels.FIELD_MANAGER
+    return Patch(address, body, PatchForm.APPLY, manager, force=True, why=why, disrupts=disrupts)
 
 
-def _service_actions(family: Family) -> Iterator[Action]:
+def shared_service_actions(family: Family) -> Iterator[Action]:
+    """The one service of all groups, where they share one."""
     lws = family.root
     if spec.subdomain_policy_of(lws) != spec.SHARED:
         return
@@ -132,7 +153,7 @@ def _group_actions(
     if labels.LEADER_NAME in leader.metadata.annotations:
         # Only a cluster without start ordinals makes such a leader (lws#391).
         return
-    pod = _as_pod(lws, leader)
+    pod = as_leader(lws, leader)
     if spec.subdomain_policy_of(lws) == spec.UNIQUE_PER_REPLICA:
         held = next(
             (s for s in family.all(SERVICE) if s.metadata.name == leader.metadata.name), None
@@ -166,16 +187,16 @@ def _worker_set_actions(
     selector: dict[str, str] = {}
     topology = spec.find_exclusive_topology(family.root)
     if topology:
-        found = _find_domain(family, leader, topology)
+        found = find_domain(family, leader, topology)
         if found is None:
             return
         selector = {topology: found}
-    body = worker_set(then, _as_pod(then, leader), selector)
+    body = worker_set(then, as_leader(then, leader), selector)
     why = f"group {leader.metadata.name} has no workers"
     yield Create(STATEFUL_SET, namespace_of(family.root), body, why)
 
 
-def _find_domain(family: Family, leader: PodFacts, topology: str) -> str | None:
+def find_domain(family: Family, leader: PodFacts, topology: str) -> str | None:
     """The domain of the leader's node; workers of an exclusive group follow it there."""
     if not leader.spec.node_name:
         return None
@@ -183,7 +204,7 @@ def _find_domain(family: Family, leader: PodFacts, topology: str) -> str | None:
     return None if node is None else node.get(topology)
 
 
-def _as_pod(lws: Object, leader: PodFacts) -> Object:
+def as_leader(lws: Object, leader: PodFacts) -> Object:
     """The leader as far as rendering asks for it; its containers are those of its template."""
     template = spec.template_of(lws)
     chosen = template.get("leaderTemplate") or template.get("workerTemplate") or {}
@@ -213,7 +234,13 @@ def _deletions(reading: Reading, plan: Plan, leaders: dict[int, PodFacts]) -> It
         metadata = leaders[ordinal].metadata
         # In the foreground, so that the workers' names are free when the leader returns.
         yield Delete(
-            POD, metadata.namespace, metadata.name, metadata.uid, propagation="Foreground", why=why
+            POD,
+            metadata.namespace,
+            metadata.name,
+            metadata.uid,
+            propagation="Foreground",
+            why=why,
+            disrupts=True,
         )
 
 

@@ -7,18 +7,19 @@ for it already, and only then a new one. So a write that is repeated, or a templ
 that comes back, makes no second revision (spec §16.4, §16.5).
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 import orjson
 
 from kohort.apis.api import Family, InvalidWorkload, Reading
-from kohort.apis.carriers.statefulsets import Reader, read_groups
-from kohort.apis.facts import Meta, PodFacts, SetFacts, Whole
+from kohort.apis.carriers.members import Reader
+from kohort.apis.carriers.statefulsets import read_groups
+from kohort.apis.facts import Meta, SetFacts, Whole
 from kohort.apis.leaderworkerset import labels, spec
 from kohort.apis.leaderworkerset.names import find_ordinal
 from kohort.apis.leaderworkerset.revision import revision_data, revision_key, same_revision
+from kohort.apis.leaderworkerset.translation.incarnations import judge_groups, own_pods
 from kohort.cluster.objects import (
     Kind,
     Object,
@@ -51,26 +52,31 @@ class Memory:
     revisions: tuple[Whole, ...]  # ours, lowest number first
     revision: Whole | None  # the one in force; None: it has to be made
     key: str
+    # The leader set of an earlier object of this name still exists.
+    has_leftover: bool = field(default=False, kw_only=True)
 
 
 def read(family: Family) -> Reading:
     """The family in the words of the model."""
     lws = family.root
     leader_set = _find_leader_set(family)
-    revisions = _own_revisions(family)
-    revision, key = _choose_revision(lws, leader_set, revisions)
+    revisions = own_revisions(family)
+    held = None if leader_set is None else leader_set.metadata.labels.get(labels.REVISION, "")
+    revision, key = choose_revision(lws, held, revisions)
     sets = {s.metadata.name: s for s in family.all(STATEFUL_SET)}
-    pods: Iterable[PodFacts] = family.all(POD)
+    pods = own_pods(family.all(POD), leader_set)
+    groups = read_groups(READER, pods, sets, family.lost)
     observed = Observed(
-        groups=read_groups(READER, pods, sets, family.lost),
+        groups=judge_groups(groups, pods, leader_set),
         progress=None if leader_set is None else _progress_of(leader_set),
         exist=leader_set.status.replicas if leader_set else 0,
     )
-    memory = Memory(leader_set, revisions, revision, key)
-    return Reading(_read_workload(family, key), observed, memory)
+    memory = Memory(leader_set, revisions, revision, key, has_leftover=_has_leftover(family))
+    return Reading(read_workload(family, key), observed, memory)
 
 
-def _read_workload(family: Family, key: str) -> Workload:
+def read_workload(family: Family, key: str) -> Workload:
+    """What the user asks for, with the revision that all groups should reach."""
     lws = family.root
     wanted = spec.replicas_of(lws)
     policy = RolloutPolicy(
@@ -112,6 +118,8 @@ def _find_leader_set(family: Family) -> SetFacts | None:
     found: SetFacts | None = next(
         (s for s in family.all(STATEFUL_SET) if s.metadata.name == name), None
     )
+    if _has_leftover(family):
+        return None
     if found is not None and found.metadata.controller != uid:
         raise InvalidWorkload(
             "NameTaken",
@@ -121,7 +129,22 @@ def _find_leader_set(family: Family) -> SetFacts | None:
     return found
 
 
-def _own_revisions(family: Family) -> tuple[Whole, ...]:
+def _has_leftover(family: Family) -> bool:
+    """Whether the leader set of an object that was deleted and made anew still has to go."""
+    name, uid = name_of(family.root), uid_of(family.root)
+    for found in family.all(STATEFUL_SET):
+        if found.metadata.name == name:
+            owner = next((o for o in found.metadata.owner_references if o.controller), None)
+            return (
+                owner is not None
+                and (owner.kind, owner.name) == (labels.KIND.name, name)
+                and owner.uid != uid
+            )
+    return False
+
+
+def own_revisions(family: Family) -> tuple[Whole, ...]:
+    """The revisions of this very object, lowest number first."""
     # The revisions of the sets themselves carry the same labels, so the owner decides.
     uid = uid_of(family.root)
     own = [r for r in family.all(REVISION) if r.metadata.controller in ("", uid)]
@@ -133,12 +156,12 @@ def number_of(revision: Whole) -> int:
     return int(revision.decode().get("revision", 0))
 
 
-def _choose_revision(
-    lws: Object, leader_set: SetFacts | None, revisions: tuple[Whole, ...]
+def choose_revision(
+    lws: Object, held: str | None, revisions: tuple[Whole, ...]
 ) -> tuple[Whole | None, str]:
+    """The revision to reach, and its key; ``held`` is the key of the one that was aimed at."""
     wanted = _key_of(uid_of(lws), orjson.dumps(lws["spec"]))
-    if leader_set is not None:
-        held = leader_set.metadata.labels.get(labels.REVISION, "")
+    if held is not None:
         current = _newest(revisions, held)
         if current is None:
             return None, held

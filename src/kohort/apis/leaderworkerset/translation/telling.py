@@ -1,59 +1,121 @@
 """
 What a LeaderWorkerSet's user is told, in upstream's words.
 
-Events are made from what a plan does, after it was done, so a plan that does
-nothing says nothing.
+Events are made from what was done and what was refused, after it was: a plan that
+came to nothing says nothing.
 """
 
 from collections.abc import Iterator
 
-from kohort.apis.api import Family, Reading
-from kohort.apis.leaderworkerset.translation.reading import STATEFUL_SET, Memory
+from kohort.apis.api import Deeds, Family, Reading
+from kohort.apis.leaderworkerset import labels
+from kohort.apis.leaderworkerset.translation.podwise.reading import PodMemory
+from kohort.apis.leaderworkerset.translation.reading import (
+    POD,
+    REVISION,
+    SERVICE,
+    STATEFUL_SET,
+    Memory,
+)
 from kohort.apis.leaderworkerset.translation.status import TEXTS, claims
-from kohort.cluster.actions import Action, Create
+from kohort.cluster.actions import Action, Create, Delete, Patch
 from kohort.cluster.objects import Object, name_of
 from kohort.model.plans import Plan, Rollout
 from kohort.model.reasons import Notice
 
 
-def tell(
-    family: Family, reading: Reading, plan: Plan, actions: tuple[Action, ...]
-) -> tuple[Notice, ...]:
-    """The events that a plan is worth, once these actions of it have been carried out."""
+def tell(family: Family, reading: Reading, plan: Plan, deeds: Deeds) -> tuple[Notice, ...]:
+    """The events that a plan is worth, once this has come of it."""
     if reading.workload.is_leaving:
         return ()
-    made = [a.obj for a in actions if isinstance(a, Create) and a.kind == STATEFUL_SET]
-    texts = [f"Created worker statefulset for leader pod {name_of(obj)}" for obj in made]
-    told = [Notice("Normal", "GroupsProgressing", text, "Create") for text in texts]
-    return (*_notices(family.root, reading, plan), *told)
+    return tuple(_notices(family.root, reading, plan, deeds))
 
 
-def _notices(lws: Object, reading: Reading, plan: Plan) -> Iterator[Notice]:
+def _notices(lws: Object, reading: Reading, plan: Plan, deeds: Deeds) -> Iterator[Notice]:
+    for action in deeds.done:
+        yield from _success(lws, reading, plan, action)
+    for action, message in deeds.failed:
+        yield from _failure(name_of(lws), reading, action, message)
+    yield from _pod_notices(deeds)
+    if deeds.is_reported:
+        yield from _condition_notices(lws, reading, plan)
+
+
+def _success(lws: Object, reading: Reading, plan: Plan, action: Action) -> Iterator[Notice]:
     memory: Memory = reading.memory
     name = name_of(lws)
-    if memory.revision is None:
-        yield Notice("Normal", "CreatingRevision", _revision_text(memory), "Create")
-    elif memory.leader_set is None:
-        text = f"Created leader statefulset {name}"
+    match action:
+        case Create(kind=kind) if kind == REVISION:
+            yield Notice("Normal", "CreatingRevision", _revision_text(memory), "Create")
+        case Create(kind=kind, obj=obj) if kind == STATEFUL_SET:
+            text = f"Created worker statefulset for leader pod {name_of(obj)}"
+            yield Notice("Normal", "GroupsProgressing", text, "Create")
+        case Patch(address=address) if (address.kind, address.name) == (STATEFUL_SET, name):
+            if memory.leader_set is None:
+                text = f"Created leader statefulset {name}"
+                yield Notice("Normal", "GroupsProgressing", text, "Create")
+            else:
+                yield from _rollout_notices(name, reading, plan.rollout)
+        case Patch(address=address) if _holds_note(memory, address.name):
+            yield from _rollout_notices(name, reading, plan.rollout)
+        case Delete(kind=kind, name=leader) if kind == POD:
+            yield from _restart_notices(leader, reading, plan)
+
+
+def _failure(name: str, reading: Reading, action: Action, message: str) -> Iterator[Notice]:
+    memory: Memory = reading.memory
+    match action:
+        case Create(kind=kind) if kind == SERVICE:
+            text = f"Failed to create headless service for error: {message}"
+            yield Notice("Warning", "FailedCreate", text, "Create")
+        case Create(kind=kind, obj=obj) if kind == POD:
+            text = f"Failed to create pod {name_of(obj)}: {message}"
+            yield Notice("Warning", "FailedCreate", text, "Create")
+        case Create(kind=kind, obj=obj) if kind == STATEFUL_SET:
+            text = f"Failed to create worker statefulset for leader pod {name_of(obj)}: {message}"
+            yield Notice("Warning", "FailedCreate", text, "Create")
+        case Patch(address=address) if (address.kind, address.name) == (STATEFUL_SET, name):
+            if memory.leader_set is None:
+                text = f"Failed to create leader statefulset {name}: {message}"
+                yield Notice("Warning", "FailedCreate", text, "Create")
+            else:
+                text = f"Failed to update leader statefulset {name}: {message}"
+                yield Notice("Warning", "FailedUpdate", text, "Update")
+
+
+def _holds_note(memory: Memory, name: str) -> bool:
+    """Whether the object of that name is the revision that a rollout is written on."""
+    revision = memory.revision if isinstance(memory, PodMemory) else None
+    return revision is not None and revision.metadata.name == name
+
+
+def _pod_notices(deeds: Deeds) -> Iterator[Notice]:
+    """One event for all pods that a plan has made: one for each would double the writes."""
+    made = [name_of(a.obj) for a in deeds.done if isinstance(a, Create) and a.kind == POD]
+    if made:
+        more = f" and {len(made) - 3} more" if len(made) > 3 else ""
+        text = f"Created {'pod' if len(made) == 1 else 'pods'} {', '.join(made[:3])}{more}"
         yield Notice("Normal", "GroupsProgressing", text, "Create")
-    else:
-        yield from _rollout_notices(name, reading, plan.rollout)
-    for restart in plan.restarts:
-        leader = f"{name}-{restart.ordinal}"
-        text = (
-            f"Worker pod {restart.cause} failed, deleted leader pod {leader} "
-            f"to recreate group {restart.ordinal}"
-        )
-        yield Notice("Normal", "RecreateGroup", text, "Delete", related=leader)
-    yield from _condition_notices(lws, reading, plan)
 
 
 def _revision_text(memory: Memory) -> str:
+    if isinstance(memory, PodMemory) and memory.note is not None:
+        return f"Creating revision with key {memory.key} for updated LWS"
     if memory.leader_set is None:
         return f"Creating revision with key {memory.key} for a newly created LeaderWorkerSet"
-    if not memory.revisions:
+    if memory.leader_set.metadata.labels.get(labels.REVISION) == memory.key:
         return f"Creating missing revision with key {memory.key} for existing LeaderWorkerSet"
     return f"Creating revision with key {memory.key} for updated LWS"
+
+
+def _restart_notices(leader: str, reading: Reading, plan: Plan) -> Iterator[Notice]:
+    for restart in plan.restarts:
+        if leader == f"{reading.workload.name}-{restart.ordinal}":
+            text = (
+                f"Worker pod {restart.cause} failed, deleted leader pod {leader} "
+                f"to recreate group {restart.ordinal}"
+            )
+            yield Notice("Normal", "RecreateGroup", text, "Delete", related=leader)
 
 
 def _rollout_notices(name: str, reading: Reading, rollout: Rollout) -> Iterator[Notice]:
@@ -82,7 +144,7 @@ def _condition_notices(lws: Object, reading: Reading, plan: Plan) -> Iterator[No
         for c in (lws.get("status") or {}).get("conditions") or ()
     }
     first = claims(plan.report)[0]
-    if held.get(first) or reading.observed.progress is None:
+    if held.get(first):
         return
     reason, message = TEXTS[first]
     report = plan.report
