@@ -9,6 +9,7 @@ here, and ``generation`` tells them when to ask again.
 import re
 from collections.abc import Callable, Iterable
 
+from kohort.cluster.errors import NotFound
 from kohort.cluster.objects import Kind
 from kohort.simulator.resources.resource import Resource
 
@@ -31,8 +32,11 @@ class Registry:
         return self._all.get((group, version, plural))
 
     def of(self, kind: Kind) -> Resource:
-        """The resource of a kind that is known to be served."""
-        return self._all[_address(kind)]
+        """The resource of a kind, or NotFound: custom kinds go while others still name them."""
+        found = self._all.get(_address(kind))
+        if found is None:
+            raise NotFound("the server could not find the requested resource", details={})
+        return found
 
     def find_kind(self, api_version: str, kind: str) -> Resource | None:
         """The resource whose objects carry that apiVersion and kind."""

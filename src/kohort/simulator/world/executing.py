@@ -5,10 +5,12 @@ A create that meets its own object and a delete that finds nothing are successes
 Everything else that fails is told to the part, and its key is looked at again.
 """
 
+from contextlib import suppress
+
 import orjson
 
 from kohort.cluster.errors import AlreadyExists, NotFound
-from kohort.cluster.objects import Object, namespace_of
+from kohort.cluster.objects import Kind, Object, find_controller, namespace_of
 from kohort.simulator.api.api import Api
 from kohort.simulator.api.requests import DeleteOptions, Patch, PatchType, User, WriteOptions
 from kohort.simulator.kinds import POD
@@ -17,15 +19,23 @@ from kohort.simulator.steps import Action, Bind, Create, Delete, Merge, Replace
 
 def suspends(api: Api, action: Action) -> bool:
     """Whether carrying it out may have to wait for somebody, such as a webhook."""
-    admission = api.context.admission
     match action:
         case Create(kind=kind):
-            return admission.concerns("CREATE", api.target(kind))
+            return _is_of_concern(api, "CREATE", kind)
         case Delete(kind=kind):
-            return admission.concerns("DELETE", api.target(kind))
+            return _is_of_concern(api, "DELETE", kind)
         case Replace(kind=kind, subresource=part) | Merge(kind=kind, subresource=part):
-            return admission.concerns("UPDATE", api.target(kind, part=part))
+            return _is_of_concern(api, "UPDATE", kind, part)
     return False
+
+
+def _is_of_concern(api: Api, operation: str, kind: Kind, part: str = "") -> bool:
+    try:
+        target = api.target(kind, part=part)
+    except NotFound:
+        # The kind has gone since the part looked; carrying it out says so.
+        return False
+    return api.context.admission.concerns(operation, target)
 
 
 def options_of(manager: str) -> WriteOptions:
@@ -60,15 +70,8 @@ async def _create(api: Api, action: Create, options: WriteOptions) -> None:
     except AlreadyExists:
         name = action.obj["metadata"]["name"]
         found = api.context.find(api.target(action.kind, target.namespace, name))
-        wanted = next(
-            (
-                o["uid"]
-                for o in body["metadata"].get("ownerReferences") or ()
-                if o.get("controller")
-            ),
-            "",
-        )
-        if found is None or found.controller != wanted or found.facts.is_leaving:
+        owner = find_controller(action.obj) or {}
+        if found is None or found.controller != owner.get("uid", "") or found.is_leaving:
             raise
 
 
@@ -81,9 +84,6 @@ async def _merge(api: Api, action: Merge, options: WriteOptions) -> None:
 
 
 async def _delete(api: Api, action: Delete, options: WriteOptions) -> None:
-    target = api.target(action.kind, action.namespace, action.name)
     asked = DeleteOptions(action.grace_seconds, action.propagation, action.uid, user=options.user)
-    try:
-        await api.delete(target, asked)
-    except NotFound:
-        return
+    with suppress(NotFound):
+        await api.delete(api.target(action.kind, action.namespace, action.name), asked)

@@ -100,11 +100,19 @@ class World:
             return
         if any(suspends(self.api, action) for action in step.actions):
             seat.busy.add(key)
-            task = asyncio.create_task(self._act(seat, key, step, moment))
+            task = asyncio.create_task(self._act_aside(seat, key, step, moment))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
         else:
             await self._act(seat, key, step, moment)
+
+    async def _act_aside(self, seat: Seat, key: str, step: Step, moment: Moment) -> None:
+        """Act while other keys are looked at; this one waits."""
+        try:
+            await self._act(seat, key, step, moment)
+        finally:
+            seat.busy.discard(key)
+            self.wake()
 
     async def _act(self, seat: Seat, key: str, step: Step, moment: Moment) -> None:
         refused = False
@@ -119,20 +127,38 @@ class World:
                 refused = True
                 part.refused(key, action, error)
                 break
+            except Exception as error:
+                refused = True
+                self.on_fault(part.name, key, error)
+                break
             await self._breathe()
-        seat.busy.discard(key)
         seat.finished(key, step, refused=refused, elapsed=self.clock.elapsed())
-        self.wake()
 
     async def run(self) -> None:
         """Work as events come and timers ring, until cancelled."""
         self._alarm = asyncio.Event()
         loop = asyncio.get_running_loop()
-        while True:
-            self._slice_end = loop.time() + SLICE_SECONDS
-            while await self.turn():
-                await self._breathe()
-            await self._sleep()
+        try:
+            while True:
+                self._slice_end = loop.time() + SLICE_SECONDS
+                while await self.turn():
+                    await self._breathe()
+                await self._sleep()
+        finally:
+            await self._drop_tasks()
+
+    async def _join_tasks(self) -> None:
+        """Wait for all who act aside; what one of them raises is raised here."""
+        done, _ = await asyncio.wait(self._tasks)
+        for task in done:
+            task.result()
+
+    async def _drop_tasks(self) -> None:
+        """Nobody acts any more once the world has ended: the store may be closed then."""
+        tasks = tuple(self._tasks)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _sleep(self) -> None:
         assert self._alarm is not None
@@ -156,7 +182,7 @@ class World:
         for _ in range(TURNS_MAX):
             worked = await self.turn()
             if self._tasks:
-                await asyncio.wait(self._tasks)
+                await self._join_tasks()
                 worked = True
             if not worked:
                 return
@@ -193,7 +219,7 @@ class World:
         while True:
             worked = await self.turn()
             if self._tasks:
-                await asyncio.wait(self._tasks)
+                await self._join_tasks()
             elif not worked and not any(seat.has_work for seat in self.seats):
                 return
             await asyncio.sleep(0)

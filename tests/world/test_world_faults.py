@@ -1,0 +1,140 @@
+"""Parts that make mistakes, meet kinds that have gone, or are stopped while they wait."""
+
+import asyncio
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from random import Random
+
+import pytest
+
+from kohort.cluster.errors import ClusterError
+from kohort.cluster.objects import Kind, Object
+from kohort.simulator.api.admission import NoAdmission, Review
+from kohort.simulator.api.api import Api
+from kohort.simulator.api.registry import Registry
+from kohort.simulator.api.requests import Target, WriteOptions
+from kohort.simulator.clock import VirtualClock
+from kohort.simulator.kinds import NAMESPACE
+from kohort.simulator.resources.builtin import builtin_resources
+from kohort.simulator.steps import Action, Create, Delete, Merge, Moment, Replace, Step, View
+from kohort.simulator.store.entries import Entry
+from kohort.simulator.store.store import Store
+from kohort.simulator.world import World
+
+NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+GONE = Kind("example.com", "v1", "Widget", "widgets", namespaced=False)
+
+
+class Errand:
+    """A part that does the same things about every namespace."""
+
+    name = "errand"
+    manager = "errand"
+    kinds = (NAMESPACE,)
+
+    def __init__(self, *actions: Action) -> None:
+        self.actions = actions
+        self.steps = 0
+        self.refusals: list[ClusterError] = []
+
+    def observe(
+        self, kind: Kind, old: Entry | None, new: Entry | None, view: View
+    ) -> Iterable[str]:
+        return (new.name,) if new is not None and old is None else ()
+
+    def step(self, key: str, view: View, moment: Moment) -> Step:
+        self.steps += 1
+        return Step(self.actions if self.steps == 1 else ())
+
+    def refused(self, key: str, action: Action, error: ClusterError) -> None:
+        self.refusals.append(error)
+
+
+class Stuck(NoAdmission):
+    """Wants to see namespaces, and never comes to an end."""
+
+    def __init__(self) -> None:
+        self.is_asked = asyncio.Event()
+
+    def concerns(self, operation: str, target: Target) -> bool:
+        return target.resource.kind == NAMESPACE
+
+    async def mutate(self, review: Review) -> Object:
+        self.is_asked.set()
+        await asyncio.Event().wait()
+        raise AssertionError("nobody wakes it")
+
+
+class Broken(Stuck):
+    """Fails in a way that nobody has foreseen."""
+
+    async def mutate(self, review: Review) -> Object:
+        raise ZeroDivisionError
+
+
+async def make_world(part: Errand) -> World:
+    api = Api(Store(), Registry(builtin_resources()), lambda: NOW, Random(1))
+    await api.create(api.target(NAMESPACE), {"metadata": {"name": "lab"}}, WriteOptions())
+    return World(api, [part], VirtualClock(NOW))
+
+
+async def test_deleting_an_object_whose_kind_has_gone_is_a_success():
+    part = Errand(Delete(GONE, "", "a", "uid"))
+    await (await make_world(part)).settle()
+    assert (part.steps, part.refusals) == (1, [])
+
+
+async def test_changing_an_object_whose_kind_has_gone_is_refused():
+    part = Errand(Merge(GONE, "", "a", {}))
+    world = await make_world(part)
+    await world.advance(1.0)
+    assert [error.code for error in part.refusals] == [404]
+    assert part.steps == 2
+
+
+@pytest.mark.parametrize(
+    ("action", "admission"),
+    [
+        (Replace(NAMESPACE, {}), NoAdmission()),
+        (Create(NAMESPACE, {"metadata": {"name": "other"}}), Broken()),
+    ],
+)
+async def test_a_mistake_while_acting_is_told_and_the_key_is_looked_at_again(action, admission):
+    part = Errand(action)
+    world = await make_world(part)
+    world.api.context.admission = admission
+    told: list[tuple[str, str]] = []
+    world.on_fault = lambda name, key, error: told.append((name, key))
+    await world.advance(1.0)
+    assert told == [("errand", "lab")]
+    assert part.steps == 2
+
+
+async def test_a_key_is_not_looked_at_while_a_webhook_is_asked_about_it():
+    part = Errand(Create(NAMESPACE, {"metadata": {"name": "other"}}))
+    world = await make_world(part)
+    world.api.context.admission = Stuck()
+    await world.turn()
+    world.seats[0].add("lab")
+    assert not await world.turn()
+    assert part.steps == 1
+
+
+async def test_a_simulation_raises_a_mistake_of_a_part_that_waited():
+    part = Errand(Create(NAMESPACE, {"metadata": {"name": "other"}}))
+    world = await make_world(part)
+    world.api.context.admission = Broken()
+    with pytest.raises(ZeroDivisionError):
+        await world.settle()
+
+
+async def test_a_world_that_ends_leaves_nobody_waiting():
+    part = Errand(Create(NAMESPACE, {"metadata": {"name": "other"}}))
+    world = await make_world(part)
+    world.api.context.admission = stuck = Stuck()
+    before = asyncio.all_tasks()
+    running = asyncio.create_task(world.run())
+    await stuck.is_asked.wait()
+    running.cancel()
+    await asyncio.gather(running, return_exceptions=True)
+    assert asyncio.all_tasks() == before
