@@ -13,6 +13,7 @@ from kohort.cluster.selectors import (
     parse_field_selector,
     parse_label_selector,
 )
+from kohort.simulator.api.reads import watching
 from kohort.simulator.api.requests import ListOptions
 from kohort.simulator.kinds import CONFIG_MAP, POD
 
@@ -155,3 +156,14 @@ class TestWatch:
         await fill(bench, 3)
         with pytest.raises(WatchExpired, match="too old resource version: 2"):
             self.open(bench, resource_version="2")
+
+    async def test_a_watcher_that_falls_behind_is_told_once_and_left(
+        self, bench: Bench, monkeypatch: pytest.MonkeyPatch
+    ):
+        monkeypatch.setattr(watching, "QUEUE_EVENTS_MAX", 2)
+        watch = self.open(bench, resource_version="2")
+        await fill(bench, 5)
+        (event,) = await watch.batch()
+        assert orjson.loads(event.raw)["reason"] == "Expired"
+        watch.close()
+        assert not bench.api.store.bucket("configmaps").subscribers

@@ -4,6 +4,9 @@ The API of the cluster, without sockets: every verb that a client can ask for.
 This is where a request finds the code that serves it, and nothing else. The
 HTTP server, the simulated parts and tests all come in through here, so none of
 them can do what another cannot.
+
+Answers to writes wait until the write is kept. Reads do not wait: what was written
+and not kept yet is kept first, so nobody is shown what a crash could take back.
 """
 
 from collections.abc import Awaitable, Callable
@@ -138,18 +141,21 @@ class Api:
 
     def read(self, target: Target) -> Answer:
         """One object, or its scale."""
+        self.store.flush()
         if target.subresource == "scale":
             return subresources.read_scale(self.context, target)
         return Answer(encode(target.resource, self.context.expect(target)))
 
     def list(self, target: Target, options: ListOptions) -> Page:
         """The objects that are chosen, or the first page of them."""
+        self.store.flush()
         return reading.list_page(self.context, target, options)
 
     def watch(
         self, target: Target, options: ListOptions, *, initial: bool, bookmarks: bool
     ) -> Watch:
         """Changes from a version on."""
+        self.store.flush()
         return watching.open_watch(
             self.context, target, options, initial=initial, bookmarks=bookmarks
         )

@@ -63,10 +63,16 @@ class Streams:
             task.cancel()
 
 
-async def open_stream(request: web.BaseRequest, media: str) -> web.StreamResponse:
-    """Begin an answer whose length nobody knows."""
+def make_stream(media: str) -> web.StreamResponse:
+    """An answer whose length nobody knows."""
     response = web.StreamResponse(headers=make_headers(media))
     response.enable_chunked_encoding()
+    return response
+
+
+async def open_stream(request: web.BaseRequest, media: str) -> web.StreamResponse:
+    """Begin an answer whose length nobody knows."""
+    response = make_stream(media)
     await response.prepare(request)
     return response
 
@@ -88,8 +94,9 @@ class WatchStream:
     ) -> web.StreamResponse:
         """Write events until the time is over."""
         seconds = timeout_seconds or random.uniform(*_TIMEOUT_SECONDS)
+        response = make_stream("application/json")
         try:
-            response = await open_stream(request, "application/json")
+            await response.prepare(request)
             with streams.hold(), suppress(TimeoutError):
                 async with asyncio.timeout(seconds):
                     if seconds > 0:

@@ -75,7 +75,6 @@ class Store:
         found = self.buckets.get(name)
         if found is None:
             found = self.buckets[name] = Bucket(name, self._history_max)
-            found.floor = 0
         return found
 
     def find(self, bucket: str, key: Key) -> Entry | None:

@@ -3,7 +3,7 @@ Watching: a stream of changes that begins at a version and misses nothing.
 
 What has happened since the version is taken from the history, what happens from
 now on is pushed by the store; both are put in the same queue in the same moment,
-so no event falls between them. A selector turns changes into what its watcher
+so no event falls between them and none comes twice. A selector turns changes into what its watcher
 sees: an object that no longer matches is deleted, as far as it is concerned.
 """
 
@@ -40,7 +40,7 @@ class Watch:
         self._options = options
         self._queue: deque[WatchEvent] = deque()
         self._signal = Signal()
-        self._stop: Callable[[], None] = lambda: None
+        self._stop: Callable[[], None] = _nothing
         self.is_closed = False
 
     def start(self, version: int, *, initial: bool, bookmarks: bool) -> None:
@@ -80,7 +80,7 @@ class Watch:
             self._queue.clear()
             expired = WatchExpired("the watcher reads too slowly: list again")
             self._queue.append(WatchEvent("ERROR", orjson.dumps(expired.status())))
-            self._stop()
+            self._unsubscribe()
         else:
             entry = event.entry
             if seen == "DELETED" and event.change is not Change.DELETED:
@@ -118,8 +118,17 @@ class Watch:
         """Stop; whoever waits for a batch gets an empty one."""
         if not self.is_closed:
             self.is_closed = True
-            self._stop()
+            self._unsubscribe()
             self._signal.set()
+
+    def _unsubscribe(self) -> None:
+        """Hear no more; a watch that fell behind has stopped before it is closed."""
+        stop, self._stop = self._stop, _nothing
+        stop()
+
+
+def _nothing() -> None:
+    pass
 
 
 def _as_it_was(event: Event) -> Entry:

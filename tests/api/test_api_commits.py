@@ -1,0 +1,46 @@
+"""What readers see of writes that are not kept yet."""
+
+from pathlib import Path
+
+import pytest
+from api_builders import NOW, Bench, config_map
+
+from kohort.simulator.api.api import Api
+from kohort.simulator.api.requests import ListOptions
+from kohort.simulator.kinds import CONFIG_MAP
+from kohort.simulator.store.sqlite import open_store
+
+
+@pytest.fixture
+async def kept(tmp_path: Path) -> Bench:
+    """A bench on disk, whose writes are committed only when somebody asks for it."""
+    bench = Bench()
+    store = open_store(tmp_path / "cluster.db")
+    bench.api = Api(store, bench.api.registry, lambda: NOW, bench.api.context.chance)
+    await bench.start()
+    store.on_dirty = lambda: None
+    return bench
+
+
+async def test_nobody_reads_what_is_not_kept(kept: Bench):
+    await kept.create(CONFIG_MAP, config_map("a"))
+    assert not kept.api.store.is_settled
+    kept.read(CONFIG_MAP, "a")
+    assert kept.api.store.is_settled
+
+
+async def test_nobody_lists_what_is_not_kept(kept: Bench):
+    await kept.create(CONFIG_MAP, config_map("a"))
+    kept.list(CONFIG_MAP)
+    assert kept.api.store.is_settled
+
+
+@pytest.mark.parametrize("initial", [True, False])
+async def test_a_watch_that_begins_before_a_commit_tells_the_write_once(kept: Bench, initial: bool):
+    before = str(kept.api.store.revision)
+    await kept.create(CONFIG_MAP, config_map("a"))
+    target = kept.api.target(CONFIG_MAP, "lab")
+    options = ListOptions(resource_version="" if initial else before)
+    watch = kept.api.watch(target, options, initial=initial, bookmarks=False)
+    kept.api.store.flush()
+    assert [event.type for event in await watch.batch()] == ["ADDED"]
