@@ -89,6 +89,8 @@ def _arguments(wish: Wish) -> Sequence[str]:
         "--port": wish.port,
         "--kubeconfig": wish.kubeconfig,
         "--data-dir": wish.data_dir,
+        "--rollout-strategy": wish.strategy,
+        "--carrier": wish.carrier,
     }
     words = [f"{flag}={value}" for flag, value in given.items() if value is not None]
     return words if wish.has_operator else [*words, "--no-operator"]

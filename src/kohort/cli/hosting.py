@@ -23,6 +23,7 @@ from kohort.simulator.hosting.loop import run
 from kohort.simulator.hosting.memory import settle_memory
 
 if TYPE_CHECKING:
+    from kohort.apis.api import Settings
     from kohort.simulator.embedded import Embedded
     from kohort.simulator.hosting.identity import Identity
 
@@ -45,6 +46,8 @@ class Wish:
     kubeconfig: Path | None
     data_dir: Path | None
     has_operator: bool = True
+    strategy: str = "budgeted"  # of the operator's rollouts
+    carrier: str = "statefulsets"  # of new workloads
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +129,7 @@ class _Hosting:
             speed=wish.speed,
             data_dir=wish.data_dir,
             apis=APIS if wish.has_operator else (),
+            settings=self._settings(),
         )
         try:
             return await Embedded.start(options)
@@ -142,7 +146,12 @@ class _Hosting:
             return []
         from kohort.cli.processes.operating import make_operator
 
-        return [(await make_operator(embedded)).run()]
+        return [(await make_operator(embedded, self._settings())).run()]
+
+    def _settings(self) -> "Settings":
+        from kohort.apis.api import Settings
+
+        return Settings(self._wish.strategy, self._wish.carrier)
 
     def _publish(self, embedded: "Embedded", identity: "Identity") -> None:
         url = f"https://{HOST}:{embedded.port}"

@@ -96,3 +96,21 @@ def add_output(parser: Parser) -> None:
     """Offer ``-o json``, as every view does."""
     options: dict[str, Any] = {"choices": ["text", "json"], "default": "text"}
     parser.add_argument("-o", "--output", **options, help="text (the default) or json")
+
+
+def add_settings(parser: Parser) -> None:
+    """Offer what the operator can be told about workloads that say nothing themselves."""
+    add = parser.add_argument
+    strategies, carriers = ("budgeted", "compatible"), ("statefulsets", "pods")
+    add(
+        "--rollout-strategy",
+        choices=strategies,
+        default=strategies[0],
+        help="of rollouts (default: budgeted)",
+    )
+    add(
+        "--carrier",
+        choices=carriers,
+        default=carriers[0],
+        help="of new workloads (default: statefulsets)",
+    )

@@ -13,11 +13,9 @@ from typing import Any
 
 from kohort import __version__
 from kohort.cli.exits import Exit, UsageError
-from kohort.cli.parsing import Parser, whole
+from kohort.cli.parsing import Parser, add_settings, whole
 from kohort.cli.table import Command
 
-STRATEGIES = ("budgeted", "compatible")
-CARRIERS = ("statefulsets", "pods")
 _EXAMPLES = (
     "--kubeconfig ~/.kube/config --install",
     "--kubeconfig dev.yaml --install --webhook-url https://127.0.0.1:9443",
@@ -39,6 +37,7 @@ class _GoParser(Parser):
 def _make_parser(prog: str) -> Parser:
     parser = _GoParser(prog, "run the operator against a cluster, until it is stopped", _EXAMPLES)
     _add_own(parser.add_argument)
+    add_settings(parser)
     _add_upstream(parser.add_argument)
     _add_accepted(parser.add_argument)
     return parser
@@ -64,8 +63,6 @@ def _add_own(add: Callable[..., Any]) -> None:
     )
     add("--webhook-port", type=whole(0, 65_535), metavar="P", help="to listen on (default: 9443)")
     add("--cert-dir", type=Path, metavar="DIR", help="take certificates from files there")
-    add("--rollout-strategy", choices=STRATEGIES, help="(default: budgeted)")
-    add("--carrier", choices=CARRIERS, help="of new objects (default: statefulsets)")
     add("--log-format", choices=("text", "json"), help="(default: text)")
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from kohort.cli.exits import Exit, UsageError
 from kohort.cli.hosting import Ready, Wish, host
-from kohort.cli.parsing import Parser, add_output, positive, whole
+from kohort.cli.parsing import Parser, add_output, add_settings, positive, whole
 from kohort.cli.state import NAME_DEFAULT, State
 from kohort.cli.styles import BOLD, paint
 from kohort.cli.table import Command
@@ -56,6 +56,7 @@ def _make_parser(prog: str) -> Parser:
         help="how many times faster simulated delays pass (default: 1)",
     )
     add("--no-operator", action="store_true", help="only the control plane, without our APIs")
+    add_settings(parser)
     add("--detach", action="store_true", help="return when it is ready; end it with 'down'")
     add("--report-to", type=int, help=argparse.SUPPRESS)
     add_output(parser)
@@ -94,6 +95,8 @@ def _wish(arguments: argparse.Namespace) -> Wish:
         kubeconfig=arguments.kubeconfig and arguments.kubeconfig.absolute(),
         data_dir=arguments.data_dir and arguments.data_dir.absolute(),
         has_operator=not arguments.no_operator,
+        strategy=arguments.rollout_strategy,
+        carrier=arguments.carrier,
     )
 
 

@@ -115,11 +115,7 @@ def _describe(
 
 
 def _settings(arguments: argparse.Namespace) -> Settings:
-    return replace(
-        DEFAULTS,
-        strategy=arguments.rollout_strategy or DEFAULTS.strategy,
-        carrier=arguments.carrier or DEFAULTS.carrier,
-    )
+    return replace(DEFAULTS, strategy=arguments.rollout_strategy, carrier=arguments.carrier)
 
 
 def _find_url(

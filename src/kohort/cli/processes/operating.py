@@ -8,6 +8,7 @@ nobody else can be there. What it would do in a cluster of its own it does here.
 from random import SystemRandom
 from typing import TYPE_CHECKING
 
+from kohort.apis.api import Settings
 from kohort.apis.served import APIS
 from kohort.controller.desk import Office
 from kohort.controller.installing import InstallOptions, install_definitions
@@ -20,13 +21,13 @@ if TYPE_CHECKING:
     from kohort.simulator.embedded import Embedded
 
 
-async def make_operator(embedded: "Embedded") -> Operator:
+async def make_operator(embedded: "Embedded", settings: Settings) -> Operator:
     """An operator for the cluster, which has the definitions that it needs."""
     cluster = InProcessCluster(embedded.api)
     await install_definitions(cluster, APIS, InstallOptions(ignore_disaggregated=True))
     time = LoopTime()
     measures = Measures(time)
-    operator = Operator(Office(cluster, time, SystemRandom()), APIS, measures)
+    operator = Operator(Office(cluster, time, SystemRandom(), settings), APIS, measures)
     for desk in operator.desks:
         measures.follow(desk)
     return operator

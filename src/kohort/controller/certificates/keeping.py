@@ -68,6 +68,7 @@ class Keeper:
         self._time = time
         self._may_write = may_write
         self._lifetimes = lifetimes
+        self._trouble = ""  # what was told last
         self._learned = ("", 0.0)  # an authority, and from when on all know it
         self._changed = asyncio.Event()
         self._informers = Informers(cluster, time, Random())
@@ -116,7 +117,9 @@ class Keeper:
             if self._live.show(material.certificate, material.key):
                 log.info("certificate loaded")
         except KohortError as error:
-            log.warning("certificates: %s", error)
+            if str(error) != self._trouble:
+                self._trouble = str(error)
+                log.warning("certificates: %s", error)
             return RETRY_SECONDS
         self.ca = material.ca
         self.is_armed.set()

@@ -1,8 +1,8 @@
 """
 What the operator is told by its configuration file, read strictly.
 
-The file is the one that LeaderWorkerSet's own controller takes, so an existing
-deployment keeps its own. Defaults are that controller's. A field that nobody
+The file is the one that upstream's controller takes, so an existing deployment
+keeps its own. Defaults are that controller's. A field that nobody
 knows is refused, with the nearest one that exists: a setting that is silently
 ignored is worse than a process that does not start.
 """

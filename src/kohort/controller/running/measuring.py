@@ -126,9 +126,9 @@ class Measures(Reports):
             self._actions.count(kind, _verb(action))
         seen = self._seen.setdefault((kind, key), _Seen())
         if look.observed is not None:
+            now = self._time.elapsed()
             seen.units, seen.wanted = _count_units(look.observed), look.wanted
-        now = self._time.elapsed()
-        seen.blocked = {reason: seen.blocked.get(reason, now) for reason in look.blocked}
+            seen.blocked = {reason: seen.blocked.get(reason, now) for reason in look.blocked}
         if not look.actions:
             self._empty.count(kind)
             return

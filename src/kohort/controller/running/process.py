@@ -12,7 +12,7 @@ is gone within ten seconds.
 import asyncio
 import logging
 from collections.abc import Mapping, Sequence
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random, SystemRandom
@@ -46,6 +46,7 @@ from kohort.controller.timing import LoopTime, Time
 from kohort.observability.metrics import MEDIA_TYPE
 
 STOP_SECONDS_MAX = 5.0
+RELEASE_SECONDS_MAX = 2.0
 TELL_SECONDS = 2.0  # after so long without the lease one is told why
 log = logging.getLogger(__name__)
 
@@ -152,8 +153,9 @@ class Process:
 
     async def _give_back(self) -> None:
         if self._launch.configuration.elects:
-            async with asyncio.timeout(STOP_SECONDS_MAX):
-                await self._election.release()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(RELEASE_SECONDS_MAX):
+                    await self._election.release()
 
     async def _admit(self) -> None:
         """Answer admission as soon as there is a certificate to show."""

@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from random import SystemRandom
 
-from kohort.apis.api import DEFAULTS
+from kohort.apis.api import DEFAULTS, Settings
 from kohort.apis.api import Api as OwnApi
 from kohort.cluster.errors import InternalError
 from kohort.simulator.admission.inprocess import ApiAdmission
@@ -60,6 +60,7 @@ class EmbeddedOptions:
     data_dir: Path | None = None
     gates: frozenset[str] = frozenset()
     apis: Sequence[OwnApi] = ()  # those that answer admission in this process
+    settings: Settings = DEFAULTS  # and what they are told
 
 
 class Embedded:
@@ -78,14 +79,23 @@ class Embedded:
     @classmethod
     async def start(cls, options: EmbeddedOptions) -> "Embedded":
         """Make a cluster, or open the one that is kept, and listen."""
-        clock = WallClock(_now, time.monotonic, options.speed)
         store = open_store(options.data_dir / DATABASE) if options.data_dir else Store()
+        try:
+            return await cls._start(options, store)
+        except BaseException:
+            # Whoever tries again, on another port perhaps, can have the file.
+            store.close()
+            raise
+
+    @classmethod
+    async def _start(cls, options: EmbeddedOptions, store: Store) -> "Embedded":
+        clock = WallClock(_now, time.monotonic, options.speed)
         commits = _Commits(store)
         registry = Registry(builtin_resources(options.gates))
         api = Api(store, registry, clock.now, SystemRandom())
         webhooks = Webhooks(store, served=registry.resources, new_uid=api.context.new_uid)
         registry.listeners.append(webhooks.refresh)
-        api.context.admission = ApiAdmission(options.apis, DEFAULTS, webhooks)
+        api.context.admission = ApiAdmission(options.apis, options.settings, webhooks)
         api.settled = commits.settled
         quick = api.without_waiting()
         await bootstrap(quick, NodeMake(options.nodes, options.racks, options.gpus_per_node))
