@@ -32,7 +32,7 @@ def measure(quick: bool) -> list[Figure]:
     pin(1)
     sizes = (1_000, 5_000) if quick else _SIZES
     inside = run(_inside(sizes))
-    with cluster("--nodes", "0") as running:
+    with cluster("--nodes", "0", "--no-operator") as running:
         outside = run(_outside(running, sizes))
     return [*_compare("in-process", inside, sizes), *_compare("HTTPS", outside, sizes)]
 

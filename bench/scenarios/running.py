@@ -13,7 +13,7 @@ from bench.events import run
 from bench.figures import Figure
 from bench.inside import Stalls, embedded, wait_until
 from bench.objects import make_deployment
-from bench.processes import memory_bytes
+from bench.processes import memory_bytes, pin
 from kohort.simulator import kinds
 from kohort.simulator.api.requests import DeleteOptions, WriteOptions
 from kohort.simulator.embedded import Embedded
@@ -24,6 +24,7 @@ _SPEED = 100.0
 
 def measure(quick: bool) -> list[Figure]:
     """Start the pods, then delete their owners."""
+    pin(0)
     return run(_measure(200, 2_000) if quick else _measure(1_000, 10_000))
 
 

@@ -9,6 +9,7 @@ that are busy with other things.
 """
 
 import json
+from statistics import median
 
 from bench.events import run
 from bench.figures import Figure
@@ -17,13 +18,14 @@ from bench.objects import DEFAULT_SCHEDULER, make_pod
 from bench.processes import Cluster, cluster, pin
 
 AT_ONCE = 64
+PARTS = 5
 _PODS = "/api/v1/namespaces/default/pods"
 
 
 def measure(quick: bool) -> list[Figure]:
     """Create, read, patch and delete pods of 5 KB."""
     pin(1)
-    with cluster("--nodes", "0") as running:
+    with cluster("--nodes", "0", "--no-operator") as running:
         return run(_measure(running, 1_500 if quick else 6_000))
 
 
@@ -31,16 +33,16 @@ async def _measure(running: Cluster, count: int) -> list[Figure]:
     warm = [_create(running, f"warm-{number}") for number in range(200)]
     await send(running, warm, AT_ONCE)
     names = [f"pod-{number:05d}" for number in range(count)]
-    made = await send(running, [_create(running, name) for name in names], AT_ONCE)
+    made = await _send(running, [_create(running, name) for name in names])
     paths = [f"{_PODS}/{name}" for name in names]
-    read = await send(running, [make_request(running, "GET", path) for path in paths * 2], AT_ONCE)
+    read = await _send(running, [make_request(running, "GET", path) for path in paths * 2])
     body = json.dumps({"metadata": {"labels": {"step": "2"}}}).encode()
     patches = [make_request(running, "PATCH", path, body) for path in paths[: count // 2]]
-    patched = await send(running, patches, AT_ONCE)
+    patched = await _send(running, patches)
     deletes = [make_request(running, "DELETE", path) for path in paths[: count // 2]]
-    deleted = await send(running, deletes, AT_ONCE)
+    deleted = await _send(running, deletes)
     looked_at = [_create(running, f"seen-{n:05d}", DEFAULT_SCHEDULER) for n in range(count // 4)]
-    seen = await send(running, looked_at, AT_ONCE)
+    seen = await _send(running, looked_at)
     size = len(json.dumps(make_pod("pod-00000", kilobytes=5)))
     return [
         *_figures(f"creates ({size / 1024:.1f} KB)", made, 1_000),
@@ -56,10 +58,19 @@ def _create(running: Cluster, name: str, scheduler: str = "nobody") -> bytes:
     return make_request(running, "POST", _PODS, body)
 
 
-def _figures(name: str, outcome: Outcome, goal: float | None = None) -> list[Figure]:
-    note = f"client used {outcome.client_cpu_seconds / outcome.seconds:.0%} of its core"
+async def _send(running: Cluster, requests: list[bytes]) -> list[Outcome]:
+    """Send the requests in a few parts: the best was disturbed least."""
+    size = -(-len(requests) // PARTS)
+    parts = [requests[start : start + size] for start in range(0, len(requests), size)]
+    return [await send(running, part, AT_ONCE) for part in parts]
+
+
+def _figures(name: str, outcomes: list[Outcome], goal: float | None = None) -> list[Figure]:
+    best = max(outcomes, key=lambda outcome: outcome.rate)
+    note = f"client used {best.client_cpu_seconds / best.seconds:.0%} of its core"
     return [
-        Figure(f"{name}, {AT_ONCE} at once", outcome.rate, "/s", goal, note=note),
-        Figure(f"{name}, for a second of server CPU", outcome.rate_alone, "/s", goal),
-        Figure(f"{name}, server CPU", outcome.server_cpu_us, "µs each"),
+        Figure(f"{name} (best part)", best.rate, "/s", goal, note=note),
+        Figure(f"{name} (median)", median(o.rate for o in outcomes), "/s"),
+        Figure(f"{name}, by server CPU", median(o.rate_alone for o in outcomes), "/s", goal),
+        Figure(f"{name}, server CPU", median(o.server_cpu_us for o in outcomes), "µs each"),
     ]

@@ -23,6 +23,7 @@ def measure(quick: bool) -> list[Figure]:
     """Run each command a few times; the best run is the one that nobody disturbed."""
     runs = 3 if quick else 7
     ready = [_start() for _ in range(runs)]
+    alone = [_start("--no-operator") for _ in range(runs)]
     helps = [_run([*kohort(), "--help"]) for _ in range(runs)]
     imports = [_run([sys.executable, "-c", _HEAVY]) for _ in range(runs)]
     bare = [_run([sys.executable, "-c", "pass"]) for _ in range(runs)]
@@ -30,6 +31,8 @@ def measure(quick: bool) -> list[Figure]:
     return [
         Figure("kohort up, to its ready line (best)", min(ready), "s", at_most=2),
         Figure("kohort up, to its ready line (median)", median(ready), "s"),
+        Figure("kohort up --no-operator (best)", min(alone), "s", at_most=2),
+        Figure("kohort up --no-operator (median)", median(alone), "s"),
         Figure("its imports, CPU time (best)", best_import, "s", at_most=0.5),
         Figure("its imports, CPU time (median)", median(cpu for _, cpu in imports), "s"),
         Figure("its imports, sum of -X importtime", _import_seconds(), "s"),
@@ -39,8 +42,8 @@ def measure(quick: bool) -> list[Figure]:
     ]
 
 
-def _start() -> float:
-    with cluster() as running:
+def _start(*arguments: str) -> float:
+    with cluster(*arguments) as running:
         return running.seconds
 
 

@@ -44,7 +44,7 @@ class _Watcher(asyncio.Protocol):
 def measure(quick: bool) -> list[Figure]:
     """Change objects with and without watchers."""
     pin(1)
-    with cluster("--nodes", "0") as running:
+    with cluster("--nodes", "0", "--no-operator") as running:
         return run(_measure(running, 3_000 if quick else 10_000))
 
 
