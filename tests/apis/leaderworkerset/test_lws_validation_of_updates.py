@@ -107,6 +107,15 @@ def test_pods_carried_by_us_may_have_longer_names():
     assert 'the pod "' in texts(lws(name="a" * 60), carrier="pods")[0]
 
 
+def test_a_carrier_that_nobody_knows_is_refused_at_creation():
+    odd = lws(annotations={labels.CARRIER: "pigeons"})
+    assert texts(odd) == [
+        f'metadata.annotations.{labels.CARRIER}: Unsupported value: "pigeons": '
+        'supported values: "pods", "statefulsets"'
+    ]
+    assert texts(odd, odd) == []
+
+
 def test_the_carrier_is_fixed_at_creation():
     pods = lws(annotations={labels.CARRIER: "pods"})
     assert texts(pods, pods) == []

@@ -59,6 +59,8 @@ def validate_workload(
     if old is not None:
         errors += _check_subgroup_changes(new, old) + _check_network(new)
         errors += _check_claims(new, old) + _check_carrier(new, old)
+    else:
+        errors += _check_new_carrier(new)
     errors += _check_lengths(new, old, carrier) + _check_topologies(new, old)
     return errors
 
@@ -188,6 +190,15 @@ def _check_claims(new: Object, old: Object) -> list[FieldError]:
 
 def _claims(lws: Object) -> list[Any]:
     return [write_typed(CLAIM, c) for c in template_of(lws).get("volumeClaimTemplates") or ()]
+
+
+def _check_new_carrier(new: Object) -> list[FieldError]:
+    carrier, known = carrier_of(new), (labels.PODS, labels.STATEFULSETS)
+    if carrier in known:
+        return []
+    shown = ", ".join(f'"{name}"' for name in known)
+    path = f"metadata.annotations.{labels.CARRIER}"
+    return [FieldError(Fault.NOT_SUPPORTED, path, f"supported values: {shown}", carrier)]
 
 
 def _check_carrier(new: Object, old: Object) -> list[FieldError]:

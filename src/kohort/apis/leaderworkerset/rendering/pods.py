@@ -6,7 +6,7 @@ adds to a pod of a set, so that no webhook is needed and a program inside sees n
 difference. One label more says so, and keeps the webhook from being asked.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from kohort.apis.leaderworkerset import labels, names
 from kohort.apis.leaderworkerset.admission.pods import PodRefused, mutate_pod
@@ -21,28 +21,32 @@ POD_INDEX = "apps.kubernetes.io/pod-index"
 _KEPT = ("annotations", "finalizers", "labels")
 
 
-def leader_pod(lws_at_revision: Object, key: str, group: int) -> Object | PodRefused:
-    """The leader of a group, at the revision with that key."""
+def leader_pods(
+    lws_at_revision: Object, key: str, groups: Iterable[int]
+) -> Iterator[Object | PodRefused]:
+    """The leaders of some groups, at the revision with that key."""
     template = leader_template(lws_at_revision, key)
-    name = names.leader_name(name_of(lws_at_revision), group)
     subdomain = name_of(lws_at_revision)
-    pod = _make(lws_at_revision, template, name, group, subdomain)
-    return _finish(pod, lws_at_revision)
+    for group in groups:
+        name = names.leader_name(name_of(lws_at_revision), group)
+        pod = _make(lws_at_revision, template, name, group, subdomain)
+        yield _finish(pod, lws_at_revision)
 
 
-def worker_pod(
+def worker_pods(
     lws_at_revision: Object,
     leader: Object,
-    worker: int,
+    workers: Iterable[int],
     node_selector: Mapping[str, str] | None = None,
-) -> Object | PodRefused:
-    """A worker of the group that this leader leads; it belongs to the leader."""
+) -> Iterator[Object | PodRefused]:
+    """Some workers of the group that this leader leads; they belong to the leader."""
     template = worker_template(lws_at_revision, leader, node_selector)
-    name = names.worker_name(name_of(leader), worker)
     is_alone = subdomain_policy_of(lws_at_revision) == UNIQUE_PER_REPLICA
     subdomain = name_of(leader) if is_alone else name_of(lws_at_revision)
-    pod = _make(lws_at_revision, template, name, worker, subdomain)
-    return _finish(pod, as_pod(leader))
+    for worker in workers:
+        name = names.worker_name(name_of(leader), worker)
+        pod = _make(lws_at_revision, template, name, worker, subdomain)
+        yield _finish(pod, as_pod(leader))
 
 
 def _make(lws: Object, template: Object, name: str, index: int, subdomain: str) -> Object:

@@ -19,7 +19,7 @@ from kohort.apis.carriers.pods import Note, settle_base, write_note
 from kohort.apis.facts import PodFacts, Whole
 from kohort.apis.leaderworkerset import labels, names, spec
 from kohort.apis.leaderworkerset.admission.pods import PodRefused
-from kohort.apis.leaderworkerset.rendering.pods import leader_pod, worker_pod
+from kohort.apis.leaderworkerset.rendering.pods import leader_pods, worker_pods
 from kohort.apis.leaderworkerset.rendering.services import group_service
 from kohort.apis.leaderworkerset.revision import apply_revision
 from kohort.apis.leaderworkerset.translation.acting import (
@@ -167,18 +167,18 @@ def _delete(pod: PodFacts, why: str, propagation: str = "") -> Action:
 
 
 def _leader_actions(scene: _Scene) -> Iterator[Action]:
-    progress, lws = scene.note.progress, scene.family.root
+    missing: dict[str, list[int]] = {}  # by the revision they are made from
+    progress, name = scene.note.progress, name_of(scene.family.root)
     for ordinal in range(min(progress.count, scene.plan.rollout.count)):
-        name = names.leader_name(name_of(lws), ordinal)
-        if name in scene.held:
-            continue
-        key = progress.target if ordinal >= progress.boundary else scene.note.base
+        if names.leader_name(name, ordinal) not in scene.held:
+            is_new = ordinal >= progress.boundary
+            # Where the old revision is gone, there is but one that a group can be made from.
+            is_new |= scene.find_spec(scene.note.base) is None
+            missing.setdefault(progress.target if is_new else scene.note.base, []).append(ordinal)
+    for key, ordinals in missing.items():
         then = scene.find_spec(key)
-        if then is None:
-            # The old revision is gone, so there is but one that a group can be made from.
-            key, then = progress.target, scene.find_spec(progress.target)
-        if then is not None:
-            yield from _create(scene, leader_pod(then, key, ordinal))
+        for pod in leader_pods(then, key, ordinals) if then else ():
+            yield from _create(scene, pod)
 
 
 def _group_actions(scene: _Scene, group: Group) -> Iterator[Action]:
@@ -216,8 +216,8 @@ def _worker_actions(scene: _Scene, group: Group, then: Object, leader: Object) -
         if found is None:
             return
         selector = {topology: found}
-    for index in missing:
-        yield from _create(scene, worker_pod(then, leader, index, selector))
+    for made in worker_pods(then, leader, missing, selector):
+        yield from _create(scene, made)
 
 
 def _create(scene: _Scene, pod: Object | PodRefused) -> Iterator[Action]:

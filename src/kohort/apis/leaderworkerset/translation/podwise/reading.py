@@ -66,7 +66,7 @@ def _refuse_namesakes(lws: Object, pods: tuple[PodFacts, ...]) -> None:
     """A pod that nobody will take away, and that has a name of ours, is in the way."""
     for pod in pods:
         owner = next((o for o in pod.metadata.owner_references if o.controller), None)
-        if pod.metadata.is_leaving or not _has_our_name(lws, pod) or _may_be_ours(lws, owner):
+        if pod.metadata.is_leaving or _may_be_ours(lws, owner) or not _has_our_name(lws, pod):
             continue
         whose = f"{owner.kind} {owner.name}" if owner else "nobody"
         raise InvalidWorkload(
