@@ -168,3 +168,20 @@ async def test_a_size_that_changes_rolls_group_by_group():
     assert truth.fewest_ready >= 2
     assert len(lab.all(kinds.POD)) == 9
     await lab.close()
+
+
+@pytest.mark.parametrize("kind", ["Pod", "ControllerRevision", "LeaderWorkerSet"])
+async def test_caches_that_lag_cost_no_group_too_many(kind: str):
+    lab, truth = await start(4, 1, 1)
+    await lab.edit("x", set_image("engine:2"))
+    for _ in range(6):
+        await lab.run(1.5)
+        lab.cluster.hold(kind)
+        await lab.run(4)
+        lab.cluster.release()
+    await lab.until(lab.is_available)
+    await lab.run(30)
+    assert truth.fewest_ready >= 3
+    assert truth.most_groups <= 5
+    assert images(lab) == {f"x-{i}": "engine:2" for i in range(4)}
+    await lab.close()
