@@ -62,7 +62,7 @@ class Ready:
     gpus: int
     racks: int
     speed: float
-    has_operator: bool = False
+    operator: bool = False
 
 
 def host(wish: Wish, announce: Callable[[Ready], None]) -> None:
@@ -222,5 +222,5 @@ def _describe(wish: Wish, embedded: "Embedded", url: str, kubeconfig: Path) -> R
         gpus=gpus,
         racks=len(racks),
         speed=wish.speed,
-        has_operator=wish.has_operator,
+        operator=wish.has_operator,
     )

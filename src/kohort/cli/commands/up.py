@@ -111,7 +111,7 @@ def _print(ready: Ready, arguments: argparse.Namespace) -> None:
     path = _shorten(Path(ready.kubeconfig))
     end = f"kohort down{State(ready.name).flag}" if arguments.detach else "Ctrl-C"
     attempt = "kubectl get nodes   or   kubectl create deployment web --image=web --replicas=3"
-    if ready.has_operator:
+    if ready.operator:
         attempt = "kubectl apply -f examples/lws.yaml   then   kubectl get lws"
     rows = {
         "kubeconfig": f"{path}   export KUBECONFIG={path}",
