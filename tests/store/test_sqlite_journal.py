@@ -153,6 +153,23 @@ def test_a_shortened_database_is_left_alone(path: Path):
     assert "is damaged" in refused(path)
 
 
+@pytest.mark.parametrize("is_there", [True, False])
+def test_a_log_whose_database_was_emptied_is_left_alone(path: Path, tmp_path: Path, is_there: bool):
+    store = open_store(path)
+    put(store, "a")
+    copy = tmp_path / "copy" / path.name
+    copy.parent.mkdir()
+    log = copy.with_name(f"{path.name}-wal")
+    log.write_bytes(path.with_name(log.name).read_bytes())
+    store.close()
+    if is_there:
+        copy.touch()
+    with pytest.raises(StorageError, match="is damaged"):
+        open_store(copy)
+    assert log.stat().st_size
+    assert copy.exists() == is_there
+
+
 def test_an_object_that_is_no_longer_json_means_damage(path: Path):
     store = open_store(path)
     put(store, "a")

@@ -204,8 +204,16 @@ def open_store(path: Path | str, history_max: int = HISTORY_EVENTS_MAX) -> Store
 
 def _open(path: Path) -> sqlite3.Connection:
     path.parent.mkdir(parents=True, exist_ok=True)
+    # Beside an empty file, SQLite takes a log for a leftover and removes it with all its writes.
+    log = path.with_name(f"{path.name}-wal")
+    if _size(log) and not _size(path):
+        raise StorageError(_damaged(path, f"it is empty, and {log.name} beside it is not"))
     # Waiting for a lock is of no use: the holder keeps it until it ends.
     return sqlite3.connect(path, timeout=0, isolation_level=None, check_same_thread=False)
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.exists() else 0
 
 
 def _write_row(bucket: str, event: Event) -> _Row:
