@@ -10,17 +10,15 @@ from ipaddress import IPv4Address
 
 from kohort.cluster.errors import Forbidden, invalid
 from kohort.cluster.fields import Fault, FieldError
-from kohort.cluster.objects import Object
+from kohort.cluster.objects import Object, name_of
 from kohort.simulator.api.context import Context
 from kohort.simulator.api.requests import Target
+from kohort.simulator.kinds import PRIORITY_CLASS
 
 _SERVICE_RANGE_START = int(IPv4Address("10.96.0.10"))
 _SERVICE_RANGE_END = int(IPv4Address("10.111.255.254"))
 _NODE_PORTS = range(30000, 32768)
-_SYSTEM_PRIORITIES = {
-    "system-node-critical": 2000001000,
-    "system-cluster-critical": 2000000000,
-}
+_PRIORITY_CLASSES = PRIORITY_CLASS.group_resource
 _PLACE_LABELS = ("topology.kubernetes.io/region", "topology.kubernetes.io/zone")
 
 
@@ -33,6 +31,8 @@ def fill_create(context: Context, target: Target, obj: Object) -> None:
 
 def fill_update(context: Context, target: Target, obj: Object, old: Object) -> None:
     """Fill in an object that changes."""
+    if target.resource.bucket == _PRIORITY_CLASSES:
+        _guard_priority_class(context, target, obj)
     if target.resource.bucket == "services" and not target.subresource:
         _keep_addresses(obj["spec"], old["spec"])
         _fill_service(context, target, obj)
@@ -87,12 +87,9 @@ def _keep_addresses(spec: Object, old: Object) -> None:
             spec[field] = old[field]
 
 
-def _services(context: Context) -> list[Object]:
-    return [entry.decode() for entry in context.store.bucket("services").entries.values()]
-
-
 def _free_address(context: Context) -> str:
-    taken = {service["spec"].get("clusterIP") for service in _services(context)}
+    services = context.store.bucket("services").entries.values()
+    taken = {service.fields["spec.clusterIP"] for service in services}
     size = _SERVICE_RANGE_END - _SERVICE_RANGE_START
     while True:
         address = str(IPv4Address(_SERVICE_RANGE_START + context.chance.randrange(size)))
@@ -101,7 +98,8 @@ def _free_address(context: Context) -> str:
 
 
 def _fill_node_ports(context: Context, spec: Object) -> None:
-    taken = {p.get("nodePort") for s in _services(context) for p in s["spec"].get("ports") or ()}
+    services = [entry.decode() for entry in context.store.bucket("services").entries.values()]
+    taken = {p.get("nodePort") for s in services for p in s["spec"].get("ports") or ()}
     for port in spec.get("ports") or ():
         if not port.get("nodePort"):
             port["nodePort"] = next(n for n in _NODE_PORTS if n not in taken)
@@ -122,29 +120,42 @@ def _fill_pod(context: Context, target: Target, obj: Object) -> None:
     if places:
         metadata = obj["metadata"]
         metadata["labels"] = {**(metadata.get("labels") or {}), **places}
+    chosen = _find_priority_class(context, obj["metadata"]["name"], spec)
+    if chosen is not None:
+        spec["priorityClassName"] = name_of(chosen)
+        spec["priority"] = chosen.get("value", 0)
+        spec["preemptionPolicy"] = chosen.get("preemptionPolicy", "PreemptLowerPriority")
+
+
+def _find_priority_class(context: Context, pod: str, spec: Object) -> Object | None:
+    """The class that a pod names, or the one that is for all who name none."""
     name = spec.get("priorityClassName", "")
-    if not name or name in _SYSTEM_PRIORITIES:
-        if name:
-            spec["priority"] = _SYSTEM_PRIORITIES[name]
-        return
-    found = context.store.find("priorityclasses.scheduling.k8s.io", ("", name))
+    if not name:
+        return _find_default_class(context)
+    found = context.store.find(_PRIORITY_CLASSES, ("", name))
     if found is None:
-        pod = obj["metadata"]["name"]
         raise Forbidden(
             f'pods "{pod}" is forbidden: no PriorityClass with name {name} was found',
             details={"name": pod, "kind": "pods"},
         )
-    chosen = found.decode()
-    spec["priority"] = chosen.get("value", 0)
-    spec["preemptionPolicy"] = chosen.get("preemptionPolicy", "PreemptLowerPriority")
+    return found.decode()
+
+
+def _find_default_class(context: Context) -> Object | None:
+    classes = context.store.bucket(_PRIORITY_CLASSES).entries.values()
+    defaults = (obj for entry in classes if (obj := entry.decode()).get("globalDefault"))
+    return next(defaults, None)
 
 
 def _guard_priority_class(context: Context, target: Target, obj: Object) -> None:
-    if obj.get("globalDefault"):
-        others = context.store.bucket("priorityclasses.scheduling.k8s.io").entries.values()
-        if any(entry.decode().get("globalDefault") for entry in others):
-            error = FieldError(Fault.FORBIDDEN, "globalDefault", "another class is the default")
-            raise invalid("PriorityClass", "scheduling.k8s.io", target.name, [error])
+    default = _find_default_class(context) if obj.get("globalDefault") else None
+    if default is not None and name_of(default) != target.name:
+        why = f"PriorityClass {name_of(default)} is already marked as default. Only one default"
+        kind = target.resource.kind
+        raise Forbidden(
+            f'{kind.group_resource} "{target.name}" is forbidden: {why} can exist',
+            details={"name": target.name, "group": kind.group, "kind": kind.plural},
+        )
 
 
 def _protect(finalizer: str) -> Callable[[Context, Target, Object], None]:
@@ -172,5 +183,5 @@ _ON_CREATE: dict[str, Callable[[Context, Target, Object], None]] = {
     "pods": _fill_pod,
     "persistentvolumeclaims": _fill_claim,
     "persistentvolumes": _protect("kubernetes.io/pv-protection"),
-    "priorityclasses.scheduling.k8s.io": _guard_priority_class,
+    _PRIORITY_CLASSES: _guard_priority_class,
 }
