@@ -6,6 +6,7 @@ needs, written once so that a missing ``metadata`` never raises in two ways.
 """
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 Object = dict[str, Any]
@@ -84,6 +85,11 @@ def owner_reference(owner: Object, *, controller: bool = True, block: bool = Tru
         "controller": controller,
         "blockOwnerDeletion": block,
     }
+
+
+def write_time(when: datetime) -> str:
+    """A time in UTC as the API writes it, in whole seconds."""
+    return when.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def find_condition(obj: Object, name: str) -> Object | None:

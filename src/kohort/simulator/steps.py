@@ -19,7 +19,7 @@ from datetime import datetime
 from typing import Protocol
 
 from kohort.cluster.errors import ClusterError
-from kohort.cluster.objects import Kind, Object
+from kohort.cluster.objects import Kind, Object, write_time
 from kohort.simulator.store.entries import Entry
 
 
@@ -105,7 +105,7 @@ class Moment:
     @property
     def stamp(self) -> str:
         """Now, as the API writes times."""
-        return self.wall.strftime("%Y-%m-%dT%H:%M:%SZ")
+        return write_time(self.wall)
 
 
 class View(Protocol):

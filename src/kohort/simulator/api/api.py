@@ -15,7 +15,6 @@ from datetime import datetime
 from random import Random
 
 from kohort.cluster.objects import Kind, Object
-from kohort.simulator.api import subresources
 from kohort.simulator.api.admission import Admission, NoAdmission
 from kohort.simulator.api.context import Context, encode
 from kohort.simulator.api.definitions import BUCKET as DEFINITIONS
@@ -32,6 +31,10 @@ from kohort.simulator.api.requests import (
     Target,
     WriteOptions,
 )
+from kohort.simulator.api.subresources.access import issue_token, review_access
+from kohort.simulator.api.subresources.binding import bind
+from kohort.simulator.api.subresources.eviction import evict
+from kohort.simulator.api.subresources.scale import read_scale, write_scale
 from kohort.simulator.api.writes import deleting, patching, writing
 from kohort.simulator.store.store import Store
 
@@ -78,7 +81,7 @@ class Api:
         if target.subresource:
             answer = await self._post(target, body, options)
         elif target.resource.kind.group == _REVIEWS:
-            return subresources.review_access(target, body)
+            return review_access(target, body)
         else:
             answer = await writing.create(self.context, target, body, options, raw)
             await self._follow(target, (body.get("metadata") or {}).get("name", ""))
@@ -88,18 +91,18 @@ class Api:
     async def _post(self, target: Target, body: Object, options: WriteOptions) -> Answer:
         match target.subresource:
             case "binding":
-                return await subresources.bind(self.context, target, body, options)
+                return await bind(self.context, target, body, options)
             case "eviction":
-                return await subresources.evict(self.context, target, body, options)
+                return await evict(self.context, target, body, options)
         assert target.subresource == "token", "the server routes to what the kind serves"
-        return subresources.issue_token(self.context, target, body)
+        return issue_token(self.context, target, body)
 
     async def update(
         self, target: Target, body: Object, options: WriteOptions, *, raw: bytes | None = None
     ) -> Answer:
         """Replace an object."""
         if target.subresource == "scale":
-            answer = await subresources.write_scale(self.context, target, body, options)
+            answer = await write_scale(self.context, target, body, options)
         else:
             answer = await writing.update(self.context, target, body, options, raw)
         await self._follow(target, target.name)
@@ -109,7 +112,7 @@ class Api:
     async def patch(self, target: Target, patch: Patch, options: WriteOptions) -> Answer:
         """Change part of an object."""
         if target.subresource == "scale":
-            answer = await subresources.write_scale(self.context, target, patch, options)
+            answer = await write_scale(self.context, target, patch, options)
         else:
             answer = await patching.patch(self.context, target, patch, options)
         await self._follow(target, target.name)
@@ -143,7 +146,7 @@ class Api:
         """One object, or its scale."""
         self.store.flush()
         if target.subresource == "scale":
-            return subresources.read_scale(self.context, target)
+            return read_scale(self.context, target)
         return Answer(encode(target.resource, self.context.expect(target)))
 
     def list(self, target: Target, options: ListOptions) -> Page:

@@ -13,7 +13,7 @@ from random import Random
 import orjson
 
 from kohort.cluster.errors import not_found
-from kohort.cluster.objects import Object
+from kohort.cluster.objects import Object, write_time
 from kohort.simulator.api.admission import Admission, NoAdmission
 from kohort.simulator.api.registry import Registry
 from kohort.simulator.api.requests import Target
@@ -36,7 +36,7 @@ class Context:
 
     def stamp(self) -> str:
         """Now, as the API writes times."""
-        return self.clock().strftime("%Y-%m-%dT%H:%M:%SZ")
+        return write_time(self.clock())
 
     def new_uid(self) -> str:
         """A fresh uid, in the form of a random UUID."""

@@ -7,8 +7,10 @@ takes its objects with it and goes when the last of them has gone.
 """
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any
 
+from kohort.cluster.errors import ClusterError
 from kohort.cluster.fields import FieldError
 from kohort.cluster.names import check_subdomain
 from kohort.cluster.objects import Kind, Object, is_leaving, is_true, name_of
@@ -62,9 +64,11 @@ async def _clean_up(context: Context, crd: Object) -> None:
     name = name_of(crd)
     resources = [r for r in context.registry.resources() if r.bucket == name]
     for entry in list(context.store.bucket(name).entries.values()):
-        if resources and not entry.facts.is_leaving:
+        if resources and not entry.is_leaving:
             one = Target(resources[0], entry.namespace, entry.name)
-            await delete(context, one, DeleteOptions())
+            # Who refuses to let an object go holds the definition, not the write that led here.
+            with suppress(ClusterError):
+                await delete(context, one, DeleteOptions())
     finalizers = crd["metadata"].get("finalizers") or ()
     if context.store.bucket(name).entries or CLEANUP not in finalizers:
         return

@@ -83,6 +83,9 @@ class ListOptions:
     match: str = ""  # resourceVersionMatch: Exact, NotOlderThan
 
 
+SUCCESS: Object = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"}
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """What a write or a read gives: an encoded object, a code and warnings."""

@@ -119,21 +119,19 @@ def carry_metadata(target: Target, obj: Object, old: Object) -> None:
     place(target, metadata)
     metadata.pop("selfLink", None)
     for field in _KEPT:
-        if field in before:
-            metadata[field] = before[field]
-        else:
-            metadata.pop(field, None)
+        keep_field(metadata, before, field)
     if target.resource.has_generation or "generation" in before:
         metadata["generation"] = before.get("generation", 1)
     if metadata.get("generateName", "") != before.get("generateName", ""):
-        _copy(metadata, before, "generateName")
+        keep_field(metadata, before, "generateName")
 
 
-def _copy(new: Object, old: Object, field: str) -> None:
+def keep_field(obj: Object, old: Object, field: str) -> None:
+    """Let a field be as it was, which may be missing."""
     if field in old:
-        new[field] = old[field]
+        obj[field] = old[field]
     else:
-        new.pop(field, None)
+        obj.pop(field, None)
 
 
 def order(obj: Object) -> Object:

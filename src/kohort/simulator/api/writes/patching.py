@@ -27,7 +27,6 @@ async def patch(context: Context, target: Target, patch: Patch, options: WriteOp
     warnings: list[str] = []
 
     def wanted(live: Object) -> Object:
-        warnings.clear()
         uid = live["metadata"]["uid"]
         obj = apply_to(target.resource, live, patch)
         obj, found = clean_patched(target.resource, obj, options.validation, _touched(patch))

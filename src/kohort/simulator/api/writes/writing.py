@@ -1,10 +1,10 @@
 """
 Creating and updating: from what a client sent to what is stored.
 
-The order of the steps is the contract: clean, place, default, prepare, let
-admission change it, track who owns what, check, let admission refuse it, store.
-Only admission awaits. If the object changed meanwhile, an update that carried
-no version of its own starts again on the new state.
+The order of the steps is the contract: clean, place, default, track who owns what,
+prepare, let admission change it, check, let admission refuse it, store. Who refuses
+writes is only asked about valid ones. Only admission awaits. If the object changed
+meanwhile, an update that carried no version of its own starts again on the new state.
 
 A write that changes nothing is answered with what is stored: it takes no
 version and wakes nobody.
@@ -34,6 +34,7 @@ from kohort.simulator.api.writes.metadata import (
     carry_metadata,
     check_namespace,
     drop_repeated_owners,
+    keep_field,
     order,
     start_metadata,
 )
@@ -92,7 +93,6 @@ async def _create(
     fill_create(context, target, obj)
     review = Review("CREATE", target, obj, None, options.user, options.dry_run, warnings)
     obj = await _admit(context, review)
-    _check(resource, obj, None)
     met = context.find(target)
     if met is not None:
         raise _met(target, met)
@@ -156,7 +156,10 @@ async def change(
 ) -> Answer:
     """Bring an object to what ``wanted`` makes of its live state."""
     warnings = [] if warnings is None else warnings
+    told = len(warnings)
     for _ in range(RETRIES_MAX):
+        # An attempt that is made again says the same again.
+        del warnings[told:]
         entry = context.expect(target)
         old = load(target.resource, entry)
         obj = _copy(wanted(load(target.resource, entry)))
@@ -168,7 +171,6 @@ async def change(
             track_update(obj, old, target.resource.shape, manager)
         review = Review("UPDATE", target, obj, old, options.user, options.dry_run, warnings)
         obj = await _admit(context, review)
-        _check(target.resource, obj, old, target.subresource)
         if context.find(target) is not entry:
             continue
         warnings += target.resource.behaviour.warn(obj, old)
@@ -212,7 +214,7 @@ def prepare_update(target: Target, obj: Object, old: Object) -> None:
         _prepare_status(resource, obj, old)
         return
     if "status" in resource.subresources:
-        _keep(obj, old, "status")
+        keep_field(obj, old, "status")
     if target.subresource == "finalize":
         # The only way to the finalizers of a namespace's spec, which other updates keep.
         return
@@ -224,23 +226,16 @@ def prepare_update(target: Target, obj: Object, old: Object) -> None:
 
 def _prepare_status(resource: Resource, obj: Object, old: Object) -> None:
     for field in {*obj, *old} - {"metadata", "status", "kind", "apiVersion"}:
-        _keep(obj, old, field)
+        keep_field(obj, old, field)
     if resource.structural is not None:
         owned = obj["metadata"].get("managedFields")
         obj["metadata"] = dict(old["metadata"])
         if owned is not None:
             obj["metadata"]["managedFields"] = owned
     else:
-        _keep(obj["metadata"], old["metadata"], "ownerReferences")
+        keep_field(obj["metadata"], old["metadata"], "ownerReferences")
     _default(resource, obj)
     resource.behaviour.prepare_status(obj, old)
-
-
-def _keep(obj: Object, old: Object, field: str) -> None:
-    if field in old:
-        obj[field] = old[field]
-    else:
-        obj.pop(field, None)
 
 
 def _asks_for_more(obj: Object, old: Object) -> bool:
@@ -276,9 +271,11 @@ def manager_of(context: Context, target: Target, options: WriteOptions) -> Manag
 
 
 async def _admit(context: Context, review: Review) -> Object:
+    """The object as admission leaves it, checked between those who change and those who refuse."""
     target, obj = review.target, review.obj
     assert obj is not None
     if not context.admission.concerns(review.operation, target):
+        _check(target.resource, obj, review.old, target.subresource)
         return obj
     changed = await context.admission.mutate(review)
     if changed is not obj:
@@ -287,6 +284,7 @@ async def _admit(context: Context, review: Review) -> Object:
         if "managedFields" in obj["metadata"]:
             changed["metadata"]["managedFields"] = obj["metadata"]["managedFields"]
         _default(target.resource, changed)
+    _check(target.resource, changed, review.old, target.subresource)
     review.obj = changed
     await context.admission.validate(review)
     return changed

@@ -1,0 +1,97 @@
+"""
+Scale: how many replicas there are and should be, whatever the kind calls them.
+
+Nothing is stored under this name. A Scale is read off the object where its kind says
+that the counts are, and what is written goes back there as a change of the object.
+"""
+
+from typing import Any
+
+import orjson
+
+from kohort.cluster.errors import invalid
+from kohort.cluster.fields import Fault, FieldError
+from kohort.cluster.objects import Kind, Object
+from kohort.simulator.api.context import Context, load
+from kohort.simulator.api.reads.selecting import format_selector
+from kohort.simulator.api.requests import Answer, Patch, PatchType, Target, WriteOptions
+from kohort.simulator.api.writes.patching import apply_to
+from kohort.simulator.api.writes.writing import change
+from kohort.simulator.resources.printers import Printer
+from kohort.simulator.resources.resource import Resource
+from kohort.simulator.schemas.builtin import load_shape
+
+_SCALED_METADATA = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
+_SCALE = Kind("autoscaling", "v1", "Scale", "scales")
+
+
+def read_scale(context: Context, target: Target) -> Answer:
+    """How many there are and should be, as an autoscaling/v1 Scale."""
+    obj = load(target.resource, context.expect(target))
+    return Answer(orjson.dumps(_scale_of(target.resource, obj)))
+
+
+def _scale_of(resource: Resource, obj: Object) -> Object:
+    paths = resource.scale
+    assert paths is not None
+    metadata = {f: obj["metadata"][f] for f in _SCALED_METADATA if f in obj["metadata"]}
+    status: Object = {"replicas": _at(obj, paths.status_replicas) or 0}
+    selector = _at(obj, paths.selector) if paths.selector else None
+    if selector:
+        status["selector"] = selector if isinstance(selector, str) else format_selector(selector)
+    return {
+        "kind": "Scale",
+        "apiVersion": "autoscaling/v1",
+        "metadata": metadata,
+        "spec": {"replicas": count} if (count := _at(obj, paths.spec_replicas)) else {},
+        "status": status,
+    }
+
+
+def _at(obj: Any, path: tuple[str, ...]) -> Any:
+    for step in path:
+        if not isinstance(obj, dict):
+            return None
+        obj = obj.get(step)
+    return obj
+
+
+def _with(obj: Object, path: tuple[str, ...], value: Any) -> Object:
+    head, *rest = path
+    inner = _with(obj.get(head) or {}, tuple(rest), value) if rest else value
+    return {**obj, head: inner}
+
+
+async def write_scale(
+    context: Context, target: Target, scale: Object | Patch, options: WriteOptions
+) -> Answer:
+    """Set how many there should be, by a Scale or a patch of one."""
+    resource = target.resource
+    assert resource.scale is not None
+    path = resource.scale.spec_replicas
+
+    def wanted(live: Object) -> Object:
+        asked = _asked(scale, _scale_of(resource, live))
+        replicas = (asked.get("spec") or {}).get("replicas", 0)
+        if resource.structural is None and (not isinstance(replicas, int) or replicas < 0):
+            detail = "must be greater than or equal to 0"
+            error = FieldError(Fault.INVALID, "spec.replicas", detail, replicas)
+            raise invalid("Scale", "autoscaling", target.name, [error])
+        version = (asked.get("metadata") or {}).get("resourceVersion")
+        if version:
+            live = _with(live, ("metadata", "resourceVersion"), version)
+        return _with(live, path, replicas)
+
+    main = Target(resource, target.namespace, target.name, "scale")
+    answer = await change(context, main, wanted, options)
+    return Answer(orjson.dumps(_scale_of(resource, orjson.loads(answer.raw))))
+
+
+def _asked(scale: Object | Patch, current: Object) -> Object:
+    if not isinstance(scale, Patch):
+        return scale
+    if scale.type is PatchType.APPLY:
+        assert isinstance(scale.content, dict)
+        return {**scale.content, "metadata": {}}
+    shape = load_shape("autoscaling/v1", "Scale")
+    return apply_to(Resource(_SCALE, shape, Printer()), current, scale)
