@@ -9,7 +9,8 @@ import sys
 import pytest
 
 from kohort import __version__
-from kohort.cli.hosting import Wish, _choose_port
+from kohort.cli.commands.up import _suggest
+from kohort.cli.hosting import Ready, Wish, _choose_port
 from kohort.cli.main import COMMANDS
 from kohort.cli.styles import RED, paint
 from kohort.cli.table import Group
@@ -75,6 +76,9 @@ def test_what_is_misspelled_is_answered_with_the_nearest_name(words, hint, tell)
         ("--nodes", "many"),
         ("--speed", "0"),
         ("--speed", "nan"),
+        ("--speed", "1e300"),
+        ("--data-dir", ""),
+        ("--kubeconfig", ""),
         ("--port", "65536"),
         ("--racks", "0"),
         ("--racks", "3", "--nodes", "2"),
@@ -100,6 +104,15 @@ def test_commands_for_a_cluster_that_does_not_run_say_so(tell):
     told = tell("sim", "clock", "--name", "ci")
     assert told.code == 1
     assert told.err == "error: ci is not running; start it with 'kohort up --name ci'\n"
+
+
+def test_what_is_suggested_exists_where_the_reader_stands(tmp_path, monkeypatch):
+    ready = Ready("sim", "", "", 1, 8, 64, 2, 1.0, operator=True)
+    monkeypatch.chdir(tmp_path)
+    assert "examples" not in _suggest(ready)
+    (tmp_path / "examples").mkdir()
+    (tmp_path / "examples" / "lws.yaml").touch()
+    assert "kubectl apply -f examples/lws.yaml " in _suggest(ready)
 
 
 def test_ending_a_cluster_that_does_not_run_is_no_error(tell):

@@ -76,6 +76,14 @@ def test_clusters_of_two_names_run_side_by_side_and_one_name_runs_once(cli):
         assert other.poll() is None
 
 
+def test_who_names_no_cluster_is_told_which_run(cli):
+    with cli.foreground("--name", "b") as process:
+        process.stdout.readline()
+        told = cli("sim", "clock")
+        assert told.err.endswith("'kohort up', or choose with --name what runs: b\n")
+        assert cli("down").out == "sim is not running; these are: b\n"
+
+
 def test_a_given_port_in_use_is_one_sentence(cli, taken_port):
     for words in ((), ("--detach",)):
         told = cli("up", "--port", str(taken_port), *words)
@@ -90,8 +98,27 @@ def test_a_folder_that_cannot_be_written_is_one_sentence(cli, tmp_path):
     assert (told.code, told.err) == (1, f"error: {tmp_path}/file is not a folder\n")
     told = cli("up", "--port", "0", "--data-dir", tmp_path / "file" / "data")
     assert told.code == 1
-    assert told.err.count("\n") == 1
+    assert re.fullmatch(r"error: cannot write to \S+/data: .*; choose .* --data-dir\n", told.err)
+    told = cli("up", "--port", "0", "--kubeconfig", tmp_path / "file" / "config")
+    assert told.code == 1
+    assert re.fullmatch(r"error: cannot write to \S+/config: .*; .* --kubeconfig\n", told.err)
     assert (tmp_path / "file").read_text() == "mine"
+
+
+@pytest.mark.parametrize("words", [(), ("--detach",)])
+def test_a_home_that_cannot_be_written_is_one_sentence(cli, tmp_path, words):
+    (tmp_path / "file").write_text("mine")
+    cli.home = tmp_path / "file"
+    told = cli("up", "--port", "0", *words)
+    assert told.code == 1
+    assert re.fullmatch(r"error: cannot write to \S+/file/sim: .* KOHORT_HOME\n", told.err)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may use every port")
+def test_a_port_that_the_system_reserves_is_one_sentence(cli):
+    told = cli("up", "--port", "1")
+    assert told.code == 1
+    assert told.err.startswith("error: port 1 is reserved by the system")
 
 
 def test_a_damaged_database_is_refused_and_left_as_it_is(cli, tmp_path):
@@ -109,6 +136,11 @@ def test_a_kubeconfig_of_somebody_else_is_left_as_it_is(cli, tmp_path):
     assert told.code == 1
     assert "is left as it is" in told.err
     assert (tmp_path / "config").read_text() == "apiVersion: v1\n"
+
+
+def test_a_folder_is_no_place_for_a_kubeconfig(cli, tmp_path):
+    told = cli("up", "--port", "0", "--kubeconfig", tmp_path)
+    assert told.err == f"error: {tmp_path} is a folder; name a file with --kubeconfig\n"
 
 
 def test_a_stale_pid_is_not_killed(cli):

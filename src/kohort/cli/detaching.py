@@ -22,9 +22,9 @@ from kohort.cluster.errors import KohortError
 def detach(wish: Wish) -> Ready:
     """Start a process of its own for the cluster, and wait until it is ready."""
     state = State(wish.name)
+    state.make_folder()
     if state.find_pid() is not None:
         raise Failure(f"{wish.name} is running already; stop it with 'kohort down{state.flag}'")
-    state.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     reading, writing = os.pipe()
     command = [sys.executable, "-m", "kohort", "up", *_arguments(wish), "--report-to", str(writing)]
     with state.log.open("wb") as log:

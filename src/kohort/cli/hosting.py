@@ -12,13 +12,14 @@ import json
 import os
 import socket
 from collections.abc import Callable, Coroutine
-from dataclasses import asdict, dataclass
+from contextlib import AbstractContextManager
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kohort.cli.exits import Failure
 from kohort.cli.processes.signals import catch_signals
-from kohort.cli.state import State
+from kohort.cli.state import State, writing
 from kohort.simulator.hosting.loop import run
 from kohort.simulator.hosting.memory import settle_memory
 
@@ -30,6 +31,10 @@ if TYPE_CHECKING:
 HOST = "127.0.0.1"
 PORT_DEFAULT = 6443
 _PORT_FILE = "port"
+_PORT_FAULTS = {
+    errno.EADDRINUSE: "is in use",
+    errno.EACCES: "is reserved by the system for its administrator",
+}
 _GPUS = "nvidia.com/gpu"
 
 
@@ -72,7 +77,8 @@ def host(wish: Wish, announce: Callable[[Ready], None]) -> None:
     if wish.data_dir:
         if wish.data_dir.exists() and not wish.data_dir.is_dir():
             raise Failure(f"{wish.data_dir} is not a folder")
-        wish.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with _keeping(wish.data_dir):
+            wish.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
     with state.claim():
         run(_Hosting(wish, state, announce).run())
 
@@ -109,20 +115,22 @@ class _Hosting:
     def _identify(self) -> "Identity":
         from kohort.simulator.hosting.identity import keep_identity, make_identity
 
-        return keep_identity(self._wish.data_dir) if self._wish.data_dir else make_identity()
+        if self._wish.data_dir is None:
+            return make_identity()
+        with _keeping(self._wish.data_dir):
+            return keep_identity(self._wish.data_dir)
 
     async def _start(self, identity: "Identity") -> "Embedded":
         from kohort.apis.served import APIS
         from kohort.simulator.embedded import Embedded, EmbeddedOptions
 
         wish = self._wish
-        port = _choose_port(wish)
         options = EmbeddedOptions(
             token=identity.token,
             tls=identity.server_context(),
             ca_text=identity.certificates.ca,
             host=HOST,
-            port=port,
+            port=_choose_port(wish),
             nodes=wish.nodes,
             gpus_per_node=wish.gpus_per_node,
             racks=wish.racks,
@@ -134,10 +142,14 @@ class _Hosting:
         try:
             return await Embedded.start(options)
         except OSError as error:
-            if error.errno != errno.EADDRINUSE:
+            if error.errno == errno.EADDRINUSE and wish.port is None:
+                # Somebody was faster since we looked.
+                return await Embedded.start(replace(options, port=0))
+            if (reason := _PORT_FAULTS.get(error.errno or 0)) is None:
                 raise
             raise Failure(
-                f"port {port} is in use; name another with --port, or leave it out for a free one"
+                f"port {options.port} {reason}; name another with --port, or leave it out for "
+                "a free one"
             ) from error
 
     async def _prepare(self, embedded: "Embedded") -> list[Coroutine[Any, Any, None]]:
@@ -155,7 +167,8 @@ class _Hosting:
 
     def _publish(self, embedded: "Embedded", identity: "Identity") -> None:
         url = f"https://{HOST}:{embedded.port}"
-        self._kubeconfig.write(url, identity)
+        with writing(self._kubeconfig.path, "name another file with --kubeconfig"):
+            self._kubeconfig.write(url, identity)
         if self._wish.data_dir:
             (self._wish.data_dir / _PORT_FILE).write_text(str(embedded.port))
         ready = _describe(self._wish, embedded, url, self._kubeconfig.path)
@@ -183,6 +196,10 @@ async def _first(*waits: Coroutine[Any, Any, object]) -> None:
     await asyncio.gather(*others, return_exceptions=True)
     for task in done:
         task.result()
+
+
+def _keeping(folder: Path) -> AbstractContextManager[None]:
+    return writing(folder, "choose another data folder with --data-dir")
 
 
 def _choose_port(wish: Wish) -> int:

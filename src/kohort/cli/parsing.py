@@ -10,9 +10,12 @@ import argparse
 import math
 from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Any, NoReturn
 
 from kohort.cli.exits import UsageError
+
+SPEED_MAX = 1_000_000
 
 
 class Parser(argparse.ArgumentParser):
@@ -90,6 +93,23 @@ def positive(text: str) -> float:
     if not (value > 0 and math.isfinite(value)):
         raise argparse.ArgumentTypeError(f"must be a number above 0, not {text!r}")
     return value
+
+
+def pace(text: str) -> float:
+    """Reads how many times faster something goes; beyond the limit, adding up loses seconds."""
+    value = positive(text)
+    if value > SPEED_MAX:
+        raise argparse.ArgumentTypeError(
+            f"must be a number above 0 and up to {SPEED_MAX}, not {text!r}"
+        )
+    return value
+
+
+def place(text: str) -> Path:
+    """Reads paths; an empty one comes from a variable that is not set, and means no place."""
+    if not text:
+        raise argparse.ArgumentTypeError("must name a place, and is empty")
+    return Path(text)
 
 
 def add_output(parser: Parser) -> None:

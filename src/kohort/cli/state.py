@@ -77,7 +77,11 @@ class State:
     def expect_control(self) -> dict[str, Any]:
         """How to reach the cluster, which must be running."""
         if self.find_pid() is None:
-            raise Failure(f"{self.name} is not running; start it with 'kohort up{self.flag}'")
+            others = name_running()
+            choice = f", or choose with --name what runs: {others}" if others else ""
+            raise Failure(
+                f"{self.name} is not running; start it with 'kohort up{self.flag}'{choice}"
+            )
         try:
             found: dict[str, Any] = json.loads(self.control_file.read_text())
         except FileNotFoundError:
@@ -101,7 +105,7 @@ class State:
     @contextmanager
     def claim(self) -> Iterator[None]:
         """Be the one process that runs this cluster."""
-        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self.make_folder()
         taken = f"{self.name} is running already; stop it with 'kohort down{self.flag}'"
         try:
             with hold_lock(self.pid_file, f"{taken}, or name another with --name"):
@@ -112,6 +116,11 @@ class State:
         finally:
             self.tidy()
 
+    def make_folder(self) -> None:
+        """See that the folder is there."""
+        with writing(self.folder, "name another place with the variable KOHORT_HOME"):
+            self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+
     def tidy(self) -> None:
         """Take the folder away if nothing is left in it."""
         with suppress(OSError):
@@ -120,6 +129,24 @@ class State:
 
 def _home() -> Path:
     return Path(os.environ.get("KOHORT_HOME") or Path.home() / ".kohort").absolute()
+
+
+def name_running() -> str:
+    """The clusters that run, in words."""
+    home = _home()
+    names = sorted(path.name for path in home.iterdir()) if home.is_dir() else []
+    clusters = [State(name) for name in names if _NAME.fullmatch(name)]
+    return ", ".join(state.name for state in clusters if state.find_pid() is not None)
+
+
+@contextmanager
+def writing(place: Path, remedy: str) -> Iterator[None]:
+    """Turn the system's refusal into a sentence about the place that somebody chose."""
+    try:
+        yield
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise Failure(f"cannot write to {place}: {reason}; {remedy}") from error
 
 
 @contextmanager

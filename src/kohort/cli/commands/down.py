@@ -8,7 +8,7 @@ from contextlib import suppress
 from kohort.cli.exits import Exit, TimedOut
 from kohort.cli.parsing import Parser
 from kohort.cli.reaching import add_cluster
-from kohort.cli.state import State
+from kohort.cli.state import State, name_running
 from kohort.cli.table import Command
 
 _SECONDS_MAX = 15.0
@@ -24,7 +24,8 @@ def _run(arguments: argparse.Namespace) -> int:
     state = State(arguments.name)
     pid = state.find_pid()
     if pid is None:
-        print(f"{state.name} is not running")
+        others = name_running()
+        print(f"{state.name} is not running{others and f'; these are: {others}'}")
         return Exit.DONE
     with suppress(ProcessLookupError):
         os.kill(pid, signal.SIGTERM)

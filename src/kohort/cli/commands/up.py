@@ -14,7 +14,7 @@ from pathlib import Path
 
 from kohort.cli.exits import Exit, UsageError
 from kohort.cli.hosting import Ready, Wish, host
-from kohort.cli.parsing import Parser, add_output, add_settings, positive, whole
+from kohort.cli.parsing import Parser, add_output, add_settings, pace, place, whole
 from kohort.cli.state import NAME_DEFAULT, State
 from kohort.cli.styles import BOLD, paint
 from kohort.cli.table import Command
@@ -25,6 +25,7 @@ _EXAMPLES = (
     "--name ci --port 0 --kubeconfig ci.kubeconfig --detach",
     "--data-dir ./cluster",
 )
+_EXAMPLE = Path("examples", "lws.yaml")
 
 
 def _make_parser(prog: str) -> Parser:
@@ -41,16 +42,16 @@ def _make_parser(prog: str) -> Parser:
         metavar="P",
         help="on 127.0.0.1; 0 takes a free one (default: 6443 if free, else a free one)",
     )
-    add("--kubeconfig", type=Path, metavar="FILE", help="where to write it")
+    add("--kubeconfig", type=place, metavar="FILE", help="where to write it")
     add(
         "--data-dir",
-        type=Path,
+        type=place,
         metavar="DIR",
         help="keep the cluster there, and open it again next time (default: in memory)",
     )
     add(
         "--speed",
-        type=positive,
+        type=pace,
         default=1.0,
         metavar="X",
         help="how many times faster simulated delays pass (default: 1)",
@@ -110,16 +111,20 @@ def _print(ready: Ready, arguments: argparse.Namespace) -> None:
     place = paint(f"control plane ready at {ready.url}", BOLD, sys.stdout)
     path = _shorten(Path(ready.kubeconfig))
     end = f"kohort down{State(ready.name).flag}" if arguments.detach else "Ctrl-C"
-    attempt = "kubectl get nodes   or   kubectl create deployment web --image=web --replicas=3"
-    if ready.operator:
-        attempt = "kubectl apply -f examples/lws.yaml   then   kubectl get lws"
     rows = {
         "kubeconfig": f"{path}   export KUBECONFIG={path}",
-        "try": attempt,
+        "try": _suggest(ready),
         "stop": end,
     }
     print(f"{place}   {counts} (simulated)")
     print("\n".join(f"  {title:<12}{text}" for title, text in rows.items()), flush=True)
+
+
+def _suggest(ready: Ready) -> str:
+    """What to type next, which must work where the reader stands."""
+    if ready.operator and _EXAMPLE.exists():
+        return f"kubectl apply -f {_EXAMPLE}   then   kubectl get lws"
+    return "kubectl get nodes   or   kubectl create deployment web --image=web --replicas=3"
 
 
 def _count(number: int, noun: str) -> str:

@@ -33,6 +33,8 @@ class Kubeconfig:
 
     def check(self) -> None:
         """Raise unless the file is missing, empty, or was written for this cluster."""
+        if self.path.is_dir():
+            raise ForeignFile(f"{self.path} is a folder; name a file with --kubeconfig")
         if not self._is_ours():
             raise ForeignFile(
                 f"{self.path} was not written by the cluster {self.name!r} and is left as it is; "
@@ -47,7 +49,7 @@ class Kubeconfig:
 
     def remove(self) -> None:
         """Take the file away, if it is still the one that was written."""
-        if self._is_ours():
+        if self.path.exists() and self._is_ours():
             self.path.unlink(missing_ok=True)
 
     def _is_ours(self) -> bool:
