@@ -19,16 +19,17 @@ import orjson
 
 from kohort.apis.api import DEFAULTS, Settings
 from kohort.apis.leaderworkerset.api import LEADER_WORKER_SET
+from kohort.cluster.errors import InternalError
 from kohort.cluster.objects import Kind, Object
 from kohort.cluster.port import Change, Selection
 from kohort.controller.desk import Office
 from kohort.controller.operator import Operator
 from kohort.simulator import kinds
 from kohort.simulator.admission.inprocess import ApiAdmission
-from kohort.simulator.api.admission import NoAdmission
+from kohort.simulator.api.admission import NoAdmission, Review
 from kohort.simulator.api.api import Api
 from kohort.simulator.api.registry import Registry
-from kohort.simulator.api.requests import DeleteOptions, Patch, PatchType, WriteOptions
+from kohort.simulator.api.requests import DeleteOptions, Patch, PatchType, Target, WriteOptions
 from kohort.simulator.builtins import builtin_parts
 from kohort.simulator.clock import VirtualClock
 from kohort.simulator.embedded.bootstrap import bootstrap
@@ -40,6 +41,7 @@ from kohort.simulator.scheduling.scheduler import Scheduler
 from kohort.simulator.stages import KubeletStages
 from kohort.simulator.store.store import Store
 from kohort.simulator.world import World
+from kohort.simulator.world.seats import Seat
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 LWS = LEADER_WORKER_SET.kind
@@ -92,8 +94,18 @@ class VirtualTime:
         return self.timers[0][0] if self.timers else None
 
 
-class Killed(BaseException):
-    """The controller was killed."""
+class SilentAdmission(NoAdmission):
+    """A webhook for pods that does not answer."""
+
+    def concerns(self, operation: str, target: Target) -> bool:
+        return operation == "CREATE" and target.resource.kind == kinds.POD
+
+    async def mutate(self, review: Review) -> Object:
+        labels = review.obj["metadata"].get("labels", {}) if review.obj else {}
+        is_ours = "leaderworkerset.sigs.k8s.io/name" in labels
+        if is_ours and labels.get("kohort.dev/carrier") != "pods":
+            raise InternalError('failed calling webhook "mpod.kb.io": connection refused')
+        return await super().mutate(review)
 
 
 class CountingCluster(InProcessCluster):
@@ -166,12 +178,13 @@ class Lab:
         self.gates = gates
         self.cluster: CountingCluster
         self._task: asyncio.Task[None] | None = None
+        self._held_seats: dict[str, Any] = {}
 
     async def open(self, nodes: int = 8, gpus: int = 8, *, operator: bool = True) -> "Lab":
         await bootstrap(self.api, NodeMake(nodes, 2, gpus))
         definition = LEADER_WORKER_SET.definition()
         await self.api.create(self.api.target(kinds.DEFINITION), definition, WriteOptions())
-        self.api.context.admission = ApiAdmission([LEADER_WORKER_SET], self.settings)
+        self.mend_webhooks()
         parts = [*builtin_parts(gates=self.gates), Scheduler(), Kubelet(self.stages), Nodes()]
         self.world = World(self.api, parts, self.clock)
         if operator:
@@ -193,8 +206,27 @@ class Lab:
     async def close(self) -> None:
         await self.stop_operator()
 
-    def break_webhooks(self) -> None:
+    def remove_webhooks(self) -> None:
+        """Nobody asks us any more: pods are made without our marks."""
         self.api.context.admission = NoAdmission()
+
+    def break_webhooks(self) -> None:
+        """Our webhook does not answer: pods are not made at all."""
+        self.api.context.admission = SilentAdmission()
+
+    def mend_webhooks(self) -> None:
+        """Our webhook answers again."""
+        self.api.context.admission = ApiAdmission([LEADER_WORKER_SET], self.settings)
+
+    def hold_seat(self, seat: Seat) -> None:
+        """Let one part of the control plane see nothing new, and do nothing."""
+        self._held_seats[seat.part.name] = seat.deliver, seat.count_due
+        seat.deliver = lambda *most: False  # type: ignore[method-assign]
+        seat.count_due = lambda elapsed: 0  # type: ignore[method-assign]
+
+    def release_seat(self, seat: Seat) -> None:
+        """Let it see all that has happened."""
+        seat.deliver, seat.count_due = self._held_seats.pop(seat.part.name)  # type: ignore[method-assign]
 
     async def settle(self) -> None:
         """Let everybody act until nobody has anything to do at this moment."""
@@ -212,14 +244,15 @@ class Lab:
                 return
 
     def _has_work(self) -> bool:
-        return any(seat.has_work for seat in self.world.seats)
+        free = [s for s in self.world.seats if s.part.name not in self._held_seats]
+        return any(seat.has_work for seat in free)
 
     async def run(self, seconds: float) -> None:
         """Let virtual time pass, from one moment that matters to the next."""
         end = self.clock.elapsed() + seconds
         while True:
             await self.settle()
-            times = [t for t in (self.world._next_due(), self.time.next_due()) if t is not None]
+            times = [t for t in (self._next_due(), self.time.next_due()) if t is not None]
             due = min(times, default=end)
             if due > end:
                 break
@@ -231,6 +264,10 @@ class Lab:
                 break
         await self.settle()
         self.clock.advance(max(0.0, end - self.clock.elapsed()))
+
+    def _next_due(self) -> float | None:
+        free = [s for s in self.world.seats if s.part.name not in self._held_seats]
+        return min((t for seat in free if (t := seat.next_due()) is not None), default=None)
 
     async def until(self, claim: Callable[[], bool], seconds: float = 600.0) -> None:
         """Let time pass until something holds."""
