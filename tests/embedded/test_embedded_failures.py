@@ -25,3 +25,13 @@ async def test_a_write_that_is_not_kept_is_not_answered_as_one(tmp_path):
     with pytest.raises(StorageError, match="the disk is full"):
         await embedded.fail()
     await embedded.stop()
+
+
+async def test_a_start_that_fails_leaves_the_data_to_the_next_one(tmp_path):
+    first = await Embedded.start(EmbeddedOptions(token="t", nodes=0))
+    taken = EmbeddedOptions(token="t", nodes=0, data_dir=tmp_path, port=first.port)
+    with pytest.raises(OSError, match="in use"):
+        await Embedded.start(taken)
+    second = await Embedded.start(EmbeddedOptions(token="t", nodes=0, data_dir=tmp_path))
+    await second.stop()
+    await first.stop()

@@ -176,6 +176,14 @@ def already_exists(plural: str, group: str, name: str) -> AlreadyExists:
     )
 
 
+def forbidden(plural: str, group: str, name: str, why: str) -> Forbidden:
+    """The answer for a write that a rule of the cluster stands against."""
+    resource = f"{plural}.{group}" if group else plural
+    return Forbidden(
+        f'{resource} "{name}" is forbidden: {why}', details=_details(name, group, plural)
+    )
+
+
 def conflict(plural: str, group: str, name: str, why: str) -> Conflict:
     """The answer for a write that lost against another one."""
     resource = f"{plural}.{group}" if group else plural

@@ -7,11 +7,11 @@ same for all writes of a kind, so their answers may be kept; the rest is asked
 for each write.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kohort.cluster.errors import ClusterError, Forbidden
+from kohort.cluster.errors import ClusterError, forbidden
 from kohort.cluster.objects import Kind, Object
 from kohort.simulator.resources.resource import Resource
 from kohort.simulator.schemas.cel.conditions import EvaluationError, compile_condition
@@ -128,8 +128,4 @@ def hold_all(conditions: Iterable[Condition], values: dict[str, Any]) -> bool:
 
 def refuse_condition(kind: Kind, name: str, why: EvaluationError) -> ClusterError:
     """The answer to a write when nobody can tell whether a webhook wants to see it."""
-    details: Mapping[str, str] = {"name": name, "group": kind.group, "kind": kind.plural}
-    return Forbidden(
-        f'{kind.group_resource} "{name}" is forbidden: {why}',
-        details={key: value for key, value in details.items() if value},
-    )
+    return forbidden(kind.plural, kind.group, name, str(why))

@@ -18,7 +18,7 @@ from kohort.cluster.objects import Kind, Object
 from kohort.simulator.api.admission import Admission, NoAdmission
 from kohort.simulator.api.context import Context, encode
 from kohort.simulator.api.definitions import BUCKET as DEFINITIONS
-from kohort.simulator.api.definitions import serve_all, settle, settle_leaving
+from kohort.simulator.api.definitions import serve_all, settle, settle_all, settle_leaving
 from kohort.simulator.api.reads import reading, watching
 from kohort.simulator.api.reads.watching import Watch
 from kohort.simulator.api.registry import Registry
@@ -69,6 +69,10 @@ class Api:
         other = copy(self)
         other.settled = _at_once
         return other
+
+    async def resume(self) -> None:
+        """Go on with what was not at rest when the cluster was killed."""
+        await settle_all(self.context)
 
     def target(self, kind: Kind, namespace: str = "", name: str = "", part: str = "") -> Target:
         """What a request is about, for callers that know the kind."""

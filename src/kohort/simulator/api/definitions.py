@@ -16,7 +16,7 @@ from kohort.cluster.names import check_subdomain
 from kohort.cluster.objects import Kind, Object, is_leaving, is_true, name_of
 from kohort.simulator.api.context import Context
 from kohort.simulator.api.requests import DeleteOptions, Target, WriteOptions
-from kohort.simulator.api.writes.deleting import CLEANUP, delete
+from kohort.simulator.api.writes.deleting import CLEANUP, delete, take_turns
 from kohort.simulator.api.writes.writing import change
 from kohort.simulator.kinds import DEFINITION
 from kohort.simulator.resources.printers.custom import custom_printer
@@ -37,6 +37,15 @@ def serve_all(context: Context) -> None:
     """Serve every definition that the store holds, as after a restart."""
     for entry in context.store.bucket(BUCKET).entries.values():
         _serve(context, entry.decode())
+
+
+async def settle_all(context: Context) -> None:
+    """Go on with definitions that were not at rest when the cluster was killed."""
+    for entry in list(context.store.bucket(BUCKET).entries.values()):
+        if entry.is_leaving or not is_true(entry.decode(), "Established"):
+            # What is refused now is tried again after the next write.
+            with suppress(ClusterError):
+                await settle(context, entry.name)
 
 
 async def settle(context: Context, name: str) -> None:
@@ -63,7 +72,7 @@ async def settle(context: Context, name: str) -> None:
 async def _clean_up(context: Context, crd: Object) -> None:
     name = name_of(crd)
     resources = [r for r in context.registry.resources() if r.bucket == name]
-    for entry in list(context.store.bucket(name).entries.values()):
+    async for entry in take_turns(list(context.store.bucket(name).entries.values())):
         if resources and not entry.is_leaving:
             one = Target(resources[0], entry.namespace, entry.name)
             # Who refuses to let an object go holds the definition, not the write that led here.

@@ -74,6 +74,8 @@ class Embedded:
         self._server = server
         self._closing: list[Callable[[], Awaitable[None]]] = []
         self._running = asyncio.create_task(world.run())
+        # It may have to wait for webhooks, which may be down; nobody else waits for it.
+        self._resuming = asyncio.create_task(api.resume())
         self._failures: list[asyncio.Future[None]] = [self._running]
 
     @classmethod
@@ -120,12 +122,15 @@ class Embedded:
     async def stop(self) -> None:
         """Close the doors, then the parts, then the store."""
         await self._server.stop()
-        self._running.cancel()
-        await asyncio.gather(self._running, return_exceptions=True)
+        tasks = (self._running, self._resuming)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
         for close in self._closing:
             await close()
-        has_failed = any(f.done() and not f.cancelled() and f.exception() for f in self._failures)
-        with suppress(StorageError) if has_failed else nullcontext():
+        ended = [f for f in self._failures if f.done() and not f.cancelled()]
+        failed = [f for f in ended if f.exception()]
+        with suppress(StorageError) if failed else nullcontext():
             self.api.store.close()
 
 

@@ -6,12 +6,13 @@ finalizer, or confirms the end of the grace period, takes it away.
 """
 
 import asyncio
+from collections.abc import AsyncIterator
 from contextlib import suppress
 from datetime import timedelta
 
 import orjson
 
-from kohort.cluster.errors import Forbidden, NotFound, conflict
+from kohort.cluster.errors import NotFound, conflict, forbidden
 from kohort.cluster.objects import Object, write_time
 from kohort.simulator.api.admission import Review
 from kohort.simulator.api.context import Context, encode, load
@@ -22,7 +23,6 @@ from kohort.simulator.kinds import DEFINITION
 from kohort.simulator.store.entries import Entry
 
 CLEANUP = "customresourcecleanup.apiextensions.k8s.io"
-_DEFINITIONS = DEFINITION.group_resource
 _IMMORTAL = ("default", "kube-system", "kube-public")
 _DELETES_PER_PAUSE = 20
 _ORPHAN, _FOREGROUND = "orphan", "foregroundDeletion"
@@ -51,7 +51,7 @@ async def delete(context: Context, target: Target, options: DeleteOptions) -> An
     before = orjson.dumps(obj)
     grace = _grace_seconds(target, obj, options)
     _mark_finalizers(obj, options.propagation)
-    if target.resource.bucket == _DEFINITIONS:
+    if target.resource.bucket == DEFINITION.group_resource:
         _hold_for_objects(obj)
     if not _may_go(obj, grace):
         _mark_leaving(context, obj, grace)
@@ -74,14 +74,11 @@ async def delete_collection(
     entries, _ = list_entries(context, target, chosen)
     prefix = item_prefix(target.resource)
     shown = [encode_item(target.resource, entry, prefix) for entry in entries]
-    for number, entry in enumerate(entries, 1):
+    async for entry in take_turns(entries):
         one = Target(target.resource, entry.namespace, entry.name)
         # What went by itself meanwhile is as good as deleted.
         with suppress(NotFound):
             await delete(context, one, options)
-        if number % _DELETES_PER_PAUSE == 0:
-            # Others are served between ten thousand deletions, too.
-            await asyncio.sleep(0)
     metadata = {"resourceVersion": str(context.store.revision)}
     if target.resource.structural is not None:
         metadata["continue"] = ""
@@ -94,13 +91,18 @@ async def delete_collection(
     return Answer(orjson.dumps(body))
 
 
+async def take_turns(entries: list[Entry]) -> AsyncIterator[Entry]:
+    """One entry after another; others are served between ten thousand of them, too."""
+    for number, entry in enumerate(entries, 1):
+        yield entry
+        if number % _DELETES_PER_PAUSE == 0:
+            await asyncio.sleep(0)
+
+
 def _guard(target: Target, entry: Entry, options: DeleteOptions) -> None:
     kind = target.resource.kind
     if target.resource.bucket == "namespaces" and target.name in _IMMORTAL:
-        raise Forbidden(
-            f'namespaces "{target.name}" is forbidden: this namespace may not be deleted',
-            details={"name": target.name, "kind": "namespaces"},
-        )
+        raise forbidden("namespaces", "", target.name, "this namespace may not be deleted")
     if options.uid and options.uid != entry.uid:
         why = (
             f"the UID in the precondition ({options.uid}) does not match the UID in record "

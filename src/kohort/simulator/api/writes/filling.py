@@ -8,7 +8,7 @@ no look at the store is a default and belongs to the kind's behaviour.
 from collections.abc import Callable
 from ipaddress import IPv4Address
 
-from kohort.cluster.errors import Forbidden, invalid
+from kohort.cluster.errors import forbidden, invalid
 from kohort.cluster.fields import Fault, FieldError
 from kohort.cluster.objects import Object, name_of
 from kohort.simulator.api.context import Context
@@ -134,10 +134,7 @@ def _find_priority_class(context: Context, pod: str, spec: Object) -> Object | N
         return _find_default_class(context)
     found = context.store.find(_PRIORITY_CLASSES, ("", name))
     if found is None:
-        raise Forbidden(
-            f'pods "{pod}" is forbidden: no PriorityClass with name {name} was found',
-            details={"name": pod, "kind": "pods"},
-        )
+        raise forbidden("pods", "", pod, f"no PriorityClass with name {name} was found")
     return found.decode()
 
 
@@ -150,12 +147,9 @@ def _find_default_class(context: Context) -> Object | None:
 def _guard_priority_class(context: Context, target: Target, obj: Object) -> None:
     default = _find_default_class(context) if obj.get("globalDefault") else None
     if default is not None and name_of(default) != target.name:
-        why = f"PriorityClass {name_of(default)} is already marked as default. Only one default"
+        why = f"PriorityClass {name_of(default)} is already marked as default"
         kind = target.resource.kind
-        raise Forbidden(
-            f'{kind.group_resource} "{target.name}" is forbidden: {why} can exist',
-            details={"name": target.name, "group": kind.group, "kind": kind.plural},
-        )
+        raise forbidden(kind.plural, kind.group, target.name, f"{why}. Only one default can exist")
 
 
 def _protect(finalizer: str) -> Callable[[Context, Target, Object], None]:

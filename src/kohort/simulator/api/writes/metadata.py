@@ -2,11 +2,19 @@
 Metadata: what the server sets itself, and what a client may never change.
 """
 
-from kohort.cluster.errors import BadRequest, BareError, Forbidden, invalid, not_found
+from kohort.cluster.errors import (
+    BadRequest,
+    BareError,
+    Forbidden,
+    forbidden,
+    invalid,
+    not_found,
+)
 from kohort.cluster.fields import Fault, FieldError
 from kohort.cluster.objects import Object
 from kohort.simulator.api.context import Context
 from kohort.simulator.api.requests import Target
+from kohort.simulator.kinds import DEFINITION
 
 _SERVER_SET = (
     "uid",
@@ -83,34 +91,39 @@ def drop_repeated_owners(metadata: Object) -> list[str]:
     ]
 
 
-def check_namespace(context: Context, target: Target, name: str) -> None:
-    """A new object needs a namespace that exists and is not being deleted."""
-    if not target.resource.kind.namespaced:
+def check_surroundings(context: Context, target: Target) -> None:
+    """A new object needs a namespace and a definition of its kind, and both must stay."""
+    resource = target.resource
+    if resource.structural is not None:
+        definition = context.store.find(DEFINITION.group_resource, ("", resource.bucket))
+        if definition is not None and definition.is_leaving:
+            why = "create not allowed while custom resource definition is terminating"
+            raise _refuse(target, why)
+    if not resource.kind.namespaced:
         return
     namespace = context.store.find("namespaces", ("", target.namespace))
     if namespace is None:
         raise not_found("namespaces", "", target.namespace)
-    if namespace.facts.is_leaving:
-        kind = target.resource.kind
-        why = (
-            f"unable to create new content in namespace {target.namespace} "
-            "because it is being terminated"
-        )
-        raise Forbidden(
-            f'{kind.group_resource} "{name}" is forbidden: {why}',
-            details={
-                "name": name,
-                **({"group": kind.group} if kind.group else {}),
-                "kind": kind.plural,
-                "causes": [
-                    {
-                        "reason": "NamespaceTerminating",
-                        "message": f"namespace {target.namespace} is being terminated",
-                        "field": "metadata.namespace",
-                    }
-                ],
-            },
-        )
+    if namespace.is_leaving:
+        raise _refuse_content(target)
+
+
+def _refuse_content(target: Target) -> Forbidden:
+    namespace = target.namespace
+    why = f"unable to create new content in namespace {namespace} because it is being terminated"
+    error = _refuse(target, why)
+    cause = {
+        "reason": "NamespaceTerminating",
+        "message": f"namespace {namespace} is being terminated",
+        "field": "metadata.namespace",
+    }
+    error.details = {**(error.details or {}), "causes": [cause]}
+    return error
+
+
+def _refuse(target: Target, why: str) -> Forbidden:
+    kind = target.resource.kind
+    return forbidden(kind.plural, kind.group, target.name, why)
 
 
 def carry_metadata(target: Target, obj: Object, old: Object) -> None:

@@ -32,7 +32,7 @@ from kohort.simulator.api.writes.decoding import clean
 from kohort.simulator.api.writes.filling import fill_create, fill_update
 from kohort.simulator.api.writes.metadata import (
     carry_metadata,
-    check_namespace,
+    check_surroundings,
     drop_repeated_owners,
     keep_field,
     order,
@@ -83,7 +83,7 @@ async def _create(
     start_metadata(context, target, obj)
     warnings += drop_repeated_owners(obj["metadata"])
     target = Target(resource, target.namespace, obj["metadata"]["name"], target.subresource)
-    check_namespace(context, target, target.name)
+    check_surroundings(context, target)
     _default(resource, obj)
     if track:
         track_update(obj, None, resource.shape, manager_of(context, target, options))
