@@ -103,6 +103,19 @@ def test_a_scale_down_waits_for_unready_predecessors():
     assert not [a for a in world.log if isinstance(a, Delete)]
 
 
+def test_a_broken_pod_waits_to_leave_for_broken_ones_below_it():
+    world = world_with()
+    world.converge()
+    for name in ("web-1", "web-2"):
+        world.set_ready(name, ready=False)
+    world.patch(STATEFUL_SET, "web", {"spec": {"replicas": 1}})
+    world.settle()
+    assert not any("deletionTimestamp" in pod["metadata"] for pod in world.all(POD))
+    world.set_ready("web-1")
+    world.settle()
+    assert "deletionTimestamp" in world.read(POD, "web-2")["metadata"]
+
+
 def test_parallel_pods_leave_at_once():
     world = world_with(podManagementPolicy="Parallel")
     world.converge()
@@ -148,6 +161,15 @@ def test_an_update_replaces_from_the_top_and_waits_for_each():
     world.converge()
     assert set(images(world).values()) == {"img:2"}
     assert status(world)["currentRevision"] == status(world)["updateRevision"]
+
+
+def test_an_outdated_pod_that_ended_is_removed_once():
+    world = world_with(podManagementPolicy="Parallel")
+    world.converge()
+    world.set_ready("web-2", ready=False, phase="Failed")
+    new_image(world, "img:2")
+    world.settle()
+    assert [action.name for action in world.log if isinstance(action, Delete)] == ["web-2"]
 
 
 def test_pods_below_the_partition_keep_their_revision_even_when_made_again():

@@ -133,6 +133,15 @@ def test_pods_that_tolerate_nothing_leave_at_once_and_some_never():
     assert "deletionTimestamp" not in world.pod("steady")["metadata"]
 
 
+def test_the_shortest_of_several_tolerations_counts():
+    world = make_world()
+    short = [{**toleration, "tolerationSeconds": 60} for toleration in TOLERATIONS]
+    world.put(POD, running(tolerations=[*TOLERATIONS, *short]))
+    annotate(world, "failed", "true")
+    world.settle(41 + 61)
+    assert "deletionTimestamp" in world.pod("p")["metadata"]
+
+
 def test_a_node_that_comes_back_is_ready_and_keeps_its_pods():
     world = make_world()
     world.put(POD, running())

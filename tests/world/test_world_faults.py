@@ -92,6 +92,17 @@ async def test_changing_an_object_whose_kind_has_gone_is_refused():
     assert part.steps == 2
 
 
+@pytest.mark.parametrize(("owner", "refusals"), [("", []), ("another", [409])])
+async def test_a_create_that_meets_an_object_of_the_same_owner_is_a_success(owner, refusals):
+    metadata: Object = {"name": "lab"}
+    if owner:
+        reference = {"apiVersion": "v1", "kind": "Node", "name": "n", "uid": owner}
+        metadata["ownerReferences"] = [{**reference, "controller": True}]
+    part = Errand(Create(NAMESPACE, {"metadata": metadata}))
+    await (await make_world(part)).advance(1.0)
+    assert [error.code for error in part.refusals] == refusals
+
+
 @pytest.mark.parametrize(
     ("action", "admission"),
     [
