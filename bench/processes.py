@@ -42,6 +42,11 @@ def kohort() -> list[str]:
     return [str(Path(sys.executable).with_name("kohort"))]
 
 
+def environment() -> dict[str, str]:
+    """What commands are started with: as a user has it, Python keeps what it compiled."""
+    return {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
+
+
 def cpu_seconds(pid: int) -> float:
     """User and system time of a process."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
@@ -69,7 +74,7 @@ def cluster(*arguments: str) -> Iterator[Cluster]:
         began = time.perf_counter()
         process = subprocess.Popen(
             command,
-            env={**os.environ, "KOHORT_HOME": home},
+            env={**environment(), "KOHORT_HOME": home},
             stdout=subprocess.PIPE,
         )
         pin(0, process.pid)
