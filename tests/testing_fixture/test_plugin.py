@@ -1,5 +1,6 @@
 """The public fixtures: what other people's tests can count on."""
 
+import math
 import os
 import ssl
 import subprocess
@@ -53,6 +54,15 @@ def test_two_clusters_run_side_by_side_and_end_with_their_block():
     assert not first.kubeconfig.exists()
     with pytest.raises(OSError):
         ask(first, "/version", first.token)
+
+
+@pytest.mark.parametrize(
+    "wish", [{"nodes": -1}, {"gpus_per_node": -1}, {"racks": 0}, {"speed": 0}, {"speed": math.nan}]
+)
+def test_a_cluster_that_cannot_be_is_refused_with_a_sentence(wish):
+    (name,) = wish
+    with pytest.raises(ValueError, match=rf"^{name} must be .*, not "), start_cluster(**wish):
+        pass
 
 
 def test_another_projects_tests_get_a_cluster_of_the_size_they_ask_for(pytester: pytest.Pytester):

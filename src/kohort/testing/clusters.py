@@ -6,6 +6,7 @@ alike, and a test that blocks does not stop it. It listens on loopback with TLS
 and a random token, as ``kohort up`` does, and is gone when the block ends.
 """
 
+import math
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -60,6 +61,7 @@ def start_cluster(
     ``speed`` divides the delays of the simulated parts: at 100, a pod that takes
     two seconds to start is ready in twenty milliseconds.
     """
+    _check(nodes=nodes, gpus_per_node=gpus_per_node, racks=racks, speed=speed)
     from kohort.simulator.embedded import EmbeddedOptions
     from kohort.simulator.hosting.identity import make_identity
     from kohort.simulator.hosting.kubeconfig import Kubeconfig
@@ -79,6 +81,18 @@ def start_cluster(
         kubeconfig = Kubeconfig(Path(folder, "kubeconfig"), _NAME)
         kubeconfig.write(url, identity)
         yield Cluster(url, identity.token, identity.certificates.ca, kubeconfig.path)
+
+
+def _check(*, nodes: int, gpus_per_node: int, racks: int, speed: float) -> None:
+    for name, value, least in (
+        ("nodes", nodes, 0),
+        ("gpus_per_node", gpus_per_node, 0),
+        ("racks", racks, 1),
+    ):
+        if value < least:
+            raise ValueError(f"{name} must be {least} or more, not {value}")
+    if not 0 < speed < math.inf:
+        raise ValueError(f"speed must be a number above 0, not {speed}")
 
 
 @contextmanager
@@ -110,7 +124,8 @@ class _Host(threading.Thread):
             run(self._serve())
         except BaseException as error:
             self._error = error
-            raise
+            if self._port:
+                raise  # Nobody waits any more who could tell of it.
         finally:
             self._told.set()
 
@@ -131,7 +146,7 @@ class _Host(threading.Thread):
         """The port, once the cluster listens."""
         self._told.wait()
         if self._error is not None:
-            raise RuntimeError("the cluster did not start") from self._error
+            raise RuntimeError(f"the cluster did not start: {self._error}") from self._error
         return self._port
 
     def stop(self) -> None:
