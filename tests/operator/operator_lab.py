@@ -45,6 +45,7 @@ from kohort.simulator.world.seats import Seat
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 LWS = LEADER_WORKER_SET.kind
+KINDS = {"LeaderWorkerSet": LWS, "Node": kinds.NODE, "ControllerRevision": kinds.REVISION}
 WRITES = ("create", "update", "patch", "delete")
 
 
@@ -113,7 +114,8 @@ class CountingCluster(InProcessCluster):
 
     def __init__(self, api: Api) -> None:
         super().__init__(api, bookmark_seconds=None)
-        self.writes: Counter[tuple[str, str]] = Counter()
+        self.tried: Counter[tuple[str, str]] = Counter()
+        self.writes: Counter[tuple[str, str]] = Counter()  # those that succeeded
         self.left: int | None = None  # writes until the controller dies
         self.is_dead = False
         self.held: set[str] = set()  # kinds whose changes do not arrive
@@ -127,10 +129,12 @@ class CountingCluster(InProcessCluster):
         async def call(target: Any, *args: Any, **options: Any) -> Any:
             if self.is_dead:
                 await asyncio.Event().wait()
-            answer = await method(target, *args, **options)
             kind = target if isinstance(target, Kind) else target.kind
             part = "" if isinstance(target, Kind) else target.part
-            self.writes[name, f"{kind.name}/{part}" if part else kind.name] += 1
+            what = name, f"{kind.name}/{part}" if part else kind.name
+            self.tried[what] += 1
+            answer = await method(target, *args, **options)
+            self.writes[what] += 1
             self._spend()
             return answer
 
@@ -279,7 +283,7 @@ class Lab:
     # What a user does.
 
     async def apply(self, obj: Object) -> Object:
-        kind = LWS if obj["kind"] == "LeaderWorkerSet" else kinds.NODE
+        kind = KINDS[obj["kind"]]
         target = self.api.target(kind, "default" if kind.namespaced else "")
         answer = await self.api.create(target, copy.deepcopy(obj), WriteOptions(manager="user"))
         made: Object = orjson.loads(answer.raw)

@@ -1,0 +1,224 @@
+"""What a user is told: status, conditions, events and the scale subresource."""
+
+from collections import Counter
+from typing import Any
+
+import orjson
+from operator_lab import LWS, Lab, make_lws, set_image, set_replicas
+from operator_truth import Truth
+
+from kohort.cluster.objects import Object
+from kohort.simulator import kinds
+from kohort.simulator.store.entries import Event
+
+
+class Statuses:
+    """Every status that was stored."""
+
+    def __init__(self, lab: Lab) -> None:
+        self.seen: list[Object] = []
+        self.times: list[float] = []
+        self._lab = lab
+        lab.api.store.subscribe(lab.api.registry.of(LWS).bucket, self._take)
+
+    def _take(self, event: Event) -> None:
+        obj = event.entry.decode()
+        status = obj.get("status")
+        if status and (not self.seen or self.seen[-1]["status"] != status):
+            self.seen.append(obj)
+            self.times.append(self._lab.clock.elapsed())
+
+    def types(self) -> set[str]:
+        return {c["type"] for obj in self.seen for c in obj["status"]["conditions"]}
+
+
+def notes(lab: Lab) -> list[tuple[str, str, str]]:
+    """Type, reason and note of what was told about the workload."""
+    found = [e for e in lab.all(kinds.EVENT) if (e.get("regarding") or {}).get("name") == "x"]
+    found = found or [e for e in lab.all(kinds.EVENT) if _about(e) == "LeaderWorkerSet"]
+    return [(e["type"], e["reason"], e.get("note") or e.get("message", "")) for e in found]
+
+
+def _about(event: Object) -> str:
+    about: Object = event.get("regarding") or event.get("involvedObject") or {}
+    return str(about.get("kind"))
+
+
+async def bring_up(lab: Lab, **more: Any) -> None:
+    await lab.apply(make_lws(**{"groups": 2, "size": 2, **more}))
+    await lab.until(lab.is_available)
+    await lab.run(5)
+
+
+async def test_at_creation_nothing_is_updating(lab: Lab):
+    """lws#400."""
+    statuses = Statuses(lab)
+    await bring_up(lab)
+    await lab.edit("x", set_replicas(3))
+    await lab.until(lab.is_available)
+    assert statuses.types() == {"Available", "Progressing"}
+    first = statuses.seen[0]["status"]
+    selector = "leaderworkerset.sigs.k8s.io/name=x,leaderworkerset.sigs.k8s.io/worker-index=0"
+    assert first["hpaPodSelector"] == selector
+    assert first["conditions"][0]["type"] == "Progressing"
+
+
+async def test_conditions_exclude_each_other_and_keep_their_words(lab: Lab):
+    statuses = Statuses(lab)
+    await bring_up(lab)
+    await lab.edit("x", set_image("engine:2"))
+    await lab.run(3)
+    held = {c["type"]: c for c in lab.lws()["status"]["conditions"]}
+    assert held["Available"]["status"] == "False"
+    assert held["Available"]["message"] == "All replicas are ready"
+    assert held["UpdateInProgress"]["status"] == held["Progressing"]["status"] == "True"
+    await lab.until(lab.is_available)
+    for obj in statuses.seen:
+        true = {c["type"] for c in obj["status"]["conditions"] if c["status"] == "True"}
+        assert true in ({"Available"}, {"Progressing"}, {"Progressing", "UpdateInProgress"})
+
+
+async def test_every_condition_has_seen_the_same_generation(lab: Lab):
+    statuses = Statuses(lab)
+    await bring_up(lab)
+    await lab.edit("x", set_image("engine:2"))
+    await lab.until(lab.is_available)
+    for obj in statuses.seen:
+        status = obj["status"]
+        seen = {c["observedGeneration"] for c in status["conditions"]}
+        assert seen == {status["observedGeneration"]}
+        assert status["observedGeneration"] <= obj["metadata"]["generation"]
+
+
+async def test_times_of_conditions_move_only_with_their_status(lab: Lab):
+    statuses = Statuses(lab)
+    await bring_up(lab, groups=3)
+    await lab.edit("x", set_image("engine:2"))
+    await lab.until(lab.is_available)
+    last: dict[str, Object] = {}
+    for obj in statuses.seen:
+        for condition in obj["status"]["conditions"]:
+            old = last.get(condition["type"])
+            if old is not None:
+                moved = old["lastTransitionTime"] != condition["lastTransitionTime"]
+                assert not moved or old["status"] != condition["status"]
+                assert old["lastTransitionTime"] <= condition["lastTransitionTime"]
+            last[condition["type"]] = condition
+
+
+async def test_the_status_is_never_ahead_of_the_truth(lab: Lab):
+    """T2 and T3: what is said to be ready was ready, and available means all of it."""
+    truth = Truth(lab)
+    ready: list[int] = []
+    lab.api.store.subscribe(
+        lab.api.registry.of(kinds.POD).bucket, lambda event: ready.append(len(truth.ready()))
+    )
+    wrong: list[Object] = []
+
+    def check(event: Event) -> None:
+        status = event.entry.decode().get("status") or {}
+        if status.get("readyReplicas", 0) > max(ready[-40:], default=0):
+            wrong.append(status)
+        if status.get("updatedReplicas", 0) > status.get("replicas", 0):
+            wrong.append(status)
+
+    lab.api.store.subscribe(lab.api.registry.of(LWS).bucket, check)
+    await bring_up(lab, groups=3)
+    await lab.edit("x", set_image("engine:2"))
+    await lab.until(lab.is_available)
+    await lab.delete(kinds.POD, "x-0-1", grace_seconds=0)
+    await lab.run(60)
+    assert wrong == []
+
+
+async def test_the_status_is_written_at_most_once_a_second(lab: Lab):
+    statuses = Statuses(lab)
+    await bring_up(lab, groups=6)
+    gaps = [b - a for a, b in zip(statuses.times, statuses.times[1:], strict=False)]
+    assert min(gaps) >= 0.99
+
+
+async def test_events_have_upstreams_words(lab: Lab):
+    rollout = {"maxUnavailable": 1, "maxSurge": 1}
+    await bring_up(lab, groups=2, rollout=rollout)
+    first = lab.find(kinds.STATEFUL_SET, "x")
+    assert first is not None
+    key = first["metadata"]["labels"]["leaderworkerset.sigs.k8s.io/template-revision-hash"]
+    await lab.edit("x", set_image("engine:2"))
+    await lab.until(lab.is_available)
+    await lab.delete(kinds.POD, "x-1-1")
+    await lab.run(60)
+    told = notes(lab)
+    text = f"Creating revision with key {key} for a newly created LeaderWorkerSet"
+    for expected in (
+        ("Normal", "CreatingRevision", text),
+        ("Normal", "GroupsProgressing", "Created leader statefulset x"),
+        ("Normal", "GroupsProgressing", "Created worker statefulset for leader pod x-0"),
+        (
+            "Normal",
+            "GroupsProgressing",
+            "Replicas are progressing, with 0 groups ready of total 2 groups",
+        ),
+        (
+            "Normal",
+            "AllGroupsReady",
+            "All replicas are ready, with 2 groups ready of total 2 groups",
+        ),
+        ("Normal", "GroupsUpdating", "Updating replica 1"),
+        ("Normal", "GroupsProgressing", "deleting surge replica x-2"),
+        (
+            "Normal",
+            "RecreateGroup",
+            "Worker pod x-1-1 failed, deleted leader pod x-1 to recreate group 1",
+        ),
+    ):
+        assert expected in told, told
+
+
+async def test_nothing_is_told_twice(lab: Lab):
+    await bring_up(lab)
+    await lab.edit("x", set_image("engine:2"))
+    await lab.until(lab.is_available)
+    told = Counter(note for note in notes(lab) if note[1] in ("CreatingRevision", "GroupsUpdating"))
+    assert set(told.values()) == {1}
+
+
+async def test_a_refused_write_is_told(lab: Lab):
+    await bring_up(lab)
+    probe = {"exec": {"command": ["true"]}}
+    value = [{"name": "init", "image": "i", "readinessProbe": probe}]
+    path = "/spec/leaderWorkerTemplate/workerTemplate/spec/initContainers"
+    await lab.edit("x", {"op": "add", "path": path, "value": value})
+    await lab.run(60)
+    failures = [note for note in notes(lab) if note[1] == "FailedUpdate"]
+    assert len(failures) == 1
+    assert failures[0][0] == "Warning"
+    assert failures[0][2].startswith("Failed to update leader statefulset x: ")
+
+
+async def test_scale_goes_both_ways(lab: Lab):
+    """T8."""
+    await bring_up(lab)
+    target = lab.api.target(LWS, "default", "x", "scale")
+    scale = orjson.loads(lab.api.read(target).raw)
+    assert scale["spec"]["replicas"] == scale["status"]["replicas"] == 2
+    assert scale["status"]["selector"] == lab.lws()["status"]["hpaPodSelector"]
+    await lab.edit("x", {"op": "replace", "path": "/spec/replicas", "value": 3})
+    await lab.until(lab.is_available)
+    again = orjson.loads(lab.api.read(target).raw)
+    assert again["status"]["replicas"] == 3
+
+
+async def test_the_last_ten_revisions_are_kept_for_undo(lab: Lab):
+    await bring_up(lab, groups=1, size=1)
+    for number in range(2, 14):
+        await lab.edit("x", set_image(f"engine:{number}"))
+        await lab.until(lab.is_available)
+        await lab.run(3)
+    uid = lab.lws()["metadata"]["uid"]
+    own = [r for r in lab.all(kinds.REVISION) if r["metadata"]["ownerReferences"][0]["uid"] == uid]
+    kept = [r for r in own if "kohort.dev/history-of" in r["metadata"]["labels"]]
+    assert len(own) == 11
+    assert sorted(r["revision"] for r in kept) == list(range(3, 13))
+    for revision in kept:
+        assert revision["metadata"]["labels"] == {"kohort.dev/history-of": "x"}
