@@ -202,6 +202,20 @@ def test_terms_can_look_into_namespaces_by_label():
     assert made.placed()["web"] == made.placed()["cache"]
 
 
+def test_a_pod_that_failed_while_everything_was_tried_anew_is_not_forgotten():
+    made = world(node("a"))
+    one = pod("one")
+    one["spec"]["nodeSelector"] = {"pool": "x"}
+    place(made, one)
+    # The first namespace lets it try again; the second comes before it has tried.
+    for name in ("first", "second"):
+        made.put(NAMESPACE, {"metadata": {"name": name}})
+    made.settle()
+    made.put(NODE, node("a", labels={"pool": "x"}))
+    made.settle()
+    assert made.placed() == {"one": "a"}
+
+
 def test_spreading_keeps_the_skew():
     rule = {
         "maxSkew": 1,

@@ -115,8 +115,10 @@ class WaitingQueue:
         """Let the first of a class try; the others stay until it succeeds."""
         group.is_blocked = False
         if not group.pods:
-            self._classes.pop(group.key, None)
-            self._listen(group, wants=False)
+            # The same pods may have failed again since, and wait in a class of their own.
+            if self._classes.get(group.key) is group:
+                del self._classes[group.key]
+                self._listen(group, wants=False)
             return
         item = heapq.heappop(group.pods)
         self._heads[item[1]] = group
