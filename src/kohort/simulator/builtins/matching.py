@@ -48,6 +48,8 @@ class Matches:
         bucket = self._bucket_of.pop(key, None)
         if bucket is not None:
             self._buckets[bucket].discard(key)
+            if not self._buckets[bucket]:
+                del self._buckets[bucket]
 
     def note(self, old: Entry | None, new: Entry | None) -> set[str]:
         """Remember a change of a pod; the keys that select it now or did before."""

@@ -25,11 +25,14 @@ class Orphans:
         """Remember a change."""
         entry = new or old
         assert entry is not None
-        names = self._names[kind, entry.namespace]
+        place = (kind, entry.namespace)
         if new is not None and not new.controller:
-            names.add(entry.name)
-        else:
-            names.discard(entry.name)
+            self._names[place].add(entry.name)
+        elif place in self._names:
+            self._names[place].discard(entry.name)
+            if not self._names[place]:
+                # Namespaces come and go; nothing of them is kept.
+                del self._names[place]
 
     def find(self, kind: Kind, namespace: str, view: View) -> Iterator[Entry]:
         """The orphans of one namespace, in the order of their names."""

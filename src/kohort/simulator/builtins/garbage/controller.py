@@ -75,6 +75,9 @@ class GarbageCollector:
             if old is not None and old.owners != new.owners:
                 keys.update(self._owner_keys(old))
         if old is not None and (new is None or new.uid != old.uid):
+            for owner in old.owners:
+                if not self._index.has_dependents(owner):
+                    self._absent_since.pop(owner, None)
             keys.update(place.key for place in self._index.dependents(old.uid))
             keys.update(self._owner_keys(old))
         return keys

@@ -50,8 +50,10 @@ class NamespaceLifecycle:
         if old is not None and new is not None:
             return ()
         self._count[entry.namespace] += 1 if new is not None else -1
-        if new is None and self._count[entry.namespace] > 0:
-            return ()
+        if new is None:
+            if self._count[entry.namespace] > 0:
+                return ()
+            del self._count[entry.namespace]
         namespace = view.find(NAMESPACE, "", entry.namespace)
         is_going = namespace is not None and namespace.is_leaving
         return (entry.namespace,) if is_going else ()
