@@ -1,6 +1,6 @@
 """Logs: which container, which lines, and who has none."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -23,6 +23,7 @@ from kohort.simulator.server.logs import (
 from kohort.simulator.server.reading.queries import read_query
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
+PODS = "/api/v1/namespaces/default/pods"
 LINES = [LogLine(NOW - timedelta(seconds=10 - n), f"line {n}") for n in range(10)]
 
 
@@ -91,22 +92,55 @@ class Spoken:
     def lines(self, pod: Object, container: str, *, previous: bool) -> Sequence[LogLine]:
         return LINES
 
-    async def follow(self, pod: Object, container: str, after: int) -> AsyncIterator[LogLine]:
+    async def follow(
+        self, pod: Object, container: str, after: int
+    ) -> AsyncGenerator[LogLine, None]:
         yield LogLine(NOW, f"line {after}")
 
 
-async def test_logs_are_streamed_to_those_who_follow():
+class Talkative(Spoken):
+    """Goes on for long, and knows whether anybody still listens."""
+
+    def __init__(self) -> None:
+        self.said = 0
+        self.has_ended = False
+
+    async def follow(
+        self, pod: Object, container: str, after: int
+    ) -> AsyncGenerator[LogLine, None]:
+        try:
+            for self.said in range(1, 1000):
+                yield LogLine(NOW, "more")
+        finally:
+            self.has_ended = True
+
+
+async def start_running_pod(logs: Spoken):
     api = make_api()
-    face = await start_face(api, logs=Spoken(), clock=lambda: NOW)
-    pods = "/api/v1/namespaces/default/pods"
-    await face.ask("POST", pods, pod("a"))
-    assert (await face.ask("GET", f"{pods}/p/log")).code == 400
+    face = await start_face(api, logs=logs, clock=lambda: NOW)
+    await face.ask("POST", PODS, pod("a"))
+    assert (await face.ask("GET", f"{PODS}/p/log")).code == 400
     running = pod("a", containerStatuses=[{"name": "a", "state": {"running": {}}}])
     await api.update(api.target(POD, "default", "p", "status"), running, WriteOptions())
-    told = await face.ask("GET", f"{pods}/p/log?tailLines=1&follow=true")
+    return face
+
+
+async def test_logs_are_streamed_to_those_who_follow():
+    face = await start_running_pod(Spoken())
+    told = await face.ask("GET", f"{PODS}/p/log?tailLines=1&follow=true")
     assert told.raw == b"line 9\nline 10\n"
     assert told.headers["Content-Type"] == "text/plain"
-    short = await face.ask("GET", f"{pods}/p/log?limitBytes=8")
+    short = await face.ask("GET", f"{PODS}/p/log?limitBytes=8")
     assert short.raw == b"line 0\nl"
+    await face.session.close()
+    await face.server.stop()
+
+
+async def test_nobody_follows_further_than_the_limit():
+    logs = Talkative()
+    face = await start_running_pod(logs)
+    told = await face.ask("GET", f"{PODS}/p/log?tailLines=1&follow=true&limitBytes=12")
+    assert told.raw == b"line 9\nmore\n"
+    assert (logs.said, logs.has_ended) == (1, True)
     await face.session.close()
     await face.server.stop()

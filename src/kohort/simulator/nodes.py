@@ -20,12 +20,10 @@ from kohort.cluster.errors import ClusterError
 from kohort.cluster.objects import Kind, Object, annotations_of, find_condition
 from kohort.simulator.evictions import Evictions
 from kohort.simulator.kinds import NODE, POD
-from kohort.simulator.stages import PREFIX
+from kohort.simulator.stages import FAILED, NOT_READY
 from kohort.simulator.steps import Action, Delete, Emit, Merge, Moment, Step, View
 from kohort.simulator.store.entries import Entry
 
-FAILED = f"{PREFIX}failed"
-NOT_READY = f"{PREFIX}not-ready"
 RACK = "topology.kohort.dev/rack"
 
 # How long a node may be silent before it counts as lost, as real controllers have it.

@@ -2,7 +2,8 @@
 Stages: how long a simulated container takes for each part of its life.
 
 The table is data, so that a scenario can pass its own. A pod can override each
-stage, and can be told to misbehave, by annotations under ``sim.kohort.dev/``.
+stage, and can be told to misbehave, by annotations under ``sim.kohort.dev/``; so
+can a node.
 Jitter comes from a hash of the pod's uid: pods of one set do not move in
 lockstep, and the same run gives the same times.
 """
@@ -22,6 +23,8 @@ RUN_FOR = f"{PREFIX}run-for"  # containers end well after that long
 NEVER_READY = f"{PREFIX}never-ready"
 PULL_ERROR = f"{PREFIX}pull-error"  # the text of the error
 IGNORE_STOP = f"{PREFIX}ignore-stop"  # the container takes its whole grace period
+FAILED = f"{PREFIX}failed"  # the node has fallen silent
+NOT_READY = f"{PREFIX}not-ready"  # the node says that it cannot run pods
 ACCELERATORS = ("/gpu", "/tpu")
 
 BACKOFF_SECONDS = 10.0

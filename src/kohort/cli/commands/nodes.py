@@ -14,6 +14,7 @@ from kohort.cli.exits import Exit, UsageError
 from kohort.cli.parsing import Parser, whole
 from kohort.cli.reaching import add_cluster, connect, read_control
 from kohort.cli.table import Command
+from kohort.cluster.objects import write_time
 
 NODES = "/api/v1/nodes"
 
@@ -47,7 +48,7 @@ def _add(arguments: argparse.Namespace) -> int:
     for index, name in enumerate(names, len(known)):
         rack = min(racks, key=racks.__getitem__) if arguments.rack is None else arguments.rack
         racks[rack] = racks.get(rack, 0) + 1
-        node = make_node(index, NodeMake(gpus=gpus), _stamp(), rack)
+        node = make_node(index, NodeMake(gpus=gpus), write_time(datetime.now(UTC)), rack)
         client.create(NODES, _rename(node, name))
         print(f"{name} added to rack-{rack} with {gpus} GPUs", flush=True)
     return Exit.DONE
@@ -84,10 +85,6 @@ def _rename(node: dict[str, Any], name: str) -> dict[str, Any]:
     return node
 
 
-def _stamp() -> str:
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
 def _make_fail_parser(prog: str) -> Parser:
     summary = (
         "let nodes fall silent, as if they had lost power: after 40 simulated seconds they are "
@@ -115,7 +112,7 @@ def _recover(arguments: argparse.Namespace) -> int:
 
 
 def _mark(arguments: argparse.Namespace, value: str | None, news: str, spec: dict[str, Any]) -> int:
-    from kohort.simulator.nodes import FAILED
+    from kohort.simulator.stages import FAILED
 
     client = connect(arguments.name)
     for node in arguments.node:

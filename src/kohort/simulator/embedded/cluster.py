@@ -106,7 +106,14 @@ class Embedded:
         world.on_fault = _report
         logs = ContainerLogs(api)
         extra = {CLOCK_PATH: ClockPage(clock, world.leap).answer}
-        app = create_app(api, TokenAuth(options.token), logs=logs, clock=clock.now, extra=extra)
+        app = create_app(
+            api,
+            TokenAuth(options.token),
+            logs=logs,
+            is_ready=lambda: not commits.failure.done(),
+            clock=clock.now,
+            extra=extra,
+        )
         server = await serve(app, options.tls, options.host, options.port)
         embedded = cls(api, world, clock, server)
         embedded._closing.append(webhooks.close)

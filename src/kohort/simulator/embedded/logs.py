@@ -5,7 +5,7 @@ Lines are told from the pod's status, so following a log is following the pod: w
 it changes there may be more to tell, and when it has gone or ended there is not.
 """
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 
 import orjson
 
@@ -34,7 +34,9 @@ class ContainerLogs:
         found = render_log(pod, container, previous=previous, now=now, stages=self._stages)
         return [LogLine(time, text) for time, text in found or ()]
 
-    async def follow(self, pod: Object, container: str, after: int) -> AsyncIterator[LogLine]:
+    async def follow(
+        self, pod: Object, container: str, after: int
+    ) -> AsyncGenerator[LogLine, None]:
         """What is written from now on; ends with the pod."""
         only = FieldSelector((("metadata.name", True, name_of(pod)),))
         target = self._api.target(POD, namespace_of(pod))

@@ -19,12 +19,10 @@ from kohort.simulator.kubelet.addresses import AddressBook
 from kohort.simulator.kubelet.conditions import OWN_TYPES, find_phase, make_conditions
 from kohort.simulator.kubelet.logs import make_manner
 from kohort.simulator.kubelet.runs import SLACK, Plan, PodRun
-from kohort.simulator.stages import IGNORE_STOP, PREFIX, KubeletStages
+from kohort.simulator.stages import FAILED, IGNORE_STOP, NOT_READY, PREFIX, KubeletStages
 from kohort.simulator.steps import Action, Delete, Emit, Merge, Moment, Step, View
 from kohort.simulator.store.entries import Entry
 
-FAILED = f"{PREFIX}failed"
-NOT_READY = f"{PREFIX}not-ready"
 TERMINAL = ("Succeeded", "Failed")
 _MARK = PREFIX.encode()
 

@@ -5,8 +5,8 @@ What a container has written comes from a hook; which container is meant, how mu
 of it and from when on is decided here, with the refusals of a real server.
 """
 
-from collections.abc import AsyncIterator, Iterable, Sequence
-from contextlib import suppress
+from collections.abc import AsyncGenerator, Iterable, Sequence
+from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple, Protocol
@@ -37,7 +37,7 @@ class Logs(Protocol):
     def lines(self, pod: Object, container: str, *, previous: bool) -> Sequence[LogLine]:
         """Everything up to now, oldest first."""
 
-    def follow(self, pod: Object, container: str, after: int) -> AsyncIterator[LogLine]:
+    def follow(self, pod: Object, container: str, after: int) -> AsyncGenerator[LogLine, None]:
         """What is written from now on, after that many lines; ends when the container does."""
 
 
@@ -48,7 +48,9 @@ class NoLogs:
         """Nothing."""
         return ()
 
-    async def follow(self, pod: Object, container: str, after: int) -> AsyncIterator[LogLine]:
+    async def follow(
+        self, pod: Object, container: str, after: int
+    ) -> AsyncGenerator[LogLine, None]:
         """Nothing, and that at once."""
         nothing: tuple[LogLine, ...] = ()
         for line in nothing:
@@ -183,10 +185,13 @@ async def stream_logs(
     with suppress(ConnectionError):
         with streams.hold():
             await write_or_drop(response, budget.take(data))
-            if options.follow and not options.previous:
-                async for line in logs.follow(pod, container, len(lines)):
-                    data = write_lines([line], timestamps=options.timestamps)
-                    await write_or_drop(response, budget.take(data))
+            if options.follow and not options.previous and not budget.is_spent:
+                async with aclosing(logs.follow(pod, container, len(lines))) as told:
+                    async for line in told:
+                        data = write_lines([line], timestamps=options.timestamps)
+                        await write_or_drop(response, budget.take(data))
+                        if budget.is_spent:
+                            break
         await response.write_eof()
     return response
 
@@ -196,6 +201,11 @@ class _Budget:
 
     def __init__(self, limit: int | None) -> None:
         self._left = limit
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether nothing more may be written."""
+        return self._left == 0
 
     def take(self, data: bytes) -> bytes:
         """As much of the data as fits."""
