@@ -11,7 +11,7 @@ COMPILE := pip compile --universal --generate-hashes --no-emit-index-url --no-an
 install_locked = $(UV) pip install --require-hashes -r $(1) || $(BIN)/pip install -q --require-hashes -r $(1)
 install_kohort = $(UV) pip install --no-deps -e . || $(BIN)/pip install -q --no-deps -e .
 
-.PHONY: up test install check bench lock help
+.PHONY: up test install check bench real test-real lock help
 
 up: .venv/installed ## install, start the embedded cluster, and stay until Ctrl-C
 	@$(BIN)/kohort up $(ARGS)
@@ -31,12 +31,18 @@ check: .venv/installed-dev ## format, lint, types, contracts, then the tests
 bench: .venv/installed-dev ## measure, and print a table and JSON (QUICK=1: smaller loads)
 	@$(BIN)/python -m bench $(if $(QUICK),--quick) $(ARGS)
 
+real: .venv/installed-dev ## build a real control plane into the cache, once (ten minutes; needs Go)
+	@$(BIN)/python -m tools.controlplane build
+
+test-real: real ## run the tests that need a real control plane, on one of their own
+	@$(BIN)/pytest -m real tests/conformance tests/real $(ARGS)
+
 lock: .venv/uv ## choose the versions of all dependencies anew
 	@$(UV) $(COMPILE) --upgrade pyproject.toml -o requirements.lock
 	@$(UV) $(COMPILE) --upgrade -c requirements.lock --group dev pyproject.toml -o requirements-dev.lock
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .venv/uv:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Kohort needs Python 3.11 or newer; name one with PYTHON=...")'

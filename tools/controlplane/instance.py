@@ -7,6 +7,7 @@ own, as on any cluster, so the log says who did what.
 """
 
 import json
+import random
 import shutil
 import socket
 from dataclasses import dataclass
@@ -54,6 +55,9 @@ def start(folder: Path, binaries: Path, options: Options) -> None:
     stop(folder)
     folder.mkdir(parents=True, exist_ok=True)
     make_keys(folder / "pki")
+    link = folder / "bin"
+    link.unlink(missing_ok=True)
+    link.symlink_to(binaries)
     ports = _find_ports(folder / "ports.json")
     for user in USERS:
         _write_kubeconfig(folder, user, ports.api)
@@ -122,14 +126,21 @@ def _find_ports(path: Path) -> Ports:
     """The ports of an instance, which it keeps, so that kubeconfigs stay good."""
     if path.exists():
         return Ports(*json.loads(path.read_text()))
-    sockets = [socket.socket() for _ in range(6)]
-    for each in sockets:
-        each.bind(("127.0.0.1", 0))
-    ports = [each.getsockname()[1] for each in sockets]
-    for each in sockets:
-        each.close()
+    # Below the range that systems give to clients, or a client could sit on the port of a
+    # server that is being restarted.
+    wanted = random.sample(range(20_000, 32_000), 100)
+    ports = [port for port in wanted if _is_free(port)][:6]
     path.write_text(json.dumps(ports))
     return Ports(*ports)
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket() as trial:
+        try:
+            trial.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+        return True
 
 
 def _write_kubeconfig(folder: Path, user: str, port: int) -> None:
