@@ -45,7 +45,7 @@ from kohort.simulator.world.seats import Seat
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 LWS = LEADER_WORKER_SET.kind
-KINDS = {"LeaderWorkerSet": LWS, "Node": kinds.NODE, "ControllerRevision": kinds.REVISION}
+KINDS = {k.name: k for k in (LWS, kinds.NODE, kinds.REVISION, kinds.NAMESPACE)}
 WRITES = ("create", "update", "patch", "delete")
 
 
@@ -183,6 +183,7 @@ class Lab:
         self.cluster: CountingCluster
         self._task: asyncio.Task[None] | None = None
         self._held_seats: dict[str, Any] = {}
+        self.namespace = "default"
 
     async def open(self, nodes: int = 8, gpus: int = 8, *, operator: bool = True) -> "Lab":
         await bootstrap(self.api, NodeMake(nodes, 2, gpus))
@@ -284,27 +285,27 @@ class Lab:
 
     async def apply(self, obj: Object) -> Object:
         kind = KINDS[obj["kind"]]
-        target = self.api.target(kind, "default" if kind.namespaced else "")
+        target = self.api.target(kind, self.namespace if kind.namespaced else "")
         answer = await self.api.create(target, copy.deepcopy(obj), WriteOptions(manager="user"))
         made: Object = orjson.loads(answer.raw)
         return made
 
     async def edit(self, name: str, *operations: Object, kind: Kind = LWS) -> None:
-        target = self.api.target(kind, "default", name)
+        target = self.api.target(kind, self.namespace, name)
         await self.api.patch(target, Patch(PatchType.JSON, list(operations)), WriteOptions())
 
     async def delete(self, kind: Kind, name: str, **options: Any) -> None:
-        target = self.api.target(kind, "default", name)
+        target = self.api.target(kind, self.namespace, name)
         await self.api.delete(target, DeleteOptions(**options))
 
     # What can be seen.
 
     def all(self, kind: Kind) -> list[Object]:
         entries = self.api.store.bucket(self.api.registry.of(kind).bucket).entries.values()
-        return [entry.decode() for entry in entries if entry.namespace in ("default", "")]
+        return [entry.decode() for entry in entries if entry.namespace in (self.namespace, "")]
 
     def find(self, kind: Kind, name: str) -> Object | None:
-        found = self.api.context.find(self.api.target(kind, "default", name))
+        found = self.api.context.find(self.api.target(kind, self.namespace, name))
         return found.decode() if found else None
 
     def lws(self, name: str = "x") -> Object:

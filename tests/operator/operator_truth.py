@@ -56,6 +56,9 @@ class Truth:
 
     def __post_init__(self) -> None:
         store, registry = self.lab.api.store, self.lab.api.registry
+        for kind, take in ((kinds.STATEFUL_SET, self._on_set), (kinds.POD, self._on_pod)):
+            for entry in store.bucket(registry.of(kind).bucket).entries.values():
+                take(Event(Change.ADDED, entry, None))
         store.subscribe(registry.of(kinds.POD).bucket, self._on_pod)
         store.subscribe(registry.of(kinds.STATEFUL_SET).bucket, self._on_set)
 
