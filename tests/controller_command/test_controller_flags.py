@@ -2,11 +2,12 @@
 
 import pytest
 
+from kohort.apis.served import APIS
 from kohort.cli.commands.controller import CONTROLLER
 from kohort.cli.exits import UsageError
 from kohort.cli.main import main
-from kohort.cli.processes.launching import configure
-from kohort.controller.running.configuration import Configuration
+from kohort.cli.processes.launching import configure, read_settings
+from kohort.controller.running.configuration import SCHEDULERS, Configuration
 
 HEAD = "apiVersion: config.lws.x-k8s.io/v1alpha1\nkind: Configuration\n"
 UPSTREAM = (
@@ -108,11 +109,25 @@ def test_a_bad_file_is_named(capsys, tmp_path):
     assert f"{path}: unknown field 'metrcs' (did you mean 'metrics'?)" in said
 
 
-def test_gangs_are_refused_rather_than_ignored(capsys, tmp_path):
+def test_gangs_are_asked_for_by_flag_or_by_file(tmp_path):
     path = tmp_path / "config.yaml"
     path.write_text(HEAD + "gangSchedulingManagement: {schedulerProvider: volcano}\n")
-    code, said = refused(capsys, f"--config={path}")
-    assert (code, "gang scheduling by volcano is not served yet" in said) == (1, True)
+    assert read("--gang=volcano").scheduler == read(f"--config={path}").scheduler == "volcano"
+    assert read().scheduler == ""
+
+
+def test_the_operator_is_told_which_gangs_to_make():
+    words = CONTROLLER.make_parser("kohort controller").read(["--gang", "volcano"])
+    assert read_settings(words, configure(words)).gang == "volcano"
+
+
+def test_a_scheduler_that_nobody_knows_is_refused(capsys):
+    code, said = refused(capsys, "--gang=vulcano")
+    assert (code, "volcano" in said) == (2, True)
+
+
+def test_every_gang_that_the_file_may_ask_for_can_be_made():
+    assert all(set(SCHEDULERS) == set(api.gangs) for api in APIS)
 
 
 KUBECONFIG = """

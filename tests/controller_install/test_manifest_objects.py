@@ -114,3 +114,21 @@ async def test_a_server_takes_them_in_their_order(options: ManifestOptions):
         )
         stored = await site.create(resource.kind, namespace_of(obj), obj)
         assert stored.get("webhooks") == obj.get("webhooks")
+
+
+def test_gangs_are_configured_and_allowed_where_they_are_asked_for():
+    plain, gang = ManifestOptions(), ManifestOptions(gang="volcano")
+    (text,) = find("ConfigMap", gang)["data"].values()
+    assert read_configuration(text).scheduler == "volcano"
+    more = [
+        rule
+        for rule in find("ClusterRole", gang)["rules"]
+        if rule not in find("ClusterRole", plain)["rules"]
+    ]
+    assert more == [
+        {
+            "apiGroups": ["scheduling.volcano.sh"],
+            "resources": ["podgroups"],
+            "verbs": ["get", "list", "watch", "create"],
+        }
+    ]

@@ -7,10 +7,12 @@ from random import Random
 from typing import Any
 
 import pytest
+from gang_lab import VOLCANO, open_gang_lab
 from operator_lab import CountingCluster, Lab, make_lws, set_image, set_replicas
 
 from kohort.apis.leaderworkerset import labels
 from kohort.apis.leaderworkerset.api import LEADER_WORKER_SET
+from kohort.apis.leaderworkerset.rendering.gangs import POD_GROUP
 from kohort.cluster.objects import Kind
 from kohort.cluster.permissions import Grant
 from kohort.cluster.port import Address, PatchForm
@@ -142,6 +144,20 @@ async def test_the_cluster_role_allows_what_the_operator_does_and_no_more(lab: A
     webhooks = {r for r in keeper if r[1] == "admissionregistration.k8s.io"}
     assert asked <= allowed
     assert allowed - asked - webhooks == set(RESERVES)
+
+
+async def test_gangs_need_what_their_dialect_says_and_no_more():
+    lab = AuditedLab(VOLCANO)
+    await open_gang_lab(lab)
+    await lab.apply(make_lws())
+    await lab.until(lab.is_available)
+    await lab.close()
+    groups = POD_GROUP.group
+    asked = {request for request in lab.cluster.requests if request[1] == groups}
+    allowed = {r for r in granted(cluster_grants(APIS, VOLCANO)) if r[1] == groups}
+    # A create that meets a namesake reads it.
+    assert asked == allowed - {("get", groups, "podgroups")}
+    assert not [r for r in granted(cluster_grants(APIS)) if r[1] == groups]
 
 
 async def keep_certificates(lab: AuditedLab) -> set[Request]:

@@ -39,6 +39,15 @@ class Watched:
     decode: Callable[[bytes], Any]  # gives something with ``metadata``
     labels: str = ""  # only objects that match this selector are watched
     owners: Callable[[Any], tuple[Key, ...]] = lambda child: ()  # the workloads it may belong to
+    remedy: str = ""  # what to do where the kind is not served; empty: every cluster serves it
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """What gangs need beyond the rest, in the words of one scheduler."""
+
+    watched: tuple[Watched, ...] = ()
+    writes: tuple[Grant, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +56,7 @@ class Settings:
 
     strategy: str = "budgeted"
     carrier: str = "statefulsets"
+    gang: str = ""  # the scheduler that gangs are made for; empty: none are made
 
 
 DEFAULTS = Settings()
@@ -64,6 +74,7 @@ class Family:
     )  # members gone, by incarnation
     dropped: frozenset[str] = frozenset()  # fields that the server did not keep
     settings: Settings = DEFAULTS
+    absent: Mapping[Kind, str] = field(default_factory=dict)  # kinds not served, and what to do
 
     def all(self, kind: Kind) -> tuple[Any, ...]:
         """The children of one kind."""
@@ -168,3 +179,15 @@ class Api:
     rehearse: Callable[[Family], Rehearsal | None] = lambda family: None
     # Wakes whoever makes members and has given up for a while; empty if none is missing.
     wake: Callable[[Family, str], tuple[Action, ...]] = lambda family, now: ()
+    gangs: Mapping[str, Dialect] = field(default_factory=dict)  # by the name of the scheduler
+
+    def watched_with(self, settings: Settings) -> tuple[Watched, ...]:
+        """What is watched where the operator was told this."""
+        return (*self.watched, *self._dialect(settings).watched)
+
+    def writes_with(self, settings: Settings) -> tuple[Grant, ...]:
+        """What its actions need where the operator was told this."""
+        return (*self.writes, *self._dialect(settings).writes)
+
+    def _dialect(self, settings: Settings) -> Dialect:
+        return self.gangs.get(settings.gang) or Dialect()

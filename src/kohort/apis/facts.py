@@ -176,15 +176,18 @@ class Whole:
         return decoded
 
 
-class _Head(msgspec.Struct):
+class Head(msgspec.Struct):
+    """An object of which only the metadata matters."""
+
     metadata: Meta
 
 
-_head = msgspec.json.Decoder(_Head)
+_head = msgspec.json.Decoder(Head)
 _pod = msgspec.json.Decoder(PodFacts)
 _set = msgspec.json.Decoder(SetFacts)
 _node = msgspec.json.Decoder(NodeFacts)
 
+read_head = _head.decode
 read_pod = _pod.decode
 read_node = _node.decode
 read_whole = Whole

@@ -14,6 +14,7 @@ from typing import Any
 
 from kohort.apis.api import DEFAULTS, Api, Family, Key, Settings, Watched
 from kohort.apis.facts import Whole
+from kohort.cluster.errors import NotFound
 from kohort.cluster.objects import Kind
 from kohort.cluster.port import Cluster, Selection
 from kohort.controller.admission.rehearsing import Rehearser
@@ -68,9 +69,11 @@ class Desk:
         )
         self._memories: dict[Key, Memory] = {}
         self._lost: dict[Key, dict[str, tuple[str, ...]]] = {}
+        self._informers = informers
         self.roots: Cache[Whole] = informers.add(Selection(api.kind), Whole)
         self.children: list[tuple[Watched, Cache[Any]]] = [
-            (watched, self._add(informers, watched)) for watched in api.watched
+            (watched, self._add(informers, watched))
+            for watched in api.watched_with(office.settings)
         ]
         self._follow()
 
@@ -79,7 +82,8 @@ class Desk:
             return ("/".join(key) for key in watched.owners(child))
 
         selection = Selection(watched.kind, labels=watched.labels)
-        return informers.add(selection, watched.decode, {_OWNER: owners})
+        optional = bool(watched.remedy)
+        return informers.add(selection, watched.decode, {_OWNER: owners}, optional=optional)
 
     def _follow(self) -> None:
         self.watermarks.add(self.roots)
@@ -160,7 +164,20 @@ class Desk:
             lost=self._still_lost(key, children),
             dropped=memory.dropped if memory else frozenset(),
             settings=self.settings,
+            absent=self._find_absent(),
         )
+
+    def _find_absent(self) -> Mapping[Kind, str]:
+        """The kinds that cannot be watched, each with a sentence for those who miss it."""
+        found: dict[Kind, str] = {}
+        for watched, cache in self.children:
+            error = self._informers.absent.get(cache.selection)
+            if error is not None:
+                kind = watched.kind
+                is_unknown = isinstance(error, NotFound)
+                why = "the cluster does not serve it" if is_unknown else str(error)
+                found[kind] = f"no {kind.name} of {kind.group} is made: {why}; {watched.remedy}"
+        return found
 
     def _still_lost(
         self, key: Key, children: Mapping[Kind, tuple[Any, ...]]

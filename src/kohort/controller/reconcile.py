@@ -34,6 +34,8 @@ from kohort.planning.plan import plan
 STATUS_SECONDS_MIN = 1.0
 # A name that somebody else holds may become free without anybody telling us.
 TAKEN_RECHECK_SECONDS = 30.0
+# A kind that is served again tells nobody while there is no object of it.
+ABSENT_RECHECK_SECONDS = 30.0
 
 
 @dataclass(slots=True)
@@ -98,7 +100,11 @@ class Reconciler:
         is_failed |= any(outcome.result is Result.CONFLICT for outcome in outcomes)
         blocked = tuple(blocker.reason for blocker in decided.report.blockers)
         return Look(
-            _soonest(look.recheck_seconds, _recheck_seconds(memory, elapsed)),
+            _soonest(
+                look.recheck_seconds,
+                _recheck_seconds(memory, elapsed),
+                ABSENT_RECHECK_SECONDS if family.absent else None,
+            ),
             look.is_failed or is_failed,
             look.actions + len(actions),
             blocked + ("AdmissionSilent",) * memory.doubt.is_silent,
@@ -125,6 +131,9 @@ class Reconciler:
         if memory.refused:
             message = next(iter(memory.refused.values()))
             return write_stall(root, "Refused", message, now)
+        if family.absent:
+            message = next(iter(family.absent.values()))
+            return write_stall(root, "NotServed", message, now)
         return clear_stall(root, now)
 
     async def _report(self, family: Family, status: Object, memory: Memory, elapsed: float) -> Look:
@@ -150,6 +159,8 @@ def _untried(
     """What the server has not refused already, while the user asks for the same."""
     root = family.root
     asked = [root["metadata"].get("generation"), labels_of(root), annotations_of(root)]
+    # What was refused while a kind went away may be had when it is back.
+    asked.append(sorted(family.absent.values()))
     wish = orjson.dumps(asked, option=orjson.OPT_SORT_KEYS)
     if memory.refused_for != wish:
         memory.refused_for = wish

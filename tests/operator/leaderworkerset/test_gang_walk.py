@@ -4,14 +4,13 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
-from gang_lab import DEFINITION, VOLCANO, define_pod_groups, gangs, is_in_order, open_gang_lab
+from gang_lab import VOLCANO, define_pod_groups, gangs, is_in_order, open_gang_lab
 from operator_lab import LWS, Lab, make_lws, set_image, set_replicas
 
 from kohort.apis.leaderworkerset import labels
 from kohort.apis.leaderworkerset.rendering.gangs import POD_GROUP
 from kohort.cluster.objects import Object, name_of, uid_of
 from kohort.simulator import kinds
-from kohort.simulator.api.requests import DeleteOptions
 
 ROOM = {"container": {"resources": {"requests": {"cpu": "100m"}}}}
 
@@ -177,15 +176,6 @@ async def test_a_cluster_without_pod_groups_is_told_of_and_the_rest_works(carrie
     assert is_in_order(lab)
     assert find_stall(lab) is None
     await lab.close()
-
-
-async def test_pod_groups_that_are_served_no_more_break_nothing(lab: Lab, carrier: str):
-    await bring_up(lab, make(carrier))
-    await lab.api.delete(lab.api.target(kinds.DEFINITION, "", name_of(DEFINITION)), DeleteOptions())
-    await lab.run(60)
-    await lab.edit("x", set_image("engine:2"))
-    await lab.until(lab.is_available)
-    assert find_stall(lab) is not None
 
 
 async def test_without_gangs_nobody_looks_for_pod_groups(carrier: str):

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
-from kohort.apis.api import Api, Key, Settings, Verdict, Watched, Webhook
-from kohort.apis.facts import PodFacts, SetFacts, Whole, read_node, read_pod, read_set
+from kohort.apis.api import Api, Dialect, Key, Settings, Verdict, Watched, Webhook
+from kohort.apis.facts import PodFacts, SetFacts, Whole, read_head, read_node, read_pod, read_set
 from kohort.apis.leaderworkerset import labels
 from kohort.apis.leaderworkerset.admission.defaulting import default_workload, record_carrier
 from kohort.apis.leaderworkerset.admission.pods import PodRefused, mutate_pod
@@ -14,6 +14,7 @@ from kohort.apis.leaderworkerset.definition import define_leader_worker_set
 from kohort.apis.leaderworkerset.face import FACE
 from kohort.apis.leaderworkerset.names import find_ordinal
 from kohort.apis.leaderworkerset.rendering.claims import CLAIM
+from kohort.apis.leaderworkerset.rendering.gangs import POD_GROUP
 from kohort.apis.leaderworkerset.translation.carrying import read, render
 from kohort.apis.leaderworkerset.translation.outages import rehearse, wake
 from kohort.apis.leaderworkerset.translation.reading import (
@@ -96,7 +97,8 @@ def _validate(lws: Object, old: Object | None, settings: Settings) -> Verdict:
 
 
 def _mutate_pod(pod: Object, old: Object | None, settings: Settings) -> Verdict:
-    mutated = mutate_pod(pod, namespace=namespace_of(pod))
+    joins = bool(settings.gang)
+    mutated = mutate_pod(pod, namespace=namespace_of(pod), has_pod_groups=joins)
     if isinstance(mutated, PodRefused):
         return Verdict(refusal=str(mutated))
     return Verdict(mutated)
@@ -141,6 +143,12 @@ WRITES = (
     Grant(POD, ("update",), "finalizers"),
 )
 
+_REMEDY = "install Volcano, or run the operator without gang scheduling"
+VOLCANO = Dialect(
+    (Watched(POD_GROUP, read_head, labels.NAME, _owners, _REMEDY),),
+    (Grant(POD_GROUP, ("get", "create")),),
+)
+
 LEADER_WORKER_SET = Api(
     kind=labels.KIND,
     short_name="lws",
@@ -164,4 +172,5 @@ LEADER_WORKER_SET = Api(
     face=FACE,
     rehearse=rehearse,
     wake=wake,
+    gangs={"volcano": VOLCANO},
 )

@@ -67,7 +67,11 @@ def _add_own(add: Callable[..., Any]) -> None:
 
 
 def _add_upstream(add: Callable[..., Any]) -> None:
-    from kohort.controller.running.configuration import read_address, read_duration
+    from kohort.controller.running.configuration import (
+        SCHEDULERS,
+        read_address,
+        read_duration,
+    )
 
     address, duration = _typed(read_address), _typed(read_duration)
     add("--config", type=Path, metavar="FILE", help="configuration file")
@@ -75,6 +79,7 @@ def _add_upstream(add: Callable[..., Any]) -> None:
     add("--health-probe-bind-address", type=address, metavar="ADDR", help="(default: :8081)")
     add("--kube-api-qps", type=float, metavar="N", help="requests per second (default: 500)")
     add("--kube-api-burst", type=whole(0, 2**31 - 1), metavar="N", help="at once (default: 500)")
+    add("--gang", choices=SCHEDULERS, help="make gangs for this scheduler (default: none)")
     add("--leader-elect", **_switch(), help="work only while holding the lease (default: true)")
     for name in ("lease-duration", "renew-deadline", "retry-period"):
         add(f"--leader-elect-{name}", type=duration, metavar="TIME", help="such as 15s")

@@ -16,6 +16,7 @@ _EXAMPLES = (
     "--image registry.example.com/kohort:1 | kubectl apply --server-side -f -",
     "--webhook-url https://10.0.0.7:9443",
 )
+_GANGS = sorted({name for api in APIS for name in api.gangs})
 
 
 def _make_parser(prog: str) -> Parser:
@@ -32,6 +33,7 @@ def _make_parser(prog: str) -> Parser:
         metavar="URL",
         help="where the server finds the webhooks (default: a service of the cluster)",
     )
+    add("--gang", choices=_GANGS, default="", help="make gangs for this scheduler")
     add("--namespace", "-n", default=NAMESPACE, help=f"of the operator (default: {NAMESPACE})")
     add_form(parser)
     return parser
@@ -42,6 +44,7 @@ def _run(arguments: argparse.Namespace) -> int:
         namespace=_read_namespace(arguments.namespace),
         image=arguments.image,
         webhook_url=_read_url(arguments.webhook_url),
+        gang=arguments.gang,
     )
     print(write_documents(write_manifests(APIS, options), arguments.output))
     return Exit.DONE

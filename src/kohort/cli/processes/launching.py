@@ -45,6 +45,7 @@ _FLAGS = {
     "leader_elect_renew_deadline": "renew_seconds",
     "leader_elect_retry_period": "retry_seconds",
     "leader_elect_resource_name": "lease_name",
+    "gang": "scheduler",
 }
 _LEVELS = {"error": logging.ERROR, "panic": logging.ERROR, "debug": logging.DEBUG}
 
@@ -79,11 +80,7 @@ def configure(arguments: argparse.Namespace) -> Configuration:
         for flag, field in _FLAGS.items()
         if (value := getattr(arguments, flag)) is not None
     }
-    configured = check_configuration(replace(configuration, **given))
-    if configured.scheduler:
-        # A gang that is silently not made would let groups start in halves.
-        raise Failure(f"gang scheduling by {configured.scheduler} is not served yet")
-    return configured
+    return check_configuration(replace(configuration, **given))
 
 
 def _describe(
@@ -106,7 +103,7 @@ def _describe(
         apis=APIS,
         identity=f"{socket.gethostname()}_{uuid4()}",
         configuration=_listen(configuration, arguments, url),
-        settings=_settings(arguments),
+        settings=read_settings(arguments, configuration),
         namespace=namespace,
         webhook_url=url,
         installing=installing,
@@ -114,8 +111,14 @@ def _describe(
     )
 
 
-def _settings(arguments: argparse.Namespace) -> Settings:
-    return replace(DEFAULTS, strategy=arguments.rollout_strategy, carrier=arguments.carrier)
+def read_settings(arguments: argparse.Namespace, configuration: Configuration) -> Settings:
+    """What the operator is told about workloads that say nothing themselves."""
+    return replace(
+        DEFAULTS,
+        strategy=arguments.rollout_strategy,
+        carrier=arguments.carrier,
+        gang=configuration.scheduler,
+    )
 
 
 def _find_url(

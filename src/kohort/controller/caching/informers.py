@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from random import Random
 from typing import Any, TypeVar
 
-from kohort.cluster.errors import KohortError, NotFound
+from kohort.cluster.errors import Forbidden, KohortError, NotFound
 from kohort.cluster.port import Cluster, Selection
 from kohort.controller.caching.cache import Cache, CacheWriter, Decode, Fault, Index
 from kohort.controller.caching.watcher import Event, Ready, Watcher
@@ -36,7 +36,8 @@ class Informers:
         self._chance = chance
         self._reports = reports or Reports()
         self._optional: set[Selection] = set()
-        self._absent: set[Selection] = set()
+        # Optional kinds that cannot be watched now, and what the server says.
+        self.absent: dict[Selection, KohortError] = {}
         self._watchers: list[Watcher] = []
         self._ready = asyncio.Event()
 
@@ -59,30 +60,37 @@ class Informers:
         watcher = Watcher(
             self._cluster,
             selection,
-            self._teller(writer.apply),
+            self._teller(selection, writer.apply),
             self._time,
             self._chance,
-            self._note_trouble,
+            self._troubled(writer.reader),
         )
         self._watchers.append(watcher)
         self.caches.append(writer.reader)
         return writer.reader
 
-    def _teller(self, apply: Callable[[Event], None]) -> Callable[[Event], None]:
+    def _teller(
+        self, selection: Selection, apply: Callable[[Event], None]
+    ) -> Callable[[Event], None]:
         def tell(event: Event) -> None:
             apply(event)
+            self.absent.pop(selection, None)
             if isinstance(event, Ready) and self.are_ready:
                 self._ready.set()
 
         return tell
 
-    def _note_trouble(self, selection: Selection, error: KohortError) -> None:
-        if selection in self._optional and isinstance(error, NotFound):
-            self._absent.add(selection)
-            if self.are_ready:
-                self._ready.set()
-        else:
-            self._reports.trouble(selection, error)
+    def _troubled(self, cache: Cache[Any]) -> Callable[[Selection, KohortError], None]:
+        def note(selection: Selection, error: KohortError) -> None:
+            is_hidden = isinstance(error, Forbidden) and not cache.is_ready
+            if selection in self._optional and (is_hidden or isinstance(error, NotFound)):
+                self.absent[selection] = error
+                if self.are_ready:
+                    self._ready.set()
+            if selection not in self._optional or not isinstance(error, NotFound):
+                self._reports.trouble(selection, error)
+
+        return note
 
     @property
     def unlisted(self) -> list[Selection]:
@@ -90,7 +98,7 @@ class Informers:
         return [
             cache.selection
             for cache in self.caches
-            if not cache.is_ready and cache.selection not in self._absent
+            if not cache.is_ready and cache.selection not in self.absent
         ]
 
     @property

@@ -5,10 +5,10 @@ Their order is that in which they can be applied: what others refer to comes fir
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from kohort.apis.api import Api
+from kohort.apis.api import DEFAULTS, Api, Settings
 from kohort.cluster.objects import Object
 from kohort.cluster.permissions import Grant, write_rules
 from kohort.controller.installing.deployment import write_deployment
@@ -40,6 +40,10 @@ kind: Configuration
 leaderElection:
   leaderElect: true
 """
+_GANGS = """\
+gangSchedulingManagement:
+  schedulerProvider: {}
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +53,17 @@ class ManifestOptions:
     namespace: str = NAMESPACE
     image: str = ""  # the operator runs elsewhere if empty
     webhook_url: str = ""  # a service of the cluster if empty
+    gang: str = ""  # the scheduler that gangs are made for
+
+    @property
+    def settings(self) -> Settings:
+        """What the operator will be told."""
+        return replace(DEFAULTS, gang=self.gang)
+
+    @property
+    def configuration(self) -> str:
+        """The text of the configuration file."""
+        return _CONFIGURATION + (_GANGS.format(self.gang) if self.gang else "")
 
 
 def write_manifests(apis: Sequence[Api], options: ManifestOptions) -> list[Object]:
@@ -59,9 +74,9 @@ def write_manifests(apis: Sequence[Api], options: ManifestOptions) -> list[Objec
         _write("v1", "Namespace", namespace),
         *(api.definition() for api in apis),
         _write("v1", "ServiceAccount", ACCOUNT, namespace),
-        *_write_roles(apis, namespace),
+        *_write_roles(cluster_grants(apis, options.settings), namespace),
         _write("v1", "Secret", SECRET, namespace, type="Opaque"),
-        _write("v1", "ConfigMap", CONFIG_MAP, namespace, data={CONFIG_KEY: _CONFIGURATION}),
+        _write("v1", "ConfigMap", CONFIG_MAP, namespace, data={CONFIG_KEY: options.configuration}),
     ]
     if not options.webhook_url:
         objects.append(_write_service(WEBHOOK_SERVICE, namespace, "webhook", 443, 9443))
@@ -71,9 +86,9 @@ def write_manifests(apis: Sequence[Api], options: ManifestOptions) -> list[Objec
     return [*objects, *write_configurations(apis, endpoint)]
 
 
-def _write_roles(apis: Sequence[Api], namespace: str) -> list[Object]:
+def _write_roles(grants: Sequence[Grant], namespace: str) -> list[Object]:
     return [
-        *_write_role(MANAGER_ROLE, "", cluster_grants(apis), namespace),
+        *_write_role(MANAGER_ROLE, "", grants, namespace),
         *_write_role(ELECTION_ROLE, namespace, election_grants(), namespace),
         *_write_role(CERTIFICATE_ROLE, namespace, certificate_grants(), namespace),
     ]

@@ -7,7 +7,7 @@ is the operator's own: its lease, its certificate, its webhooks and its events.
 
 from collections.abc import Iterator, Sequence
 
-from kohort.apis.api import Api
+from kohort.apis.api import DEFAULTS, Api, Settings
 from kohort.cluster.permissions import Grant
 from kohort.controller.events import EVENT
 from kohort.controller.installing.names import (
@@ -24,11 +24,11 @@ _SEE = ("list", "watch")
 _KEEP = ("get", "list", "watch", "patch")
 
 
-def cluster_grants(apis: Sequence[Api]) -> list[Grant]:
+def cluster_grants(apis: Sequence[Api], settings: Settings = DEFAULTS) -> list[Grant]:
     """What is needed in every namespace, and of what is in none."""
     mutating, validating = configuration_names(apis)
     return [
-        *(grant for api in apis for grant in _api_grants(api)),
+        *(grant for api in apis for grant in _api_grants(api, settings)),
         Grant(EVENT, ("create",)),
         Grant(MUTATING_KIND, _KEEP, names=mutating),
         Grant(VALIDATING_KIND, _KEEP, names=validating),
@@ -52,11 +52,11 @@ def certificate_grants() -> list[Grant]:
     ]
 
 
-def _api_grants(api: Api) -> Iterator[Grant]:
+def _api_grants(api: Api, settings: Settings) -> Iterator[Grant]:
     yield Grant(api.kind, _SEE)
     yield Grant(api.kind, ("patch",), "status")
     # Some clusters let only those block a deletion who may also finish it.
     yield Grant(api.kind, ("update",), "finalizers")
-    for watched in api.watched:
+    for watched in api.watched_with(settings):
         yield Grant(watched.kind, _SEE)
-    yield from api.writes
+    yield from api.writes_with(settings)

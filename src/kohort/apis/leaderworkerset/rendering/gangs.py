@@ -7,7 +7,7 @@ a pod asks for is counted as the scheduler counts it: containers that run side
 by side are added up, those that run before them need only fit.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from kohort.apis.leaderworkerset import labels, names
 from kohort.apis.leaderworkerset.rendering.sets import as_pod
@@ -34,6 +34,13 @@ _POD_LEVEL = ("cpu", "memory", "hugepages-")
 
 # Amounts in billionths, and whether they are written in powers of 1024.
 Amounts = dict[str, tuple[int, bool]]
+
+
+def is_in_gang(marks: Mapping[str, str], notes: Mapping[str, str]) -> bool:
+    """Whether the pod with these labels and annotations was admitted into a gang of ours."""
+    group, key = marks.get(labels.GROUP_INDEX, ""), marks.get(labels.REVISION, "")
+    name = names.pod_group_name(marks.get(labels.NAME, ""), group, key)
+    return notes.get(labels.POD_GROUP) == name
 
 
 def pod_group(lws_at_revision: Object, leader_pod: Object) -> Object:

@@ -22,6 +22,7 @@ from kohort.apis.leaderworkerset.rendering.differences import find_differences
 from kohort.apis.leaderworkerset.rendering.services import group_service, shared_service
 from kohort.apis.leaderworkerset.rendering.sets import leader_set, worker_set
 from kohort.apis.leaderworkerset.revision import apply_revision, make_revision
+from kohort.apis.leaderworkerset.translation.gangs import Gangs, as_leader
 from kohort.apis.leaderworkerset.translation.history import render_history
 from kohort.apis.leaderworkerset.translation.reading import (
     POD,
@@ -60,8 +61,10 @@ def _actions(family: Family, reading: Reading, plan: Plan) -> Iterator[Action]:
         yield from _leader_set_actions(family, reading, plan)
     yield from shared_service_actions(family)
     leaders = _leaders_by_ordinal(family, reading)
+    gangs = Gangs(family, memory.revisions)
     for group in reading.observed.groups:
         if group.ordinal in leaders and group.phase is not Phase.LEAVING:
+            yield from gangs.ensure(leaders[group.ordinal])
             yield from _group_actions(family, reading, plan, leaders[group.ordinal])
     yield from _deletions(reading, plan, leaders)
     if plan.report.is_done:
@@ -202,25 +205,6 @@ def find_domain(family: Family, leader: PodFacts, topology: str) -> str | None:
         return None
     node = family.node_labels(leader.spec.node_name)
     return None if node is None else node.get(topology)
-
-
-def as_leader(lws: Object, leader: PodFacts) -> Object:
-    """The leader as far as rendering asks for it; its containers are those of its template."""
-    template = spec.template_of(lws)
-    chosen = template.get("leaderTemplate") or template.get("workerTemplate") or {}
-    metadata = leader.metadata
-    return {
-        "apiVersion": "v1",
-        "kind": "Pod",
-        "metadata": {
-            "name": metadata.name,
-            "namespace": metadata.namespace,
-            "uid": metadata.uid,
-            "labels": metadata.labels,
-            "annotations": metadata.annotations,
-        },
-        "spec": chosen.get("spec") or {},
-    }
 
 
 def _deletions(reading: Reading, plan: Plan, leaders: dict[int, PodFacts]) -> Iterator[Action]:

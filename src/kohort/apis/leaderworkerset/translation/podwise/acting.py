@@ -23,11 +23,11 @@ from kohort.apis.leaderworkerset.rendering.pods import leader_pods, worker_pods
 from kohort.apis.leaderworkerset.rendering.services import group_service
 from kohort.apis.leaderworkerset.revision import apply_revision
 from kohort.apis.leaderworkerset.translation.acting import (
-    as_leader,
     create_revision,
     find_domain,
     shared_service_actions,
 )
+from kohort.apis.leaderworkerset.translation.gangs import Gangs, as_leader
 from kohort.apis.leaderworkerset.translation.history import render_history
 from kohort.apis.leaderworkerset.translation.podwise.holding import Claims
 from kohort.apis.leaderworkerset.translation.podwise.reading import PodMemory
@@ -56,7 +56,9 @@ def _actions(family: Family, reading: Reading, plan: Plan) -> Iterator[Action]:
         scene = _Scene(family, reading, plan, note)
         yield from _deletions(scene)
         yield from _leader_actions(scene)
+        gangs = Gangs(family, memory.revisions)
         for group in scene.staying:
+            yield from gangs.ensure(scene.leader_of(group))
             yield from _group_actions(scene, group)
         yield from scene.claims.keep(scene.held.values(), scene.surplus)
     if plan.report.is_done:
@@ -177,7 +179,8 @@ def _leader_actions(scene: _Scene) -> Iterator[Action]:
             missing.setdefault(progress.target if is_new else scene.note.base, []).append(ordinal)
     for key, ordinals in missing.items():
         then = scene.find_spec(key)
-        for pod in leader_pods(then, key, ordinals) if then else ():
+        joins = bool(scene.family.settings.gang)
+        for pod in leader_pods(then, key, ordinals, has_pod_groups=joins) if then else ():
             yield from _create(scene, pod)
 
 
