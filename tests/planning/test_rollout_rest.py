@@ -3,10 +3,15 @@
 import pytest
 from planning_builders import progress, units
 
+from kohort.model import policies
 from kohort.model.policies import RolloutPolicy
 from kohort.planning.rollout import STRATEGIES
 
 POLICY = RolloutPolicy(wanted=3, max_unavailable=1, max_surge=2)
+
+
+def test_every_strategy_that_can_be_named_exists():
+    assert tuple(STRATEGIES) == policies.STRATEGIES
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)

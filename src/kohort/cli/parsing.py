@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from kohort.cli.exits import UsageError
+from kohort.model.policies import STRATEGIES
 
 SPEED_MAX = 1_000_000
 
@@ -121,11 +122,11 @@ def add_output(parser: Parser) -> None:
 def add_settings(parser: Parser) -> None:
     """Offer what the operator can be told about workloads that say nothing themselves."""
     add = parser.add_argument
-    strategies, carriers = ("budgeted", "compatible"), ("statefulsets", "pods")
+    carriers = ("statefulsets", "pods")
     add(
         "--rollout-strategy",
-        choices=strategies,
-        default=strategies[0],
+        choices=STRATEGIES,
+        default=STRATEGIES[0],
         help="of rollouts (default: budgeted)",
     )
     add(

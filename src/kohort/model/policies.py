@@ -10,6 +10,8 @@ from enum import StrEnum
 
 from kohort.model.units import Level
 
+STRATEGIES = ("budgeted", "compatible")  # of rollouts, the usual one first
+
 
 @dataclass(frozen=True, slots=True)
 class RolloutPolicy:
@@ -19,7 +21,7 @@ class RolloutPolicy:
     partition: int = 0  # units below it keep their revision
     max_unavailable: int = 1
     max_surge: int = 0
-    strategy: str = "budgeted"
+    strategy: str = STRATEGIES[0]
     level: Level = Level.GROUP
 
     def __post_init__(self) -> None:
@@ -27,6 +29,7 @@ class RolloutPolicy:
         assert self.partition >= 0
         assert self.max_unavailable >= 0
         assert self.max_surge >= 0
+        assert self.strategy in STRATEGIES
 
     @property
     def surge(self) -> int:

@@ -116,6 +116,17 @@ def test_a_carrier_that_nobody_knows_is_refused_at_creation():
     assert texts(odd, odd) == []
 
 
+def test_a_strategy_that_nobody_knows_is_refused_unless_it_was_there():
+    odd = lws(annotations={labels.STRATEGY: "brave"})
+    refusal = [
+        f'metadata.annotations.{labels.STRATEGY}: Unsupported value: "brave": '
+        'supported values: "budgeted", "compatible"'
+    ]
+    assert texts(odd) == texts(odd, lws()) == refusal
+    assert texts(odd, odd) == []
+    assert texts(lws(annotations={labels.STRATEGY: "compatible"}), odd) == []
+
+
 def test_the_carrier_is_fixed_at_creation():
     pods = lws(annotations={labels.CARRIER: "pods"})
     assert texts(pods, pods) == []

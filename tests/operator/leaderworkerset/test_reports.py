@@ -222,3 +222,12 @@ async def test_the_last_ten_revisions_are_kept_for_undo(lab: Lab):
     assert sorted(r["revision"] for r in kept) == list(range(3, 13))
     for revision in kept:
         assert revision["metadata"]["labels"] == {"kohort.dev/history-of": "x"}
+
+
+async def test_a_strategy_that_nobody_knows_is_told(lab: Lab):
+    lab.break_webhooks()
+    await lab.apply(make_lws(annotations={"kohort.dev/rollout-strategy": "brave"}))
+    await lab.run(10)
+    stalled = lab.lws()["status"]["conditions"][0]
+    assert (stalled["type"], stalled["reason"]) == ("Stalled", "UnknownStrategy")
+    assert "budgeted or compatible" in stalled["message"]

@@ -36,6 +36,7 @@ VOLCANO_PREFIX = "volcano.sh/"
 
 # Annotations of our own.
 CARRIER = "kohort.dev/carrier"
+STRATEGY = "kohort.dev/rollout-strategy"
 PROGRESS = "kohort.dev/progress"
 
 # Carriers.

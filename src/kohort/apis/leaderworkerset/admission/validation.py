@@ -28,6 +28,7 @@ from kohort.apis.leaderworkerset.spec import (
 from kohort.cluster.fields import Fault, FieldError
 from kohort.cluster.names import check_dns_1035, check_qualified
 from kohort.cluster.objects import Object, annotations_of, metadata_of, name_of
+from kohort.model.policies import STRATEGIES
 
 REPLICAS_MAX = 1_000_000
 PODS_MAX = 2**31 - 1
@@ -61,6 +62,7 @@ def validate_workload(
         errors += _check_claims(new, old) + _check_carrier(new, old)
     else:
         errors += _check_new_carrier(new)
+    errors += _check_strategy(new, old)
     errors += _check_lengths(new, old, carrier) + _check_topologies(new, old)
     return errors
 
@@ -194,11 +196,21 @@ def _claims(lws: Object) -> list[Any]:
 
 def _check_new_carrier(new: Object) -> list[FieldError]:
     carrier, known = carrier_of(new), (labels.PODS, labels.STATEFULSETS)
-    if carrier in known:
+    return [] if carrier in known else [_unsupported(labels.CARRIER, carrier, known)]
+
+
+def _check_strategy(new: Object, old: Object | None) -> list[FieldError]:
+    strategy = annotations_of(new).get(labels.STRATEGY)
+    is_old = old is not None and annotations_of(old).get(labels.STRATEGY) == strategy
+    if not strategy or strategy in STRATEGIES or is_old:
         return []
+    return [_unsupported(labels.STRATEGY, strategy, STRATEGIES)]
+
+
+def _unsupported(annotation: str, value: str, known: tuple[str, ...]) -> FieldError:
     shown = ", ".join(f'"{name}"' for name in known)
-    path = f"metadata.annotations.{labels.CARRIER}"
-    return [FieldError(Fault.NOT_SUPPORTED, path, f"supported values: {shown}", carrier)]
+    path = f"metadata.annotations.{annotation}"
+    return FieldError(Fault.NOT_SUPPORTED, path, f"supported values: {shown}", value)
 
 
 def _check_carrier(new: Object, old: Object) -> list[FieldError]:

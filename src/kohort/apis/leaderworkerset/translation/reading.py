@@ -30,7 +30,7 @@ from kohort.cluster.objects import (
     uid_of,
 )
 from kohort.model.observed import Observed, Progress
-from kohort.model.policies import RecoveryPolicy, RolloutPolicy, Startup, Trigger
+from kohort.model.policies import STRATEGIES, RecoveryPolicy, RolloutPolicy, Startup, Trigger
 from kohort.model.workload import Role, Workload
 
 POD = Kind("", "v1", "Pod", "pods")
@@ -39,7 +39,6 @@ NODE = Kind("", "v1", "Node", "nodes", namespaced=False)
 STATEFUL_SET = Kind("apps", "v1", "StatefulSet", "statefulsets")
 REVISION = Kind("apps", "v1", "ControllerRevision", "controllerrevisions")
 
-STRATEGY = "kohort.dev/rollout-strategy"
 # Revisions that are kept for undo carry this instead of upstream's labels.
 HISTORY = "kohort.dev/history-of"
 
@@ -84,7 +83,7 @@ def read_workload(family: Family, key: str) -> Workload:
         partition=spec.partition_of(lws),
         max_unavailable=spec.max_unavailable_of(lws),
         max_surge=spec.max_surge_of(lws),
-        strategy=annotations_of(lws).get(STRATEGY) or family.settings.strategy,
+        strategy=_strategy_of(family),
     )
     ready_first = spec.startup_policy_of(lws) == spec.LEADER_READY
     return Workload(
@@ -100,6 +99,16 @@ def read_workload(family: Family, key: str) -> Workload:
         startup=Startup.ENTRY_FIRST if ready_first else Startup.TOGETHER,
         is_leaving=is_leaving(lws),
     )
+
+
+def _strategy_of(family: Family) -> str:
+    strategy = annotations_of(family.root).get(labels.STRATEGY) or family.settings.strategy
+    if strategy not in STRATEGIES:
+        known = " or ".join(STRATEGIES)
+        raise InvalidWorkload(
+            "UnknownStrategy", f'annotation {labels.STRATEGY} is "{strategy}", and must be {known}'
+        )
+    return strategy
 
 
 def _trigger_of(lws: Object) -> Trigger:
