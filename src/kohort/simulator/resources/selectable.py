@@ -10,6 +10,17 @@ from sys import intern
 
 from kohort.cluster.objects import Object
 
+# What can be asked of the object that an event is about.
+REFERENCE_FIELDS = (
+    "apiVersion",
+    "fieldPath",
+    "kind",
+    "name",
+    "namespace",
+    "resourceVersion",
+    "uid",
+)
+
 
 def pod_fields(pod: Object) -> Mapping[str, str]:
     """The selectable fields of a pod."""
@@ -69,17 +80,6 @@ def _reference_fields(prefix: str, reference: Object) -> dict[str, str]:
 
 
 _REFERENCE = {
-    prefix: tuple(
-        (f"{prefix}.{name}", name)
-        for name in (
-            "apiVersion",
-            "fieldPath",
-            "kind",
-            "name",
-            "namespace",
-            "resourceVersion",
-            "uid",
-        )
-    )
+    prefix: tuple((f"{prefix}.{name}", name) for name in REFERENCE_FIELDS)
     for prefix in ("involvedObject", "regarding")
 }

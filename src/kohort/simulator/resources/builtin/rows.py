@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from kohort.cluster.objects import Kind
 from kohort.simulator import kinds
 from kohort.simulator.resources.resource import ALL_VERBS, Scale
+from kohort.simulator.resources.selectable import REFERENCE_FIELDS
 
 _CREATE_ONLY = ("create",)
 _NO_DELETE_COLLECTION = tuple(verb for verb in ALL_VERBS if verb != "deletecollection")
@@ -38,21 +39,12 @@ _POD_FIELDS = (
     "status.podIP",
     "status.podIPs",
 )
-_REFERENCE_FIELDS = (
-    "apiVersion",
-    "fieldPath",
-    "kind",
-    "name",
-    "namespace",
-    "resourceVersion",
-    "uid",
-)
 _EVENT_FIELDS = (
-    *(f"involvedObject.{name}" for name in _REFERENCE_FIELDS),
+    *(f"involvedObject.{name}" for name in REFERENCE_FIELDS),
     *("reason", "reportingComponent", "source", "type"),
 )
 _NEW_EVENT_FIELDS = (
-    *(f"regarding.{name}" for name in _REFERENCE_FIELDS),
+    *(f"regarding.{name}" for name in REFERENCE_FIELDS),
     *("reason", "reportingController", "type"),
 )
 
