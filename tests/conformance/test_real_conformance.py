@@ -13,6 +13,7 @@ from conformance_cases import Case, load_cases, load_recorded
 from conformance_client import Client
 from conformance_comparing import find_differences
 from conformance_running import run_case
+
 from real_plane import real_plane
 
 pytestmark = pytest.mark.real
