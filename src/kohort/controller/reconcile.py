@@ -84,6 +84,7 @@ class Reconciler:
             stalled = write_stall(family.root, error.reason, str(error), now)
             return await self._report(family, stalled, memory, elapsed)
         actions = _untried(rendered, family, memory, elapsed)
+        memory.doubt.is_whole = decided.report.is_available
         actions = await self._rehearser.sift(family, actions, memory.doubt, now, elapsed)
         key = (namespace_of(family.root), name_of(family.root))
         outcomes = await self._executor.run(actions, key)

@@ -30,9 +30,15 @@ _ANSWERS = (AlreadyExists, BadRequest, Forbidden, Invalid)
 class Doubt:
     """What is known of one workload's members; may be lost without harm."""
 
+    is_whole: bool = False  # all members were there at the last look
     missing_since: float | None = None
     asked: float = 0.0
     is_silent: bool = False
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether there is nothing to be in doubt about."""
+        return self.is_whole and self.missing_since is None and not self.is_silent
 
     def recheck_seconds(self, elapsed: float) -> float | None:
         """When to look again without an event."""
@@ -66,6 +72,8 @@ class Rehearser:
         self, family: Family, actions: tuple[Action, ...], doubt: Doubt, now: str, elapsed: float
     ) -> tuple[Action, ...]:
         """The actions that may be taken now."""
+        if doubt.is_idle and not any(disrupts(action) for action in actions):
+            return actions
         rehearsal = self._api.rehearse(family)
         if rehearsal is None:
             return actions
