@@ -139,8 +139,8 @@ class Entry:
         self._values = tuple(fields.values())
         self.uid: str = metadata.get("uid", "")
         self.labels = keep_labels(metadata.get("labels"))
-        self.owners = tuple([owner["uid"] for owner in owners]) if owners else ()
-        self.controller = next((o["uid"] for o in owners if o.get("controller")), "")
+        self.owners = tuple([intern(owner["uid"]) for owner in owners]) if owners else ()
+        self.controller = next((intern(o["uid"]) for o in owners if o.get("controller")), "")
         self.is_leaving = metadata.get("deletionTimestamp") is not None
         self._facts: Facts | None = None
 

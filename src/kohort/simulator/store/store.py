@@ -86,9 +86,11 @@ class Store:
         """Store a new object or a new version of one. The object's version is set."""
         home = self.bucket(bucket)
         previous = home.entries.get(key)
-        entry = self._entry(key, obj, fields)
         if previous is None:
             insort(home.keys, key)
+        else:
+            key = previous.key
+        entry = self._entry(key, obj, fields)
         home.entries[key] = entry
         change = Change.ADDED if previous is None else Change.MODIFIED
         self._commit(home, Event(change, entry, previous))
