@@ -11,6 +11,7 @@ version and wakes nobody.
 """
 
 from collections.abc import Callable
+from sys import intern
 
 import orjson
 
@@ -365,6 +366,6 @@ def selectable_fields(resource: Resource, obj: Object) -> dict[str, str]:
     metadata = obj["metadata"]
     fields = {"metadata.name": metadata["name"]}
     if resource.kind.namespaced:
-        fields["metadata.namespace"] = metadata.get("namespace", "")
+        fields["metadata.namespace"] = intern(metadata.get("namespace", ""))
     fields.update(resource.behaviour.fields(obj))
     return fields
