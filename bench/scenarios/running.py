@@ -19,7 +19,7 @@ from kohort.simulator.api.requests import DeleteOptions, WriteOptions
 from kohort.simulator.embedded import Embedded
 
 SIZE = 100  # pods of a Deployment
-_SECONDS_MAX = 150.0
+_SECONDS_MAX = 400.0
 _SPEED = 100.0
 
 
