@@ -1,4 +1,9 @@
-"""All built-in controllers, in the order in which they act."""
+"""
+All built-in controllers, in the order in which they act.
+
+Those who make come first, then those who follow what was made, and those who take
+away come last, so that one turn of the world shows each of them what the others did.
+"""
 
 from collections.abc import Collection
 

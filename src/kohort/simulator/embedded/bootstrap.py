@@ -11,10 +11,10 @@ from kohort.simulator import kinds
 from kohort.simulator.api.api import Api
 from kohort.simulator.api.requests import WriteOptions
 from kohort.simulator.nodes import NodeMake, make_node
+from kohort.simulator.resources.validation.settings import SYSTEM_PRIORITIES
 
 _NAMESPACES = ("default", "kube-system", "kube-public", "kube-node-lease")
 _OPTIONS = WriteOptions(manager="kube-apiserver")
-_CRITICAL = {"system-node-critical": 2000001000, "system-cluster-critical": 2000000000}
 _DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
 
 
@@ -22,7 +22,7 @@ async def bootstrap(api: Api, make: NodeMake) -> None:
     """Make namespaces, nodes and the few objects that clients take for granted."""
     for name in _NAMESPACES:
         await _make(api, kinds.NAMESPACE, {"metadata": {"name": name}})
-    for name, value in _CRITICAL.items():
+    for name, value in SYSTEM_PRIORITIES.items():
         body = {"metadata": {"name": name}, "value": value}
         await _make(api, kinds.PRIORITY_CLASS, body)
     await _make(api, kinds.STORAGE_CLASS, _storage_class())

@@ -6,6 +6,7 @@ No Kubernetes API has this, so it lies on a path of its own, behind the same tok
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from typing import Any
 
 import orjson
 from aiohttp import web
@@ -63,8 +64,8 @@ class ClockPage:
         simple[action]()
 
 
-def _seconds(value: object) -> float:
+def _seconds(value: Any) -> float:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not is_number or not 0 < float(str(value)) <= STEP_SECONDS_MAX:
-        raise BadRequest(f"seconds must be a number above 0 and up to {STEP_SECONDS_MAX}")
-    return float(str(value))
+    if is_number and 0 < value <= STEP_SECONDS_MAX:
+        return float(value)
+    raise BadRequest(f"seconds must be a number above 0 and up to {STEP_SECONDS_MAX}")

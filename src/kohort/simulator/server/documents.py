@@ -1,5 +1,8 @@
 """
 Where paths that are not about objects are answered: version, health, discovery, schemas.
+
+What they say follows from which kinds are served. It is made when it is first asked for
+after that has changed, and carries a tag, since clients ask for it with every command.
 """
 
 from collections.abc import Callable

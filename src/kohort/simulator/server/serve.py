@@ -1,5 +1,8 @@
 """
 Where the server gets its socket, and gives it back within a second.
+
+Streams are ended first, because no watcher would ever leave by itself; requests that
+run are given a moment. Each request is one task, which ends when its client leaves.
 """
 
 import asyncio

@@ -1,5 +1,10 @@
 """
 Metadata: what the server sets itself, and what a client may never change.
+
+What a client says of uid, times and generation is dropped when it creates and put back
+as it was when it updates, so an object can be read, changed and sent whole. A new
+object needs surroundings that stay; one that exists can always be changed, or what is
+going could never be cleaned up.
 """
 
 from kohort.cluster.errors import (

@@ -1,4 +1,9 @@
-"""Namespaces, nodes, service accounts and events."""
+"""
+What is wrong with namespaces, nodes, service accounts and events.
+
+Events of the two groups are the same objects, but only the newer group asks who reports
+and why; what comes through the older one is let in, as clients have always sent it.
+"""
 
 from ipaddress import ip_network
 

@@ -1,4 +1,9 @@
-"""Services and endpoints."""
+"""
+What is wrong with services and endpoints.
+
+The type of a service decides which fields it may have; an address that was given out
+stays. Whether an address or a port is free is not asked here but where they are given out.
+"""
 
 from typing import Any
 

@@ -1,4 +1,9 @@
-"""Config maps, secrets, leases and priority classes."""
+"""
+What is wrong with config maps, secrets, leases and priority classes.
+
+Others have acted on them as they were: what calls itself immutable stays, a secret keeps
+its type, and a class the priority that pods were given.
+"""
 
 from base64 import b64decode
 from binascii import Error as BadBase64
@@ -31,7 +36,7 @@ _PARTS = {
     "kubernetes.io/dockercfg": (".dockercfg",),
     "kubernetes.io/ssh-auth": ("ssh-privatekey",),
 }
-_SYSTEM_PRIORITIES = {
+SYSTEM_PRIORITIES = {
     "system-cluster-critical": 2 * 10**9,
     "system-node-critical": 2 * 10**9 + 1000,
 }
@@ -133,7 +138,7 @@ def validate_priority_class(priority_class: Object, old: Object | None) -> list[
 
 
 def _validate_system_priority(name: str, value: int) -> list[FieldError]:
-    known = _SYSTEM_PRIORITIES.get(name)
+    known = SYSTEM_PRIORITIES.get(name)
     if known == value:
         return []
     why = (

@@ -1,4 +1,8 @@
-"""Claims, persistent volumes and storage classes."""
+"""
+What is wrong with claims, persistent volumes and storage classes.
+
+Data may be there already: a claim only grows, and a class is made anew instead of changed.
+"""
 
 from typing import Any
 

@@ -1,4 +1,9 @@
-"""StatefulSets, Deployments, ReplicaSets, their revisions, and disruption budgets."""
+"""
+What is wrong with the kinds that make pods, with their revisions, and with disruption budgets.
+
+A selector must select the pods of its own template and never changes: a controller that
+lost sight of its pods would make them again. Revisions are history, so their data stays.
+"""
 
 from collections.abc import Callable
 from typing import Any
