@@ -1,0 +1,198 @@
+"""
+A user at a cluster: what one does to workloads, and what one sees, on any cluster behind the port.
+
+What is seen comes from watches, and claims are looked at after each single change. So
+a state that lasts a moment is not missed, and nobody waits longer than needed.
+"""
+
+import asyncio
+import secrets
+from collections import Counter
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Any, Self
+
+import orjson
+
+from kohort.apis.leaderworkerset.labels import KIND as LWS
+from kohort.cluster.errors import ClusterError
+from kohort.cluster.objects import Kind, Object, find_condition, is_leaving, name_of, uid_of
+from kohort.cluster.port import Address, Cluster, PatchForm, Selection
+from kohort.simulator.kinds import NAMESPACE, POD, REVISION, SERVICE, STATEFUL_SET
+
+KINDS = (LWS, POD, STATEFUL_SET, SERVICE, REVISION)
+Claim = Callable[[], Any]
+
+
+class Driver:
+    """One namespace of a cluster, and what happens in it."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self.cluster = cluster
+        self.namespace = f"try-{secrets.token_hex(4)}"
+        self._seen: dict[Kind, dict[str, Object]] = {}
+        self._edited: dict[str, int] = {}  # generations that our own edits led to
+        self._claims: list[tuple[Claim, asyncio.Future[None]]] = []
+        self._followers: list[Callable[[], None]] = []
+        self._tasks: list[asyncio.Task[None]] = []
+
+    async def __aenter__(self) -> Self:
+        await self.cluster.create(NAMESPACE, "", {"metadata": {"name": self.namespace}})
+        self._tasks = [asyncio.create_task(self._keep(kind)) for kind in KINDS]
+        await self.until(lambda: len(self._seen) == len(KINDS))
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self.cluster.delete(Address(NAMESPACE, "", self.namespace))
+
+    # What a user does.
+
+    async def apply(self, obj: Object) -> Object:
+        """Make a workload."""
+        return await self.cluster.create(LWS, self.namespace, obj)
+
+    async def edit(self, name: str, *operations: Object, kind: Kind = LWS) -> None:
+        """Change an object, by JSON patch."""
+        address = Address(kind, self.namespace, name)
+        stored = await self.cluster.patch(address, list(operations), PatchForm.JSON)
+        self._edited[name] = stored["metadata"].get("generation", 0)
+
+    async def delete(self, kind: Kind, name: str, **options: Any) -> None:
+        """Delete an object."""
+        await self.cluster.delete(Address(kind, self.namespace, name), **options)
+
+    # What a user sees.
+
+    def all(self, kind: Kind) -> list[Object]:
+        """Every object of a kind."""
+        return list(self._seen[kind].values())
+
+    def find(self, kind: Kind, name: str) -> Object | None:
+        """One object, if it is there."""
+        return self._seen[kind].get(name)
+
+    def uids(self) -> dict[str, str]:
+        """The uids of all pods that are not on their way out."""
+        return {name_of(pod): uid_of(pod) for pod in self.all(POD) if not is_leaving(pod)}
+
+    def is_available(self, name: str = "x") -> bool:
+        """Whether a workload is up to date and serves, as it says and as the pods say."""
+        lws = self.find(LWS, name)
+        if lws is None or not lws.get("status"):
+            return False
+        generation = lws["metadata"]["generation"]
+        is_fresh = lws["status"].get("observedGeneration") == generation
+        is_fresh = is_fresh and generation >= self._edited.get(name, 0)
+        updating = (find_condition(lws, "UpdateInProgress") or {}).get("status") == "True"
+        available = (find_condition(lws, "Available") or {}).get("status") == "True"
+        return is_fresh and available and not updating and all(map(is_ready, self.all(POD)))
+
+    async def until(self, claim: Claim, seconds: float = 120.0) -> None:
+        """Return when something holds, if only for a moment."""
+        held = asyncio.get_running_loop().create_future()
+        self._claims.append((claim, held))
+        self._look()
+        try:
+            async with asyncio.timeout(seconds):
+                await held
+        except TimeoutError:
+            raise AssertionError(f"it never happened; what is there:\n{self.describe()}") from None
+
+    def follow(self, look: Callable[[], None]) -> None:
+        """Call somebody after each change."""
+        self._followers.append(look)
+
+    def describe(self) -> str:
+        """What there is, for people."""
+        lines = [f"{name_of(o)}: {orjson.dumps(o.get('status')).decode()}" for o in self.all(LWS)]
+        for pod in self.all(POD):
+            ready = (find_condition(pod, "Ready") or {}).get("status")
+            leaving = " leaving" if is_leaving(pod) else ""
+            phase = (pod.get("status") or {}).get("phase")
+            lines.append(f"  {name_of(pod)} {phase} ready={ready}{leaving}")
+        counts = Counter({kind.plural: len(self._seen.get(kind, ())) for kind in KINDS})
+        return "\n".join([*lines, str(dict(counts))])
+
+    async def _keep(self, kind: Kind) -> None:
+        selection = Selection(kind, self.namespace)
+        while True:
+            # A server that is restarted ends watches; one begins again.
+            with suppress(ClusterError, OSError):
+                await self._read(selection)
+            await asyncio.sleep(0.1)
+
+    async def _read(self, selection: Selection) -> None:
+        listing = await self.cluster.list(selection)
+        found = [orjson.loads(item) for item in listing.items]
+        self._seen[selection.kind] = {name_of(obj): obj for obj in found}
+        self._look()
+        async for change in self.cluster.watch(selection, listing.version):
+            obj = orjson.loads(change.raw)
+            if change.type == "DELETED":
+                self._seen[selection.kind].pop(name_of(obj), None)
+            elif change.type in ("ADDED", "MODIFIED"):
+                self._seen[selection.kind][name_of(obj)] = obj
+            self._look()
+
+    def _look(self) -> None:
+        if len(self._seen) < len(KINDS):
+            return
+        for look in self._followers:
+            look()
+        waiting = []
+        for claim, held in self._claims:
+            if held.done():
+                continue
+            if claim():
+                held.set_result(None)
+            else:
+                waiting.append((claim, held))
+        self._claims = waiting
+
+
+def is_ready(pod: Object) -> bool:
+    """Whether a pod serves, and is to stay."""
+    return (find_condition(pod, "Ready") or {}).get("status") == "True" and not is_leaving(pod)
+
+
+def set_image(image: str, container: int = 0) -> Object:
+    """A new image for all members."""
+    path = f"/spec/leaderWorkerTemplate/workerTemplate/spec/containers/{container}/image"
+    return {"op": "replace", "path": path, "value": image}
+
+
+def set_replicas(count: int) -> Object:
+    """Another number of groups."""
+    return {"op": "replace", "path": "/spec/replicas", "value": count}
+
+
+def make_lws(name: str = "x", groups: int = 2, size: int = 3, **more: Any) -> Object:
+    """A LeaderWorkerSet; more: rollout, template, network, pod, container and annotations."""
+    container = {"name": "engine", "image": "engine:1", **more.get("container", {})}
+    pod = {
+        "metadata": {"annotations": more.get("pod_annotations", {})},
+        "spec": {"containers": [container, *more.get("beside", ())]},
+    }
+    template = {"size": size, "workerTemplate": pod, **more.get("template", {})}
+    spec: Object = {"replicas": groups, "leaderWorkerTemplate": template}
+    if "network" in more:
+        spec["networkConfig"] = {"subdomainPolicy": more["network"]}
+    if "rollout" in more:
+        spec["rolloutStrategy"] = {
+            "type": "RollingUpdate",
+            "rollingUpdateConfiguration": more["rollout"],
+        }
+    return {
+        "apiVersion": LWS.api_version,
+        "kind": LWS.name,
+        "metadata": {"name": name, "annotations": more.get("annotations", {})},
+        "spec": spec,
+    }
+
+
+def images(pods: Sequence[Object]) -> set[str]:
+    """The images of the first containers."""
+    return {pod["spec"]["containers"][0]["image"] for pod in pods}

@@ -1,0 +1,30 @@
+"""A real control plane for the whole run, with the operator's manifests applied."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from audit_log import AuditLog
+from operator_processes import Service, install
+
+from real_plane import Plane, real_plane
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """Where the operator is to work."""
+
+    plane: Plane
+    service: Service  # where the API server calls webhooks
+    kubeconfig: Path  # of the operator's account
+    audit: AuditLog
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    folder = tmp_path_factory.mktemp("real") / "plane"
+    with real_plane(folder, "--ready-ms", "2000", "--gone-ms", "500") as plane:
+        service = Service()
+        yield Site(plane, service, install(plane, service.url), AuditLog(plane.audit))
+        service.close()
