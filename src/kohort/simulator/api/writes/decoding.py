@@ -5,7 +5,8 @@ Built-in kinds drop what their type does not have, custom kinds what their schem
 does not name. What a client is told of it is its own choice (fieldValidation).
 """
 
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Iterable
 
 import orjson
 
@@ -18,6 +19,10 @@ from kohort.simulator.schemas import strict
 from kohort.simulator.schemas.builtin import load_definition
 from kohort.simulator.schemas.structural.filling import copy_json
 
+_MISFIT = re.compile(
+    r"json: cannot unmarshal (\w+)(?: (\S+))? into Go struct field \S+ of type (\S+)"
+)
+_GO_KINDS = {"array": "slice", "object": "map"}
 _METADATA = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
 
 
@@ -42,27 +47,58 @@ def clean_patched(
     obj: Object,
     validation: Validation,
     touched: Iterable[str] | None = None,
+    words: tuple[str, Callable[[str], str]] | None = None,
 ) -> tuple[Object, list[str]]:
     """The same for what a patch made of an object: whatever is wrong, is wrong with the patch.
 
-    ``touched`` are the fields that the patch can have changed, if that is known.
+    ``touched`` are the fields that the patch can have changed, if that is known. ``words``
+    are what to show of a patch, and how to say what is wrong with it; otherwise people
+    are shown what it made of the object.
     """
-    shown = obj if validation is not Validation.STRICT else copy_json(obj)
+    shown = obj if words or validation is not Validation.STRICT else copy_json(obj)
     try:
         if touched is None or resource.structural is not None:
             obj, problems = _read(resource, obj, None)
         else:
             obj, problems = strict.read_fields(obj, resource.shape, touched)
     except strict.Unreadable as error:
-        raise _bad_patch(shown, str(error)) from None
+        why = words[1](str(error)) if words else str(error)
+        raise refuse_patch(why, words[0] if words else encode_patched(shown)) from None
     if problems and validation is Validation.STRICT:
-        raise _bad_patch(shown, strict.strict_text(problems))
+        why = strict.strict_text(problems)
+        raise refuse_patch(why, words[0] if words else encode_patched(shown))
     return obj, [] if validation is Validation.IGNORE else list(problems)
 
 
-def _bad_patch(obj: Object, why: str) -> Exception:
-    value = orjson.dumps(obj).decode()
-    return invalid("", "", "", [FieldError(Fault.INVALID, "patch", why, value)])
+def refuse_patch(why: str, shown: str) -> Exception:
+    """The answer to a patch that makes no object of its kind."""
+    return invalid("", "", "", [FieldError(Fault.INVALID, "patch", why, shown)])
+
+
+def encode_patched(obj: Object) -> str:
+    """What a patch made of an object, as it is shown to whoever sent the patch."""
+    return orjson.dumps(obj).decode()
+
+
+def reword_strategic(text: str) -> str:
+    """What is wrong with a value, as a server says it that reads maps and not JSON."""
+    if not (found := _MISFIT.fullmatch(text)):
+        return text
+    given, number, wanted = found.groups()
+    if given == "number":
+        given = "float64" if number and not number.lstrip("-").isdigit() else "int64"
+    given = _GO_KINDS.get(given, given)
+    if wanted.startswith("[]"):
+        return f"cannot restore slice from {given}"
+    if wanted.startswith("map["):
+        return f"cannot restore map from {given}"
+    if "." in wanted:
+        return f"cannot restore struct from: {given}"
+    if given == "int64" and wanted.startswith("int"):
+        return text  # It is too large, which only these words say.
+    if (given, wanted) == ("int64", "string") or (given == "float64" and wanted.startswith("int")):
+        return f"cannot convert {given} to {wanted}"
+    return f"unrecognized type: {wanted}"
 
 
 def _read(

@@ -10,12 +10,18 @@ from kohort.cluster.fields import Fault, FieldError
 from kohort.cluster.objects import Object
 from kohort.simulator.api.context import Context
 from kohort.simulator.api.requests import Answer, Patch, PatchType, Target, WriteOptions
-from kohort.simulator.api.writes.decoding import clean_patched
+from kohort.simulator.api.writes.decoding import (
+    clean_patched,
+    encode_patched,
+    refuse_patch,
+    reword_strategic,
+)
 from kohort.simulator.api.writes.metadata import drop_repeated_owners
 from kohort.simulator.api.writes.writing import change, create, manager_of
 from kohort.simulator.patching.apply import apply_patch
 from kohort.simulator.patching.json_patch import apply_json_patch
 from kohort.simulator.patching.merge_patch import apply_merge_patch
+from kohort.simulator.patching.spelling import spell
 from kohort.simulator.patching.strategic import apply_strategic_patch
 from kohort.simulator.resources.resource import Resource
 
@@ -27,9 +33,9 @@ async def patch(context: Context, target: Target, patch: Patch, options: WriteOp
     warnings: list[str] = []
 
     def wanted(live: Object) -> Object:
-        uid = live["metadata"]["uid"]
+        uid, typed = live["metadata"]["uid"], (live["apiVersion"], live["kind"])
         obj = apply_to(target.resource, live, patch)
-        obj, found = clean_patched(target.resource, obj, options.validation, _touched(patch))
+        obj, found = _clean(target, obj, patch, typed, options)
         warnings.extend(found)
         _check_identity(target, obj)
         _keep_uid(target, obj, uid)
@@ -37,6 +43,44 @@ async def patch(context: Context, target: Target, patch: Patch, options: WriteOp
         return obj
 
     return await change(context, target, wanted, options, warnings)
+
+
+def _clean(
+    target: Target, obj: Object, patch: Patch, typed: tuple[str, str], options: WriteOptions
+) -> tuple[Object, list[str]]:
+    """What is left of a patched object once its kind has read it; it stays of its kind."""
+    if patch.type is PatchType.STRATEGIC:
+        shown, reword = spell(patch.content), reword_strategic
+        obj, found = clean_patched(target.resource, obj, options.validation, None, (shown, reword))
+        obj["apiVersion"], obj["kind"] = typed
+        return obj, found
+    if (obj.get("apiVersion"), obj.get("kind")) != typed:
+        _check_type(target, obj, typed)
+    return clean_patched(target.resource, obj, options.validation, _touched(patch))
+
+
+def _check_type(target: Target, obj: Object, typed: tuple[str, str]) -> None:
+    """Refuse a patch after which an object would be of another kind."""
+    version, name = obj.get("apiVersion"), obj.get("kind") or typed[1]
+    obj["kind"] = name
+    if not version:
+        why = "was undeterminable: name must be provided"
+        raise BadRequest(f"the name of the object ({target.name} based on URL) {why}")
+    if target.resource.structural is None:
+        if (version, name) != typed and isinstance(version, str) and isinstance(name, str):
+            raise refuse_patch(
+                f'no kind "{name}" is registered for version "{version}" in scheme '
+                '"pkg/runtime/scheme.go:111"',
+                encode_patched(obj),
+            )
+        return
+    wrong = [
+        FieldError(Fault.INVALID, field, f"must be {wanted}", given)
+        for field, given, wanted in (("kind", name, typed[1]), ("apiVersion", version, typed[0]))
+        if given != wanted
+    ]
+    if wrong:
+        raise invalid(str(name), target.resource.kind.group, target.name, wrong)
 
 
 def _touched(patch: Patch) -> tuple[str, ...] | None:
