@@ -175,3 +175,10 @@ async def test_every_answer_can_be_told_apart(face):
     first, second = [await face.ask("GET", MAPS) for _ in range(2)]
     assert first.headers["Audit-Id"] != second.headers["Audit-Id"]
     assert first.headers["Cache-Control"] == "no-cache, private"
+
+
+@pytest.mark.parametrize("part", ["exec", "attach", "portforward", "proxy/page"])
+async def test_what_needs_a_running_container_is_refused_with_the_reason(face, part):
+    told = await face.ask("POST", f"/api/v1/namespaces/default/pods/one/{part}")
+    assert told.code == 404
+    assert told.body["message"].endswith("because nothing runs in a simulated pod")

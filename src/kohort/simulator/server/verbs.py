@@ -16,6 +16,7 @@ from aiohttp import web
 
 from kohort.cluster.errors import BadRequest, MethodNotAllowed, NotFound, WatchExpired, not_found
 from kohort.simulator.api.requests import DeleteOptions, ListOptions, PatchType, Target
+from kohort.simulator.kinds import POD
 from kohort.simulator.resources.resource import Resource
 from kohort.simulator.server.answers import Call, write_answer
 from kohort.simulator.server.discovery import SUBRESOURCES
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 _OBJECT_VERBS = {"GET": "get", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
 _COLLECTION_VERBS = {"GET": "list", "POST": "create", "DELETE": "deletecollection"}
+_INSIDE = ("attach", "exec", "portforward", "proxy")  # what would need a running container
 _PART_VERBS = {"GET": "get", "PUT": "update", "PATCH": "patch", "POST": "create"}
 
 _Handler = Callable[[Call, Target], Awaitable[web.StreamResponse]]
@@ -226,6 +228,10 @@ def _find_verb(method: str, target: Target) -> str:
 def _no_part(target: Target) -> NotFound:
     """Custom kinds know their objects, not the parts that they do not have."""
     kind = target.resource.kind
+    part = target.subresource.partition("/")[0]
+    if kind == POD and part in _INSIDE:
+        why = "does not work here, because nothing runs in a simulated pod"
+        return NotFound(f'{part} into pod "{target.name}" {why}')
     if target.resource.structural is None:
         return no_resource()
     return not_found(kind.plural, kind.group, target.name)
