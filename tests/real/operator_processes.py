@@ -165,6 +165,7 @@ def controllers(plane: Plane, service: Service, kubeconfig: Path, count: int) ->
     ]
     service.backends = [each.port for each in started]
     try:
+        eventually(lambda: read_holder(plane), started[0].log.read_text)
         for each in started:
             each.wait_until_ready()
         yield started

@@ -1,0 +1,39 @@
+"""What the tool says where it cannot work, and where it finds things."""
+
+import os
+import subprocess
+import sys
+
+from real_plane import ROOT
+
+
+def run_bare(tmp_path, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run the tool where there is no Go and nothing can be installed."""
+    known = {name: value for name, value in os.environ.items() if not name.startswith("KOHORT_")}
+    bare = {"PATH": "/nowhere", "PIP_NO_INDEX": "1", "KOHORT_CACHE": str(tmp_path)}
+    command = [sys.executable, "-m", "tools.controlplane", *words]
+    environment = {**known, **bare, **variables}
+    return subprocess.run(
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+    )
+
+
+def test_without_go_one_sentence_says_how_to_get_it(tmp_path):
+    done = run_bare(tmp_path, "build")
+    assert done.returncode == 3
+    assert "install Go 1.26 from https://go.dev/dl" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_binaries_that_are_there_are_not_built_again(tmp_path):
+    for name in ("etcd", "kwok", "kubectl"):
+        (tmp_path / name).touch()
+    for name in ("kube-apiserver", "kube-controller-manager", "kube-scheduler"):
+        (tmp_path / name).touch()
+    done = run_bare(tmp_path, "build", KOHORT_CONTROLPLANE_BIN=str(tmp_path))
+    assert done.returncode == 0
+    assert done.stdout == f"the control plane is built: {tmp_path}\n"
+
+
+def test_stopping_what_does_not_run_is_fine(tmp_path):
+    assert run_bare(tmp_path, "stop", "--dir", str(tmp_path / "none"), "--wipe").returncode == 0

@@ -1,0 +1,26 @@
+"""On a bare cluster one command is enough: ``kohort controller --install``."""
+
+import pytest
+from cluster_driver import Driver, make_lws
+from operator_processes import Controller, eventually, free_port, read_holder
+from upstream_scenarios import bring_up
+
+from kohort.cluster.http import connect
+from real_plane import real_plane
+
+pytestmark = pytest.mark.real
+
+
+async def test_one_command_is_enough_on_a_bare_cluster(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("bare") / "plane"
+    with real_plane(folder, "--nodes", "2") as plane:
+        port = free_port()
+        url, log = f"https://127.0.0.1:{port}", folder / "log" / "controller"
+        words = ("--install", "--webhook-port", str(port))
+        controller = Controller(plane.kubeconfig, url, log, *words)
+        try:
+            eventually(lambda: read_holder(plane) and controller.is_ready(), log.read_text)
+            async with connect(plane.kubeconfig) as cluster, Driver(cluster) as driver:
+                await bring_up(driver, make_lws(groups=2))
+        finally:
+            assert controller.stop() == 0

@@ -1,0 +1,78 @@
+"""What goes wrong in the middle of a rollout on a real control plane, and what then holds."""
+
+import asyncio
+
+import pytest
+from cluster_driver import Driver, images, is_ready, make_lws, set_image
+from operator_processes import Controller, controllers, eventually, read_holder
+from own_scenarios import ready_groups
+from upstream_scenarios import bring_up
+
+from kohort.cluster.http import connect
+from kohort.simulator.kinds import POD
+
+pytestmark = pytest.mark.real
+OLD, NEW = "engine:1", "engine:2"
+
+
+async def begin_rollout(driver: Driver, counts: list[int]) -> None:
+    """Six groups, of which one may be missing; return when the first is new."""
+    await bring_up(driver, make_lws(groups=6, size=2))
+    driver.follow(lambda: counts.append(ready_groups(driver, 2)))
+    await driver.edit("x", set_image(NEW))
+    await driver.until(lambda: any(images([p]) == {NEW} and is_ready(p) for p in driver.all(POD)))
+
+
+async def end_rollout(driver: Driver, counts: list[int]) -> None:
+    """Return when every group is new; never more than one was missing."""
+    await driver.until(lambda: driver.is_available() and images(driver.all(POD)) == {NEW})
+    assert min(counts) >= 5
+
+
+async def test_another_replica_goes_on_when_the_leader_is_killed(site):
+    first = Controller(site.kubeconfig, site.service.url, site.plane.folder / "log" / "first")
+    eventually(lambda: read_holder(site.plane), first.log.read_text)
+    leader, counts = read_holder(site.plane), []
+    with controllers(site.plane, site.service, site.kubeconfig, 1) as (second,):
+        site.service.backends = [first.port, second.port]
+        async with connect(site.plane.kubeconfig) as cluster, Driver(cluster) as driver:
+            await begin_rollout(driver, counts)
+            first.kill()
+            assert OLD in images(driver.all(POD))
+            await end_rollout(driver, counts)
+        assert read_holder(site.plane) != leader
+    assert not site.audit.read_breaches()
+
+
+async def test_a_rollout_survives_a_restart_of_the_api_server(site):
+    counts: list[int] = []
+    with controllers(site.plane, site.service, site.kubeconfig, 1) as (controller,):
+        async with connect(site.plane.kubeconfig) as cluster, Driver(cluster) as driver:
+            await begin_rollout(driver, counts)
+            await asyncio.to_thread(site.plane.restart, "kube-apiserver")
+            await end_rollout(driver, counts)
+        assert controller.is_ready()
+    # For a moment after its start a server knows no roles, and forbids everybody everything.
+    breaches = site.audit.read_breaches()
+    assert not [breach for breach in breaches if not breach.startswith("forbidden")]
+
+
+async def test_at_rest_only_the_lease_is_written(site):
+    with controllers(site.plane, site.service, site.kubeconfig, 1):
+        async with connect(site.plane.kubeconfig) as cluster, Driver(cluster) as driver:
+            await bring_up(driver, make_lws(groups=2))
+            await bring_up(
+                driver, make_lws("y", groups=2, annotations={"kohort.dev/carrier": "pods"})
+            )
+            await renewals(site.audit, 3)
+            site.audit.writes.clear()
+            await renewals(site.audit, 15)
+    assert set(site.audit.writes) == {"update leases"}
+
+
+async def renewals(audit, count: int) -> None:
+    """Let the lease be renewed that often: the one clock that ticks at rest."""
+    wanted = audit.writes["update leases"] + count
+    while audit.writes["update leases"] < wanted:
+        assert not audit.read_breaches()
+        await asyncio.sleep(0.2)
