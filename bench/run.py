@@ -18,7 +18,17 @@ from pathlib import Path
 
 from bench.figures import Figure, show_table
 
-SCENARIOS = ("starting", "storing", "serving", "watching", "growing", "scheduling", "running")
+SCENARIOS = (
+    "starting",
+    "storing",
+    "serving",
+    "watching",
+    "growing",
+    "scheduling",
+    "running",
+    "planning",
+    "operating",
+)
 RESULTS = Path(__file__).with_name("results")
 
 
