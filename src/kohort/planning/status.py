@@ -36,9 +36,17 @@ def plan_report(
         rolled_ready=done,
         is_updating=is_updating,
         is_available=not is_updating and ready == workload.groups and done == len(rolled),
-        is_done=policy.partition == 0 and done == workload.groups,
+        is_done=policy.partition == 0 and done == workload.groups and _is_over(workload, observed),
         blockers=blockers,
     )
+
+
+def _is_over(workload: Workload, observed: Observed) -> bool:
+    """Whether nothing is left of another revision: no group, surge included, nor the aim itself."""
+    progress, target = observed.progress, workload.revision
+    if progress is not None and progress.target != target:
+        return False
+    return all(group.revision == target for group in observed.groups)
 
 
 def _is_ready(group: Group) -> bool:

@@ -173,3 +173,18 @@ async def test_the_revision_of_a_set_that_lost_it_is_made_again(lab: Lab):
         truth.target
     ]
     assert len(truth.leaders) == 2
+
+
+async def test_a_template_that_changes_while_there_are_no_groups_is_used_by_the_next(lab: Lab):
+    """The revision that the leader set still aims at is not history yet."""
+    await bring_up(lab)
+    await lab.edit("x", set_replicas(0))
+    await lab.until(lambda: not lab.all(kinds.POD))
+    lab.cluster.hold("StatefulSet")
+    await lab.edit("x", set_image("engine:2"))
+    await lab.run(3)
+    lab.cluster.release()
+    await lab.edit("x", set_replicas(2))
+    await lab.until(lambda: lab.is_available() and len(lab.all(kinds.POD)) == 4)
+    images = {p["spec"]["containers"][0]["image"] for p in lab.all(kinds.POD)}
+    assert images == {"engine:2"}
