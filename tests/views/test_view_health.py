@@ -56,6 +56,18 @@ def test_a_member_that_no_node_fits_blocks_after_a_moment():
     assert "Insufficient nvidia.com/gpu" in explain(scene.picture()).on[0]
 
 
+def test_a_scheduler_that_does_not_answer_is_named():
+    pod = {
+        "metadata": {"name": "x", "creationTimestamp": ago(minutes=1)},
+        "spec": {"schedulerName": "volcano"},
+        "status": {"phase": "Pending"},
+    }
+    trouble = find_trouble(pod, 0, NOW)
+    assert trouble is not None and trouble.is_stuck
+    assert trouble.reason == "WaitingForScheduler"
+    assert trouble.message == "the scheduler volcano has not looked at it yet: does it run?"
+
+
 def test_a_gate_is_named():
     gated = {**pending(ago(minutes=3), schedulingGates=[{"name": "kueue.x-k8s.io/topology"}])}
     told = explain(Scene(unready={"llama-3-1": gated}).picture())

@@ -36,9 +36,9 @@ def test_healthy_neighbours_stand_in_one_line():
 def test_a_blocked_rollout_shows_the_member_that_blocks_it():
     assert tree_of(BLOCKED).splitlines() == [
         "llama  LeaderWorkerSet  ! blocked 4m12s   groups 3/4 ready   revision 1 → 2 (1/4)",
-        "  WaitingForReady: 3 of 4 groups wait for the new revision: 1 groups are not ready and "
+        "  WaitingForReady: 3 of 4 groups wait for the new revision: 1 group is not ready and "
         "maxUnavailable is 1",
-        "  WaitingForMembers: 1 members have not started: llama-3-2",
+        "  WaitingForMembers: 1 member has not started: llama-3-2",
         '    llama-3-2  ImagePullBackOff: Back-off pulling image "engine:2"',
         "    next: kohort rollout undo lws/llama    or    kubectl describe pod llama-3-2",
         "",
@@ -60,7 +60,7 @@ def test_why_always_has_four_parts():
     }
     assert why(BLOCKED, event).splitlines() == [
         "llama  LeaderWorkerSet  ! blocked 4m12s",
-        "  waits     WaitingForReady: 3 of 4 groups wait for the new revision: 1 groups are not "
+        "  waits     WaitingForReady: 3 of 4 groups wait for the new revision: 1 group is not "
         "ready and maxUnavailable is 1",
         '  on        llama-3-2  ImagePullBackOff: Back-off pulling image "engine:2" '
         "(group 3, container engine, on gpu-03)",

@@ -8,6 +8,11 @@ Status, events, the command line and the dashboard all show this same value.
 from dataclasses import dataclass
 
 
+def count(number: int, one: str, many: str) -> str:
+    """How many there are, in words that fit: ``1 group is``, ``2 groups are``."""
+    return f"{number} {one if number == 1 else many}"
+
+
 @dataclass(frozen=True, slots=True)
 class Blocker:
     """One thing that is waited for, in words a user can act on."""

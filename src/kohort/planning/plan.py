@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from kohort.model.observed import Observed, Progress
 from kohort.model.plans import Plan, Rollout
-from kohort.model.reasons import Blocker
+from kohort.model.reasons import Blocker, count
 from kohort.model.workload import Workload
 from kohort.planning.recovery import plan_recovery
 from kohort.planning.rollout import STRATEGIES
@@ -49,7 +49,8 @@ def _blockers(workload: Workload, observed: Observed, rollout: Rollout) -> tuple
         found.append(
             Blocker(
                 reason="WaitingForMembers",
-                message=f"{len(waiting)} members have not started: {', '.join(waiting[:3])}"
+                message=f"{count(len(waiting), 'member has', 'members have')} not started: "
+                + ", ".join(waiting[:3])
                 + (" and more" if len(waiting) > 3 else ""),
                 members=waiting,
             )

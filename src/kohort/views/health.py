@@ -20,7 +20,7 @@ from kohort.views.picture import Picture
 STALLED = "Stalled"
 # How long an object may wait for its first plan before somebody should look for the operator.
 CONTROLLER_PATIENCE = timedelta(seconds=30)
-_UNPLACED = ("Unschedulable", "SchedulingGated", "Terminating")
+_UNPLACED = ("Unschedulable", "SchedulingGated", "WaitingForScheduler", "Terminating")
 
 
 class Word(StrEnum):
@@ -126,6 +126,8 @@ def _waiting_for(picture: Picture, decided: Plan) -> tuple[str, str]:
         return "RestartingGroups", f"groups are restarted because of {causes}"
     report = decided.report
     missing = report.wanted - report.wanted_ready
+    if not missing:
+        return "Progressing", f"all {report.wanted} groups are ready; the next step is due"
     return "WaitingForReady", f"{missing} of {report.wanted} groups are not ready"
 
 

@@ -92,6 +92,10 @@ def _unplaced(pod: Object, now: datetime) -> _Cause | None:
         message = f"it is not scheduled before the gate {', '.join(gates)} is removed"
         return _Cause("SchedulingGated", message, created, _is_over(created, now))
     placed = find_condition(pod, "PodScheduled")
+    if placed is None and not (pod.get("spec") or {}).get("nodeName"):
+        scheduler = (pod.get("spec") or {}).get("schedulerName") or "default-scheduler"
+        message = f"the scheduler {scheduler} has not looked at it yet: does it run?"
+        return _Cause("WaitingForScheduler", message, created, _is_over(created, now))
     if placed is None or placed.get("status") != "False":
         return None
     since = find_time(placed.get("lastTransitionTime")) or created

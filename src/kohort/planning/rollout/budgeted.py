@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from kohort.model.observed import Progress
 from kohort.model.plans import Rollout
 from kohort.model.policies import RolloutPolicy
-from kohort.model.reasons import Blocker
+from kohort.model.reasons import Blocker, count
 from kohort.model.units import Unit
 from kohort.planning.rollout.units import Roster, count_while_rolling, spent
 
@@ -110,7 +110,7 @@ class _Step:
             reason="WaitingForReady",
             message=(
                 f"{len(stale)} of {policy.wanted} groups wait for the new revision: "
-                f"{len(waiting)} groups are not ready and maxUnavailable is "
+                f"{count(len(waiting), 'group is', 'groups are')} not ready and maxUnavailable is "
                 f"{policy.max_unavailable}"
             ),
             ordinals=waiting,
