@@ -10,12 +10,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from kohort.apis.recall import Recall
 from kohort.cluster.actions import Action
 from kohort.cluster.errors import KohortError
 from kohort.cluster.fields import FieldError
 from kohort.cluster.objects import Kind, Object
 from kohort.cluster.permissions import Grant
-from kohort.model.observed import Observed
+from kohort.model.observed import Group, Observed
 from kohort.model.plans import Plan
 from kohort.model.reasons import Notice
 from kohort.model.workload import Workload
@@ -75,6 +76,7 @@ class Family:
     dropped: frozenset[str] = frozenset()  # fields that the server did not keep
     settings: Settings = DEFAULTS
     absent: Mapping[Kind, str] = field(default_factory=dict)  # kinds not served, and what to do
+    recall: Recall[Group] = field(default_factory=Recall)  # groups as the last look read them
 
     def all(self, kind: Kind) -> tuple[Any, ...]:
         """The children of one kind."""

@@ -143,7 +143,7 @@ class Desk:
             return Verdict()
         begun = self._time.elapsed()
         family = self.gather(key, root)
-        memory = self._memories.setdefault(key, Memory())
+        memory = self._memories[key]
         now = _stamp(self._time.now())
         look = await self._reconciler.look(family, memory, now, begun)
         self.record(key, look, self._time.elapsed() - begun)
@@ -156,15 +156,16 @@ class Desk:
         for watched, cache in self.children:
             found = tuple(cache.select(_OWNER, owner))
             children[watched.kind] = (*children.get(watched.kind, ()), *found)
-        memory = self._memories.get(key)
+        memory = self._memories.setdefault(key, Memory())
         return Family(
             root=root.decode(),
             children=children,
             node_labels=self._node_labels,
             lost=self._still_lost(key, children),
-            dropped=memory.dropped if memory else frozenset(),
+            dropped=memory.dropped,
             settings=self.settings,
             absent=self._find_absent(),
+            recall=memory.recall,
         )
 
     def _find_absent(self) -> Mapping[Kind, str]:

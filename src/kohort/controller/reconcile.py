@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import orjson
 
 from kohort.apis.api import Api, Deeds, Family, InvalidWorkload, Reading
+from kohort.apis.recall import Recall
 from kohort.cluster.actions import Action, Patch
 from kohort.cluster.errors import BadRequest, Forbidden, Invalid
 from kohort.cluster.objects import (
@@ -27,7 +28,7 @@ from kohort.controller.admission.rehearsing import MOMENT_SECONDS, Doubt, Rehear
 from kohort.controller.events import EventSink
 from kohort.controller.execute import Executor, Outcome, Result
 from kohort.controller.stalling import clear_stall, write_stall
-from kohort.model.observed import Observed
+from kohort.model.observed import Group, Observed
 from kohort.model.plans import Plan
 from kohort.planning.plan import plan
 
@@ -48,6 +49,7 @@ class Memory:
     doubt: Doubt = field(default_factory=Doubt)
     dropped: frozenset[str] = frozenset()
     status_written: float = -STATUS_SECONDS_MIN
+    recall: Recall[Group] = field(default_factory=Recall)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,11 +10,13 @@ plan that has read it, so a controller may die after any write.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 
 import orjson
 
 from kohort.apis.carriers.members import Reader, read_member
 from kohort.apis.facts import PodFacts
+from kohort.apis.recall import Recall
 from kohort.model.observed import Group, Member, Progress
 from kohort.model.units import Phase
 
@@ -72,8 +74,14 @@ def read_groups(
     pods: Iterable[PodFacts],
     owner: str,
     lost: Mapping[str, tuple[str, ...]],
+    recall: Recall[Group] | None = None,
 ) -> tuple[Group, ...]:
-    """The groups of the workload with that uid, lowest ordinal first."""
+    """
+    The groups of the workload with that uid, lowest ordinal first.
+
+    Those that did not change are recalled.
+    """
+    recall = recall or Recall()
     entries: dict[int, PodFacts] = {}
     others: dict[str, list[tuple[int, PodFacts]]] = {}
     for pod in pods:
@@ -85,10 +93,14 @@ def read_groups(
             entries[group] = pod
         elif index > 0 and controller:
             others.setdefault(controller, []).append((index, pod))
-    return tuple(
-        _read_group(reader, ordinal, entry, others.get(entry.metadata.uid, []), lost)
-        for ordinal, entry in sorted(entries.items())
-    )
+    recall.keep(entries)
+    found = []
+    for ordinal, entry in sorted(entries.items()):
+        gone, workers = lost.get(entry.metadata.uid, ()), others.get(entry.metadata.uid, [])
+        facts = (_read_group, gone, entry, *(pod for _, pod in workers))
+        read = partial(_read_group, reader, ordinal, entry, workers, gone)
+        found.append(recall.read(ordinal, facts, read))
+    return tuple(found)
 
 
 def _read_group(
@@ -96,7 +108,7 @@ def _read_group(
     ordinal: int,
     entry: PodFacts,
     others: list[tuple[int, PodFacts]],
-    lost: Mapping[str, tuple[str, ...]],
+    lost: tuple[str, ...],
 ) -> Group:
     size = reader.size_of(entry.metadata)
     places = [(0, entry), *sorted(others, key=lambda place: place[0])]
@@ -109,7 +121,7 @@ def _read_group(
         size=size,
         members=members,
         is_whole=size == 1 or len(members) > 1,
-        lost=lost.get(entry.metadata.uid, ()),
+        lost=lost,
     )
 
 

@@ -11,9 +11,11 @@ replica count, and both are memory: they are read back as the progress.
 """
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 
 from kohort.apis.carriers.members import Reader, read_member
 from kohort.apis.facts import PodFacts, SetFacts
+from kohort.apis.recall import Recall
 from kohort.model.observed import Group, Member
 from kohort.model.units import Phase
 
@@ -23,18 +25,25 @@ def read_groups(
     pods: Iterable[PodFacts],
     sets: Mapping[str, SetFacts],
     lost: Mapping[str, tuple[str, ...]],
+    recall: Recall[Group] | None = None,
 ) -> tuple[Group, ...]:
-    """The groups that exist, lowest ordinal first."""
+    """The groups that exist, lowest ordinal first; those that did not change are recalled."""
+    recall = recall or Recall()
     by_group: dict[int, dict[int, PodFacts]] = {}
     for pod in pods:
         group, index = reader.group_of(pod.metadata), reader.index_of(pod.metadata)
         if group is not None and index is not None:
             by_group.setdefault(group, {})[index] = pod
-    return tuple(
-        _read_group(reader, ordinal, members, sets, lost)
-        for ordinal, members in sorted(by_group.items())
-        if 0 in members
-    )
+    recall.keep(by_group)
+    found = []
+    for ordinal, members in sorted(by_group.items()):
+        if 0 in members:
+            entry = members[0].metadata
+            gone = lost.get(entry.uid, ())
+            facts = (_read_group, gone, sets.get(entry.name), *members.values())
+            read = partial(_read_group, reader, ordinal, members, sets, gone)
+            found.append(recall.read(ordinal, facts, read))
+    return tuple(found)
 
 
 def _read_group(
@@ -42,7 +51,7 @@ def _read_group(
     ordinal: int,
     pods: Mapping[int, PodFacts],
     sets: Mapping[str, SetFacts],
-    lost: Mapping[str, tuple[str, ...]],
+    lost: tuple[str, ...],
 ) -> Group:
     entry = pods[0]
     size = reader.size_of(entry.metadata)
@@ -63,7 +72,7 @@ def _read_group(
         size=size,
         members=members,
         is_whole=size == 1 or others is not None,
-        lost=lost.get(entry.metadata.uid, ()),
+        lost=lost,
     )
 
 

@@ -15,7 +15,6 @@ then it waits for the next revision.
 from collections.abc import Iterator
 
 from kohort.apis.api import Family, Reading
-from kohort.apis.carriers.statefulsets import find_own_set
 from kohort.apis.facts import Meta, PodFacts, SetFacts, Whole
 from kohort.apis.leaderworkerset import labels, spec
 from kohort.apis.leaderworkerset.rendering.differences import find_differences
@@ -62,10 +61,17 @@ def _actions(family: Family, reading: Reading, plan: Plan) -> Iterator[Action]:
     yield from shared_service_actions(family)
     leaders = _leaders_by_ordinal(family, reading)
     gangs = Gangs(family, memory.revisions)
+    held = _Held(family)
     for group in reading.observed.groups:
         if group.ordinal in leaders and group.phase is not Phase.LEAVING:
-            yield from gangs.ensure(leaders[group.ordinal])
-            yield from _group_actions(family, reading, plan, leaders[group.ordinal])
+            leader = leaders[group.ordinal]
+            yield from gangs.ensure(leader)
+            if labels.LEADER_NAME in leader.metadata.annotations:
+                # Only a cluster without start ordinals makes such a leader (lws#391).
+                continue
+            yield from _service_actions(family, held, leader)
+            if group.ordinal in plan.may_complete:
+                yield from _worker_set_actions(family, memory, held, leader)
     yield from _deletions(reading, plan, leaders)
     if plan.report.is_done:
         yield from render_history(family.root, memory.revisions, memory.key)
@@ -149,33 +155,26 @@ def _leaders_by_ordinal(family: Family, reading: Reading) -> dict[int, PodFacts]
     return {g.ordinal: by_uid[g.incarnation] for g in groups if g.incarnation in by_uid}
 
 
-def _group_actions(
-    family: Family, reading: Reading, plan: Plan, leader: PodFacts
-) -> Iterator[Action]:
-    lws = family.root
-    if labels.LEADER_NAME in leader.metadata.annotations:
-        # Only a cluster without start ordinals makes such a leader (lws#391).
-        return
-    pod = as_leader(lws, leader)
-    if spec.subdomain_policy_of(lws) == spec.UNIQUE_PER_REPLICA:
-        held = next(
-            (s for s in family.all(SERVICE) if s.metadata.name == leader.metadata.name), None
-        )
-        if held is None:
-            why = f"group {leader.metadata.name} has no service"
-            yield Create(SERVICE, namespace_of(lws), group_service(lws, pod), why)
-    ordinal = next(
-        g.ordinal for g in reading.observed.groups if g.incarnation == leader.metadata.uid
-    )
-    if ordinal in plan.may_complete:
-        yield from _worker_set_actions(family, reading.memory, leader, pod)
+class _Held:
+    """The objects of groups, by name: each group asks for its own."""
+
+    def __init__(self, family: Family) -> None:
+        self.sets: dict[str, SetFacts] = {s.metadata.name: s for s in family.all(STATEFUL_SET)}
+        self.services = {s.metadata.name for s in family.all(SERVICE)}
+        self.is_alone = spec.subdomain_policy_of(family.root) == spec.UNIQUE_PER_REPLICA
+
+
+def _service_actions(family: Family, held: _Held, leader: PodFacts) -> Iterator[Action]:
+    lws, name = family.root, leader.metadata.name
+    if held.is_alone and name not in held.services:
+        body = group_service(lws, as_leader(lws, leader))
+        yield Create(SERVICE, namespace_of(lws), body, f"group {name} has no service")
 
 
 def _worker_set_actions(
-    family: Family, memory: Memory, leader: PodFacts, pod: Object
+    family: Family, memory: Memory, held: _Held, leader: PodFacts
 ) -> Iterator[Action]:
-    sets = {s.metadata.name: s for s in family.all(STATEFUL_SET)}
-    if leader.metadata.name in sets or find_own_set(leader, sets) is not None:
+    if leader.metadata.name in held.sets:
         # Its own, or a leftover that has to go first: either way nothing can be made now.
         return
     key = _revision_of(leader.metadata)

@@ -64,7 +64,7 @@ def read(family: Family) -> Reading:
     revision, key = choose_revision(lws, held, revisions)
     sets = {s.metadata.name: s for s in family.all(STATEFUL_SET)}
     pods = own_pods(family.all(POD), leader_set)
-    groups = read_groups(READER, pods, sets, family.lost)
+    groups = read_groups(READER, pods, sets, family.lost, family.recall)
     observed = Observed(
         groups=judge_groups(groups, pods, leader_set),
         progress=None if leader_set is None else _progress_of(leader_set),

@@ -99,6 +99,7 @@ class _Scene:
     plan: Plan
     note: Note
     held: dict[str, PodFacts] = field(init=False)  # by name
+    services: set[str] = field(init=False)  # their names
     claims: Claims = field(init=False)
     doomed: dict[int, str] = field(init=False)  # groups to take down, and why
     surplus: frozenset[str] = field(init=False)  # uids of leaders beyond the count
@@ -106,6 +107,7 @@ class _Scene:
 
     def __post_init__(self) -> None:
         self.held = {pod.metadata.name: pod for pod in self.family.all(POD)}
+        self.services = {service.metadata.name for service in self.family.all(SERVICE)}
         self.claims = Claims(self.family)
         count = max(self.note.progress.count, self.plan.rollout.count)
         groups = self.reading.observed.groups
@@ -197,7 +199,7 @@ def _group_actions(scene: _Scene, group: Group) -> Iterator[Action]:
 
 
 def _service_actions(scene: _Scene, leader: Object) -> Iterator[Action]:
-    if not any(s.metadata.name == name_of(leader) for s in scene.family.all(SERVICE)):
+    if name_of(leader) not in scene.services:
         lws = scene.family.root
         why = f"group {name_of(leader)} has no service"
         yield Create(SERVICE, namespace_of(lws), group_service(lws, leader), why)

@@ -41,7 +41,7 @@ def read(family: Family) -> Reading:
     note = _find_note(revisions)
     held = note.progress.target if note else None
     revision, key = choose_revision(lws, held, revisions)
-    groups = read_groups(READER, pods, uid_of(lws), family.lost)
+    groups = read_groups(READER, pods, uid_of(lws), family.lost, family.recall)
     observed = Observed(
         groups=groups,
         progress=note.progress if note else assume_progress(groups),
