@@ -1,11 +1,12 @@
 """
 Events: notices become objects that people see in ``kubectl describe``.
 
-The same notice twice in a row about one object is told once: an event is worth a
-write when something happened, not when somebody looked. Events are a courtesy,
-so one that the server refuses is forgotten.
+A notice that was told of an object moments ago is not told again: an event is worth
+a write when something happened, not each time that it happens in a loop. Events are
+a courtesy, so one that the server refuses is forgotten.
 """
 
+from datetime import datetime, timedelta
 from hashlib import sha256
 
 from kohort.cluster.errors import ClusterError
@@ -15,6 +16,7 @@ from kohort.model.reasons import Notice
 
 EVENT = Kind("events.k8s.io", "v1", "Event", "events")
 TOLD_MAX = 10_000
+REPEAT_AFTER = timedelta(seconds=1)
 _NOTE_MAX = 1024
 
 
@@ -25,18 +27,20 @@ class EventSink:
         self._cluster = cluster
         self._reporter = reporter
         self._instance = instance
-        self._told: dict[tuple[str, str], str] = {}
+        self._told: dict[tuple[str, str, str], datetime] = {}
         self.count = 0
 
     async def tell(self, about: Object, notices: tuple[Notice, ...], now: str) -> None:
         """Write the notices that are new."""
+        moment = datetime.fromisoformat(now)
         for notice in notices:
-            key = (uid_of(about), f"{notice.reason}/{notice.action}")
-            if self._told.get(key) == notice.message:
+            key = (uid_of(about), notice.reason, notice.message)
+            told = self._told.get(key)
+            if told is not None and moment - told < REPEAT_AFTER:
                 continue
             if len(self._told) >= TOLD_MAX:
                 self._told.clear()
-            self._told[key] = notice.message
+            self._told[key] = moment
             try:
                 await self._cluster.create(
                     EVENT, namespace_of(about) or "default", self._event(about, notice, now)
@@ -52,7 +56,8 @@ class EventSink:
             "kind": "Event",
             "apiVersion": "events.k8s.io/v1",
             "metadata": {"name": f"{name_of(about)}.{suffix}", "namespace": namespace_of(about)},
-            "eventTime": now.replace("Z", ".000000Z"),
+            # Events of one second keep their order by what follows the point.
+            "eventTime": now.replace("Z", f".{self.count % 1_000_000:06}Z"),
             "reportingController": self._reporter,
             "reportingInstance": self._instance,
             "action": notice.action or "Update",
