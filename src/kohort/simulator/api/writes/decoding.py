@@ -88,12 +88,15 @@ def reword_strategic(text: str) -> str:
     if given == "number":
         given = "float64" if number and not number.lstrip("-").isdigit() else "int64"
     given = _GO_KINDS.get(given, given)
-    if wanted.startswith("[]"):
-        return f"cannot restore slice from {given}"
-    if wanted.startswith("map["):
-        return f"cannot restore map from {given}"
+    for start, kind in (("[]", "slice from"), ("map[", "map from")):
+        if wanted.startswith(start):
+            return f"cannot restore {kind} {given}"
     if "." in wanted:
         return f"cannot restore struct from: {given}"
+    return _reword_scalar(text, given, wanted)
+
+
+def _reword_scalar(text: str, given: str, wanted: str) -> str:
     if given == "int64" and wanted.startswith("int"):
         return text  # It is too large, which only these words say.
     if (given, wanted) == ("int64", "string") or (given == "float64" and wanted.startswith("int")):
