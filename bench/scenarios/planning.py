@@ -1,0 +1,103 @@
+"""
+Planning: what one look at a workload costs, from the caches to rendered actions.
+
+The workload is at rest and one pod of it changes, back and forth: the commonest
+look there is. Nothing is written. Times are CPU times, the median of several.
+"""
+
+import statistics
+import time
+from collections.abc import Callable
+from typing import Any
+
+from bench.events import run
+from bench.families import Shelf, make_children, make_desk, make_ready, make_workload, stamp
+from bench.figures import Figure
+from bench.processes import pin
+from kohort.apis.leaderworkerset.api import LEADER_WORKER_SET
+from kohort.cluster.objects import Object
+from kohort.controller.desk import Desk
+from kohort.planning.plan import plan
+
+SIZE = 8
+ROUNDS = 15
+KEY = ("default", "serve")
+
+
+def measure(quick: bool) -> list[Figure]:
+    """Look at a large workload, and at one a tenth as large."""
+    pin(0)
+    return run(_measure(200 if quick else 1_000))
+
+
+async def _measure(groups: int) -> list[Figure]:
+    figures: list[Figure] = []
+    for carrier in ("statefulsets", "pods"):
+        large, small = _look(groups, carrier), _look(groups // 10, carrier)
+        size = f"{carrier}: {groups:,} groups x {SIZE}"
+        goal = 20 if carrier == "statefulsets" else None
+        whole = sum(large.values())
+        figures += [
+            Figure(f"{size}: observed to plan", large["plan"] * 1e3, "ms", at_most=goal),
+            Figure(
+                f"{size}: whole look",
+                whole * 1e3,
+                "ms",
+                note=", ".join(f"{part} {value * 1e3:.1f}" for part, value in large.items()),
+            ),
+            Figure(
+                f"{carrier}: a group of {groups:,} against one of {groups // 10}",
+                whole / 10 / sum(small.values()),
+                "times",
+                at_most=2,
+                note="1 is flat",
+            ),
+        ]
+    return figures
+
+
+def _look(groups: int, carrier: str) -> dict[str, float]:
+    desk, shelf = make_desk()
+    lws = stamp(make_workload(KEY[1], groups, SIZE, carrier))
+    shelf.put(lws)
+    members = []
+    for child in make_children(lws, groups, SIZE, carrier):
+        shelf.put(child)
+        if child["kind"] == "Pod":
+            members.append(child)
+    _check(desk)
+    found: dict[str, list[float]] = {}
+    for number in range(ROUNDS):
+        pod = stamp(make_ready(members[number // 2 * 37 % len(members)], is_ready=number % 2 == 1))
+        for part, seconds in _time_look(desk, shelf, pod).items():
+            found.setdefault(part, []).append(seconds)
+    return {part: statistics.median(times) for part, times in found.items()}
+
+
+def _check(desk: Desk) -> None:
+    """What is measured is a workload at rest."""
+    root = desk.roots.find(KEY)
+    assert root is not None
+    family = desk.gather(KEY, root)
+    reading = LEADER_WORKER_SET.read(family)
+    decided = plan(reading.workload, reading.observed)
+    assert decided.report.is_done, decided.report
+    assert not LEADER_WORKER_SET.render(family, reading, decided)
+
+
+def _time_look(desk: Desk, shelf: Shelf, pod: Object) -> dict[str, float]:
+    api, found = LEADER_WORKER_SET, {}
+
+    def timed(part: str, act: Callable[..., Any], *arguments: Any) -> Any:
+        began = time.thread_time()
+        answer = act(*arguments)
+        found[part] = time.thread_time() - began
+        return answer
+
+    timed("change", shelf.put, pod)
+    family = timed("snapshot", desk.gather, KEY, desk.roots.find(KEY))
+    reading = timed("read", api.read, family)
+    decided = timed("plan", plan, reading.workload, reading.observed)
+    timed("render", api.render, family, reading, decided)
+    timed("status", api.write_status, family, reading, decided, "2026-01-01T00:00:00Z")
+    return found
