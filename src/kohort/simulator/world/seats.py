@@ -38,6 +38,7 @@ class Seat:
         self._failures: dict[str, int] = {}
         self._count = 0
         self._delivering: list[Cache] = []
+        self._held: set[Kind] = set()
 
     def watch(self, kinds: Iterable[Kind]) -> None:
         """Begin to watch kinds that are not watched yet, with what exists of them."""
@@ -61,8 +62,22 @@ class Seat:
         return receive
 
     def _arrived(self, cache: Cache) -> None:
-        self._delivering.append(cache)
-        self._wake()
+        if cache.kind not in self._held:
+            self._delivering.append(cache)
+            self._wake()
+
+    def hold(self, kind: Kind) -> None:
+        """Let the cache of a kind fall behind: what happens to it arrives later."""
+        self._held.add(kind)
+        self._delivering = [cache for cache in self._delivering if cache.kind != kind]
+
+    def release(self, kind: Kind) -> None:
+        """Let all that was held back arrive."""
+        cache = self.caches.by_kind.get(kind)
+        if kind in self._held:
+            self._held.discard(kind)
+            if cache is not None and cache.inbox:
+                self._arrived(cache)
 
     def deliver(self, events_max: int) -> bool:
         """Let events that have arrived take effect; returns whether some are left."""
@@ -79,7 +94,9 @@ class Seat:
     def deliver_one(self, cache: Cache) -> None:
         """Let the oldest event of one cache take effect."""
         old, new = cache.take(cache.inbox.popleft())
-        for key in self.part.observe(cache.kind, old, new, self.view):
+        keys = self.part.observe(cache.kind, old, new, self.view)
+        # A set has no order of its own, and a simulation must repeat itself.
+        for key in sorted(keys) if isinstance(keys, set) else keys:
             self.add(key)
 
     def add(self, key: str) -> None:
