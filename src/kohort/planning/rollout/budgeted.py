@@ -32,7 +32,7 @@ def plan_budgeted(
     roster = Roster(units, target)
     rolling = count_while_rolling(policy, policy.wanted)
     if progress.target != target:
-        start = max(min(policy.wanted, progress.count), policy.partition)
+        start = max(_shelter(roster, progress, policy), policy.partition)
         count = rolling if progress.count >= policy.wanted else policy.wanted
         return Rollout(start, max(count, min(progress.count, rolling)))
     if progress.count < policy.wanted:
@@ -42,6 +42,19 @@ def plan_budgeted(
     count = step.settle_count(boundary, rolling)
     blocker = step.explain(boundary, target)
     return Rollout(boundary, count, spent(roster, progress, target), blocker)
+
+
+def _shelter(roster: Roster, progress: Progress, policy: RolloutPolicy) -> int:
+    """Where a new target begins: at the wanted units, or above as much surge as has to serve."""
+    boundary = progress.count
+    left = len(roster.ready()) - policy.ready_min
+    while boundary > policy.wanted:
+        serves = roster.is_ready(boundary - 1) and roster.is_stale(boundary - 1)
+        if serves and left <= 0:
+            break
+        left -= serves
+        boundary -= 1
+    return boundary
 
 
 class _Step:
