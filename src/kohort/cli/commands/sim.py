@@ -16,10 +16,13 @@ NODE = Group(
 )
 
 SIM = Group(
-    summary="change the simulation of a running cluster",
-    examples=("node fail gpu-03", "clock", "clock pause", "clock step 300"),
+    summary="change the simulation of a running cluster, or rehearse the operator",
+    examples=("node fail gpu-03", "clock", "clock step 300", "run --seeds 1000"),
     entries={
         "node": Entry("kohort.cli.commands.sim", "NODE", "add, drain, fail and recover nodes"),
         "clock": Entry("kohort.cli.commands.clock", "CLOCK", "show, pause and step delays"),
+        "run": Entry(
+            "kohort.cli.commands.rehearsing", "RUN", "rehearse the operator with faults, from seeds"
+        ),
     },
 )

@@ -1,0 +1,1 @@
+"""Rehearsals: the unchanged operator on a whole cluster in virtual time, with faults."""

@@ -1,0 +1,219 @@
+"""
+A1 to A4: how many groups there may be, how many serve, and who may be given up.
+
+Groups that nobody of ours took down are not held against the operator (A2); what it
+decides is judged by the state at the moment of its write (A3), less what it cannot
+have seen yet: what changed within its patience counts as it was before.
+"""
+
+from collections import deque
+from dataclasses import dataclass
+
+from kohort.cluster.objects import Object
+from kohort.rehearsal.checkers.checker import Checker, Scene
+from kohort.rehearsal.checkers.truth import (
+    WORKLOAD,
+    Commit,
+    Group,
+    is_leaving,
+    revision_of,
+)
+from kohort.rehearsal.play import NAME
+from kohort.simulator import kinds
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What the user asks for."""
+
+    wanted: int
+    unavailable: int
+    surge: int
+    partition: int
+
+    @property
+    def fewest(self) -> int:
+        """The groups that must serve."""
+        return max(0, self.wanted - self.unavailable)
+
+    @property
+    def most(self) -> int:
+        """The groups that may exist."""
+        return self.wanted + self.surge
+
+
+def read_policy(workload: Object) -> Policy:
+    """What a workload asks for; percentages down for missing ones, up for extra ones."""
+    spec = workload["spec"]
+    wanted = spec.get("replicas", 1)
+    rolling = (spec.get("rolloutStrategy") or {}).get("rollingUpdateConfiguration") or {}
+    unavailable = rolling.get("maxUnavailable", 1)
+    surge = rolling.get("maxSurge", 0)
+    if isinstance(unavailable, str):
+        unavailable = int(unavailable[:-1]) * wanted // 100
+    if isinstance(surge, str):
+        surge = -(-int(surge[:-1]) * wanted // 100)
+    return Policy(wanted, unavailable, min(surge, wanted), rolling.get("partition") or 0)
+
+
+class Budget(Checker):
+    """The promises about the number of groups."""
+
+    def __init__(self, scene: Scene) -> None:
+        super().__init__(scene)
+        self._policies: deque[tuple[float, Policy]] = deque()
+        self._uid = ""
+        self._is_armed = False
+        self._most = 0
+        self._ready: set[int] = set()
+        self._ours: set[int] = set()  # given up by the operator, and not back yet
+        self._lost: dict[int, float] = {}  # gone by themselves, and when
+        self._was_there: dict[int, Group] = {}
+        self._deleted: dict[str, bool] = {}  # leaders that the operator deleted, and if hurt
+        names = {fault.name for fault in scene.play.faults}
+        self._is_meddled = "scale-child" in names
+
+    def commit(self, commit: Commit) -> None:
+        """Compare what is there with what was promised."""
+        if commit.kind == WORKLOAD:
+            self._learn(commit)
+        if not self._policies or commit.kind not in (kinds.POD, kinds.STATEFUL_SET):
+            return
+        if commit.kind == kinds.STATEFUL_SET and commit.name == NAME:
+            self._check_step(commit)
+        if commit.kind == kinds.POD and commit.writer and _is_taken(commit):
+            self._check_deletion(commit)
+        self._follow()
+        self._check_counts()
+
+    def _learn(self, commit: Commit) -> None:
+        if commit.new is None:
+            self._policies.clear()
+            self._is_armed = False
+            return
+        uid = commit.new["metadata"]["uid"]
+        if uid != self._uid:
+            self._uid = uid
+            self._is_armed = False
+            self._policies.clear()
+            self._ours.clear()
+        policy = read_policy(commit.new)
+        if not self._policies or self._policies[-1][1] != policy:
+            self._policies.append((self.scene.now(), policy))
+            self._most = max(self._most, policy.most)
+
+    def _recent(self) -> list[Policy]:
+        """What the operator may believe that the user asks for."""
+        since = self.scene.now() - self.scene.patience
+        while len(self._policies) > 1 and self._policies[1][0] < since:
+            self._policies.popleft()
+        return [policy for _, policy in self._policies]
+
+    # Who was given up, and who went by itself.
+
+    def _follow(self) -> None:
+        groups = {group.ordinal: group for group in self.truth.groups()}
+        ready = {ordinal for ordinal, group in groups.items() if group.is_ready}
+        for ordinal in self._ready - ready:
+            if self._is_given_up(self._was_there[ordinal]):
+                self._ours.add(ordinal)
+            else:
+                self._lost[ordinal] = self.scene.now()
+        for ordinal in ready:
+            self._ours.discard(ordinal)
+            self._lost.pop(ordinal, None)
+        self._ready, self._was_there = ready, groups
+        policy = self._policies[-1][1]
+        if all(ordinal in ready for ordinal in range(policy.wanted)):
+            self._is_armed = True
+            self._lost = {o: at for o, at in self._lost.items() if o < policy.wanted}
+            self._ours.clear()
+
+    def _is_given_up(self, group: Group) -> bool:
+        if group.uid in self._deleted:
+            return not self._deleted[group.uid]
+        step = _step_of(self.truth.leader_set)
+        # A group whose revision somebody stripped is lost to that.
+        if step is None or group.uid in self.truth.hurt or not group.revision:
+            return False
+        partition, count, target = step
+        return partition <= group.ordinal < count and group.revision != target
+
+    def _check_counts(self) -> None:
+        policy = self._policies[-1][1]
+        count = len(self.truth.groups())
+        if count <= policy.most:
+            self._most = policy.most
+        elif count > self._most and not self._is_meddled:
+            self.breach(f"A1: {count} groups exist, {self._most} are allowed")
+        if not self._is_armed:
+            return
+        missing = {o for o in range(policy.wanted) if o not in self._ready}
+        excused = len(missing - self._ours) + sum(o >= policy.wanted for o in self._lost)
+        least = min(p.fewest for p in self._recent())
+        if len(self._ready) < least - excused:
+            text = f"{len(self._ready)} groups serve, {least} are promised, {excused} excused"
+            self.breach(f"A2: {text}")
+
+    # What the operator decides.
+
+    def _check_step(self, commit: Commit) -> None:
+        before, after = _step_of(commit.old), _step_of(commit.new)
+        if not commit.writer or before is None or after is None:
+            return
+        partition, _, target = after
+        if partition < before[0] and partition < min(p.partition for p in self._recent()):
+            self.breach(f"A4: the partition goes down to {partition}, below the user's")
+        highest = max(p.partition for p in self._recent())
+        if target == before[2] and partition > max(before[0], highest):
+            self.breach(f"A4: the partition rises from {before[0]} to {partition}")
+        groups = self.truth.groups()
+        given = {g.ordinal for g in groups if _is_released(g, after)}
+        new = {g.ordinal for g in groups if g.ordinal in given and not _is_released(g, before)}
+        self._check_decision(given, new, f"{before[:2]} to {after[:2]}")
+
+    def _check_deletion(self, commit: Commit) -> None:
+        assert commit.old is not None
+        uid = commit.old["metadata"]["uid"]
+        group = next((g for g in self._was_there.values() if g.uid == uid), None)
+        if group is None:
+            return
+        self._deleted[uid] = is_hurt = uid in self.truth.hurt or not group.revision
+        policies = self._recent()
+        step = _step_of(self.truth.leader_set)
+        is_released = step is not None and _is_released(group, step)
+        if is_hurt or is_released or group.ordinal not in self._ready:
+            return
+        if group.ordinal < min(min(p.partition, p.wanted) for p in policies):
+            self.breach(f"A4: group {group.ordinal} is below the partition and was deleted")
+        if group.ordinal < min(p.wanted for p in policies):
+            self._check_decision({group.ordinal}, {group.ordinal}, f"delete {group.ordinal}")
+
+    def _check_decision(self, given: set[int], new: set[int], what: str) -> None:
+        since = self.scene.now() - self.scene.patience
+        recent = {ordinal for ordinal, at in self._lost.items() if at >= since}
+        serving = self._ready | recent
+        left = len(serving - given)
+        least = min(p.fewest for p in self._recent())
+        if new & self._ready and left < least:
+            self.breach(f"A3: {what} leaves {left} groups that serve, {least} are promised")
+
+
+def _is_released(group: Group, step: tuple[int, int, str]) -> bool:
+    partition, count, target = step
+    return group.ordinal >= count or (group.ordinal >= partition and group.revision != target)
+
+
+def _step_of(leader_set: Object | None) -> tuple[int, int, str] | None:
+    if leader_set is None:
+        return None
+    spec = leader_set["spec"]
+    rolling = (spec.get("updateStrategy") or {}).get("rollingUpdate") or {}
+    return rolling.get("partition") or 0, spec["replicas"], revision_of(leader_set)
+
+
+def _is_taken(commit: Commit) -> bool:
+    """Whether this write began the end of a pod."""
+    if commit.old is None or is_leaving(commit.old):
+        return False
+    return commit.new is None or is_leaving(commit.new)

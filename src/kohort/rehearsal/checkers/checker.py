@@ -1,0 +1,45 @@
+"""
+What all checkers have in common: the truth, a way to say that it is wrong, and three moments.
+
+``commit`` is called after every committed write, ``request`` when the operator asks
+for one, and ``end`` when the quiet period is over.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from kohort.rehearsal.checkers.truth import Commit, Truth
+from kohort.rehearsal.plane import Request
+from kohort.rehearsal.play import Play
+
+
+@dataclass(slots=True)
+class Scene:
+    """What a checker may know."""
+
+    play: Play
+    truth: Truth
+    now: Callable[[], float]
+    breach: Callable[[str], None]
+    patience: float  # for how long the operator may not have seen what happened
+
+
+class Checker:
+    """Holds some promises against what happens; by default none."""
+
+    def __init__(self, scene: Scene) -> None:
+        self.scene = scene
+        self.truth = scene.truth
+        self.breach = scene.breach
+
+    def commit(self, commit: Commit) -> None:
+        """A write took effect."""
+
+    def request(self, request: Request) -> None:
+        """The operator asks for a write."""
+
+    def quiet(self) -> None:
+        """All faults are over."""
+
+    def end(self) -> None:
+        """The quiet period is over."""

@@ -1,0 +1,100 @@
+"""
+O2, O3 and O5: after the faults everything comes to the state that was asked for, and rests there.
+
+What counts is the last spec, not the way to it: which groups exist, from which
+template, what the status says, and that nobody writes any more.
+"""
+
+from kohort.cluster.objects import Object
+from kohort.controller.lease import LEASE
+from kohort.rehearsal.checkers.budget import read_policy
+from kohort.rehearsal.checkers.checker import Checker, Scene
+from kohort.rehearsal.checkers.truth import (
+    KEY,
+    OWNER,
+    Commit,
+    labels_of,
+    revision_of,
+)
+from kohort.rehearsal.play import NAME, PODS
+from kohort.simulator import kinds
+
+
+class Stability(Checker):
+    """Convergence and silence."""
+
+    def __init__(self, scene: Scene) -> None:
+        super().__init__(scene)
+        self.last_write = 0.0
+        self.last: Commit | None = None
+
+    def commit(self, commit: Commit) -> None:
+        """Remember when something was last written."""
+        if commit.kind != LEASE:
+            self.last_write = commit.at
+            self.last = commit
+
+    def find_trouble(self) -> str:
+        """What is not as it was asked for; empty if all is."""
+        workload = self.truth.workload
+        if workload is None:
+            return "the workload does not exist"
+        return (
+            self._find_in_groups(workload)
+            or self._find_in_objects(workload)
+            or self._find_in_status(workload)
+        )
+
+    def _find_in_groups(self, workload: Object) -> str:
+        policy = read_policy(workload)
+        template = workload["spec"]["leaderWorkerTemplate"]
+        image = template["workerTemplate"]["spec"]["containers"][0]["image"]
+        size = template.get("size", 1)
+        pods = self.truth.objects[kinds.POD]
+        wanted = {f"{NAME}-{g}" for g in range(policy.wanted)}
+        wanted |= {f"{NAME}-{g}-{w}" for g in range(policy.wanted) for w in range(1, size)}
+        if set(pods) != wanted:
+            return f"pods {sorted(pods)}, not {sorted(wanted)}"
+        groups = self.truth.groups()
+        if [g.ordinal for g in groups if g.is_ready] != list(range(policy.wanted)):
+            return f"ready groups {sorted(self.truth.ready())} of {policy.wanted}"
+        for pod in pods.values():
+            if pod["spec"]["containers"][0]["image"] != image:
+                return f"pod {pod['metadata']['name']} has not {image}"
+        keys = {revision_of(pod) for pod in pods.values()}
+        return f"pods of revisions {keys}" if len(keys) > 1 else ""
+
+    def _find_in_objects(self, workload: Object) -> str:
+        policy = read_policy(workload)
+        template = workload["spec"]["leaderWorkerTemplate"]
+        sets = set(self.truth.objects[kinds.STATEFUL_SET])
+        wanted: set[str] = set()
+        if self.scene.play.carrier != PODS:
+            wanted = {NAME}
+            if template.get("size", 1) > 1:
+                wanted |= {f"{NAME}-{g}" for g in range(policy.wanted)}
+        if sets != wanted:
+            return f"sets {sorted(sets)}, not {sorted(wanted)}"
+        services = self.truth.objects[kinds.SERVICE]
+        if NAME not in services:
+            return "there is no service"
+        uid = workload["metadata"]["uid"]
+        revisions = [
+            r
+            for r in self.truth.objects[kinds.REVISION].values()
+            if labels_of(r).get(OWNER) == NAME
+            and labels_of(r).get(KEY)
+            and any(o["uid"] == uid for o in r["metadata"].get("ownerReferences") or ())
+        ]
+        return "" if len(revisions) == 1 else f"{len(revisions)} revisions in force"
+
+    def _find_in_status(self, workload: Object) -> str:
+        policy = read_policy(workload)
+        status = workload.get("status") or {}
+        if status.get("observedGeneration") != workload["metadata"]["generation"]:
+            return "the status is of an old generation"
+        counts = [status.get(k, 0) for k in ("replicas", "readyReplicas", "updatedReplicas")]
+        if counts != [policy.wanted] * 3:
+            return f"the status counts {counts}"
+        true = {c["type"] for c in status.get("conditions") or () if c["status"] == "True"}
+        return "" if true == {"Available"} else f"conditions {sorted(true)}"

@@ -1,0 +1,213 @@
+"""
+The truth: every object as it is stored, and the groups that it amounts to.
+
+It listens to the store itself, so it is never behind and has nobody's view. It
+knows how LeaderWorkerSet labels its objects, on either carrier, and nothing of how
+anybody plans.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+
+from kohort.cluster.objects import Kind, Object
+from kohort.controller.lease import LEASE
+from kohort.rehearsal.plane import WRITER
+from kohort.rehearsal.play import NAME, NAMESPACE
+from kohort.simulator import kinds
+from kohort.simulator.api.api import Api
+from kohort.simulator.store.entries import Change, Event
+
+PREFIX = "leaderworkerset.sigs.k8s.io/"
+OWNER, INDEX, GROUP = f"{PREFIX}name", f"{PREFIX}worker-index", f"{PREFIX}group-index"
+KEY, SIZE = f"{PREFIX}template-revision-hash", f"{PREFIX}size"
+WORKLOAD = Kind("leaderworkerset.x-k8s.io", "v1", "LeaderWorkerSet", "leaderworkersets")
+CHILDREN = (kinds.POD, kinds.STATEFUL_SET, kinds.SERVICE, kinds.REVISION)
+KINDS = (WORKLOAD, *CHILDREN, LEASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """One committed write: what it changed, who asked for it, and when."""
+
+    kind: Kind
+    name: str
+    old: Object | None
+    new: Object | None  # None: gone
+    writer: str  # empty: somebody else than the operator
+    at: float
+
+
+@dataclass(slots=True)
+class Group:
+    """One group: its leader, and all that belongs to this very leader."""
+
+    ordinal: int
+    leader: Object
+    workers: list[Object]
+    size: int
+
+    @property
+    def uid(self) -> str:
+        """The incarnation."""
+        uid: str = self.leader["metadata"]["uid"]
+        return uid
+
+    @property
+    def revision(self) -> str:
+        """The revision of its leader."""
+        return revision_of(self.leader)
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether it is whole, of one revision, and every member is ready."""
+        staying = [pod for pod in self.workers if not is_leaving(pod)]
+        members = [self.leader, *staying]
+        if len(members) != self.size or not all(map(is_ready, members)):
+            return False
+        return len({revision_of(pod) for pod in members}) == 1
+
+
+@dataclass(slots=True)
+class Truth:
+    """All objects of the workload, at every version."""
+
+    api: Api
+    now: Callable[[], float]
+    objects: dict[Kind, dict[str, Object]] = field(default_factory=dict)
+    listeners: list[Callable[[Commit], None]] = field(default_factory=list)
+    log: list[str] = field(default_factory=list)
+    hurt: set[str] = field(default_factory=set)  # incarnations of which a member failed
+    _groups: list[Group] | None = None
+
+    def __post_init__(self) -> None:
+        for kind in KINDS:
+            self.objects[kind] = {}
+            bucket = self.api.registry.of(kind).bucket
+            self.api.store.subscribe(bucket, self._listener(kind))
+
+    def _listener(self, kind: Kind) -> Callable[[Event], None]:
+        held = self.objects[kind]
+
+        def listen(event: Event) -> None:
+            namespace, name = event.entry.key
+            if namespace != NAMESPACE and kind != LEASE:
+                return
+            old = held.get(name)
+            before = self.groups() if kind == kinds.POD else []
+            if event.change is Change.DELETED:
+                new = None
+                held.pop(name, None)
+            else:
+                new = held[name] = orjson.loads(event.entry.raw)
+            self._groups = None
+            self._note_wounds(before)
+            commit = Commit(kind, name, old, new, WRITER.get(), self.now())
+            self.log.append(
+                f"{event.rv} {commit.at:.4f} {event.change} {kind.name} {name} {commit.writer}"
+            )
+            for listener in self.listeners:
+                listener(commit)
+
+        return listen
+
+    def _note_wounds(self, before: list[Group]) -> None:
+        """A member that was there and is leaving, gone or restarted has failed its group."""
+        if not before:
+            return
+        pods = self.objects[kinds.POD]
+        for group in before:
+            for pod in (group.leader, *group.workers):
+                if _has_failed(pod, pods.get(pod["metadata"]["name"]), pod is group.leader):
+                    self.hurt.add(group.uid)
+
+    @property
+    def workload(self) -> Object | None:
+        """The workload, if it exists."""
+        return self.objects[WORKLOAD].get(NAME)
+
+    @property
+    def leader_set(self) -> Object | None:
+        """The set of all leaders, on that carrier."""
+        return self.objects[kinds.STATEFUL_SET].get(NAME)
+
+    def pods(self) -> list[Object]:
+        """All pods of the workload."""
+        found = self.objects[kinds.POD].values()
+        return [pod for pod in found if labels_of(pod).get(OWNER) == NAME]
+
+    def groups(self) -> list[Group]:
+        """The groups whose leader is not leaving, lowest ordinal first."""
+        if self._groups is None:
+            pods = self.pods()
+            leaders = [p for p in pods if labels_of(p).get(INDEX) == "0" and not is_leaving(p)]
+            found = [self._group(leader, pods) for leader in leaders]
+            self._groups = sorted(found, key=lambda group: group.ordinal)
+        return self._groups
+
+    def _group(self, leader: Object, pods: list[Object]) -> Group:
+        name, uid = leader["metadata"]["name"], leader["metadata"]["uid"]
+        owners = {uid}
+        held = self.objects[kinds.STATEFUL_SET].get(name)
+        if held is not None and controller_of(held) == uid:
+            owners.add(held["metadata"]["uid"])
+        workers = [p for p in pods if labels_of(p).get(INDEX) != "0" and controller_of(p) in owners]
+        size = int(annotations_of(leader).get(SIZE, "1"))
+        return Group(int(name.rsplit("-", 1)[1]), leader, workers, size)
+
+    def ready(self) -> set[int]:
+        """The ordinals of the groups that serve."""
+        return {group.ordinal for group in self.groups() if group.is_ready}
+
+
+def labels_of(obj: Object) -> dict[str, str]:
+    """The labels."""
+    return obj["metadata"].get("labels") or {}
+
+
+def annotations_of(obj: Object) -> dict[str, str]:
+    """The annotations."""
+    return obj["metadata"].get("annotations") or {}
+
+
+def revision_of(obj: Object) -> str:
+    """The revision that an object was made from."""
+    return labels_of(obj).get(KEY, "")
+
+
+def is_leaving(obj: Object) -> bool:
+    """Whether it is being deleted."""
+    return "deletionTimestamp" in obj["metadata"]
+
+
+def controller_of(obj: Object) -> str:
+    """The uid of the one who controls it."""
+    owners: list[Any] = obj["metadata"].get("ownerReferences") or []
+    return next((o["uid"] for o in owners if o.get("controller")), "")
+
+
+def is_ready(pod: Object) -> bool:
+    """Whether a pod serves."""
+    if is_leaving(pod):
+        return False
+    conditions = (pod.get("status") or {}).get("conditions") or ()
+    return any(c["type"] == "Ready" and c["status"] == "True" for c in conditions)
+
+
+def restarts_of(pod: Object) -> int:
+    """How often its containers were started again."""
+    statuses = (pod.get("status") or {}).get("containerStatuses") or ()
+    return sum(status.get("restartCount", 0) for status in statuses)
+
+
+def has_ended(pod: Object) -> bool:
+    """Whether none of its containers will run again."""
+    return (pod.get("status") or {}).get("phase") in ("Failed", "Succeeded")
+
+
+def _has_failed(before: Object, now: Object | None, is_leader: bool) -> bool:
+    if now is None or now["metadata"]["uid"] != before["metadata"]["uid"]:
+        return True
+    return bool(restarts_of(now)) or has_ended(now) or (is_leaving(now) and not is_leader)

@@ -1,0 +1,92 @@
+"""
+A play: everything that one rehearsal depends on, as a value.
+
+The same play gives the same run, bit for bit. It is what a seed is drawn into, what
+is shrunk when it fails, and what a scenario file holds.
+"""
+
+from dataclasses import dataclass, replace
+
+from kohort.cluster.objects import Object
+from kohort.simulator.stages import NEVER_READY
+
+NAME = "x"
+NAMESPACE = "default"
+RECREATE, AFTER_START, KEEP = "RecreateGroupOnPodRestart", "RecreateGroupAfterStart", "None"
+TOGETHER, LEADER_FIRST = "LeaderCreated", "LeaderReady"
+STATEFULSETS, PODS = "statefulsets", "pods"
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One thing that goes wrong, or that somebody does; what its fields mean depends on which."""
+
+    name: str
+    at: float = 0.0  # seconds after the workload was made
+    n: int = 0  # or: with the n-th request of the operator
+    span: int = 1  # how many requests in a row
+    seconds: float = 0.0  # how long it lasts
+    kind: str = ""  # of objects
+    pick: int = 0  # which of several; counted around
+    value: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Play:
+    """A small workload, the manner of the run, and what goes wrong in it."""
+
+    seed: int = 0  # decides the order of what happens at one moment
+    groups: int = 2
+    size: int = 2
+    unavailable: int | str = 1
+    surge: int | str = 0
+    partition: int = 0
+    restart: str = RECREATE
+    startup: str = TOGETHER
+    carrier: str = STATEFULSETS
+    replicas: int = 1  # processes of the operator; with more than one they elect a leader
+    is_gated: bool = False  # the sets' controller honours maxUnavailable
+    is_mixed: bool = True  # what is ready at one moment runs in any order
+    latency: float = 0.0  # requests of the operator take up to so many seconds
+    faults: tuple[Fault, ...] = ()
+
+    def without(self, faults: set[int]) -> "Play":
+        """The same play with some faults, by their places, left out."""
+        kept = tuple(f for place, f in enumerate(self.faults) if place not in faults)
+        return replace(self, faults=kept)
+
+
+def make_workload(play: Play) -> Object:
+    """The object that the user makes."""
+    rolling = {
+        "maxUnavailable": play.unavailable,
+        "maxSurge": play.surge,
+        "partition": play.partition,
+    }
+    return {
+        "apiVersion": "leaderworkerset.x-k8s.io/v1",
+        "kind": "LeaderWorkerSet",
+        "metadata": {"name": NAME, "annotations": {"kohort.dev/carrier": play.carrier}},
+        "spec": {
+            "replicas": play.groups,
+            "startupPolicy": play.startup,
+            "rolloutStrategy": {
+                "type": "RollingUpdate",
+                "rollingUpdateConfiguration": rolling,
+            },
+            "leaderWorkerTemplate": {
+                "size": play.size,
+                "restartPolicy": play.restart,
+                "workerTemplate": make_template("engine:1"),
+            },
+        },
+    }
+
+
+def make_template(image: str, *, is_bad: bool = False) -> Object:
+    """The template of all pods; a bad one never becomes ready."""
+    notes = {NEVER_READY: "true"} if is_bad else {}
+    return {
+        "metadata": {"annotations": notes},
+        "spec": {"containers": [{"name": "engine", "image": image}]},
+    }

@@ -1,0 +1,134 @@
+"""
+One rehearsal from its first write to silence: the same play, the same run, bit for bit.
+
+Faults come first; then all of them end, and everything has to come to rest within a
+bound and to stay so. A failed run tells which promises were broken, and when.
+"""
+
+import asyncio
+import time
+from dataclasses import dataclass, replace
+from hashlib import sha256
+
+from kohort.rehearsal.acting import act
+from kohort.rehearsal.checkers import ALL, Checker, Scene
+from kohort.rehearsal.checkers.stability import Stability
+from kohort.rehearsal.checkers.truth import WORKLOAD
+from kohort.rehearsal.choices import Choices
+from kohort.rehearsal.faults import draw_play
+from kohort.rehearsal.looping import Stuck, run_virtually
+from kohort.rehearsal.plane import Request
+from kohort.rehearsal.play import Play, make_workload
+from kohort.rehearsal.stage import Stage
+
+SETTLE_SECONDS_MAX = 420.0
+SILENCE_SECONDS = 70.0
+POLL_SECONDS = 2.0
+_DELAYS = {"lag", "relist", "break", "slow-request", "slow-answer"}
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of a play."""
+
+    play: Play
+    breaches: tuple[str, ...]
+    digest: str  # of everything that was written, by whom and when
+    log: tuple[str, ...]
+    writes: int
+    virtual_seconds: float
+    real_seconds: float
+
+    @property
+    def is_good(self) -> bool:
+        """Whether every promise was kept."""
+        return not self.breaches
+
+    def without_log(self) -> "Outcome":
+        """The same without what was written."""
+        return replace(self, log=())
+
+
+def rehearse_seed(seed: int) -> Outcome:
+    """Run what a seed means."""
+    return rehearse(draw_play(seed))
+
+
+def rehearse(play: Play) -> Outcome:
+    """Run one play."""
+    begun = time.perf_counter()
+    order = Choices(play.seed).fork("loop")
+    stages: list[Stage] = []
+    try:
+        run_virtually(lambda: _perform(play, stages), order.mix if play.is_mixed else None)
+    except Stuck as error:
+        stages[-1].breach(f"O6: {error}")
+    stage = stages[-1]
+    log = tuple(stage.truth.log)
+    return Outcome(
+        play,
+        tuple(dict.fromkeys(stage.breaches)),
+        sha256("\n".join(log).encode()).hexdigest(),
+        log,
+        stage.trouble.count,
+        stage.clock.elapsed(),
+        time.perf_counter() - begun,
+    )
+
+
+async def _perform(play: Play, stages: list[Stage]) -> None:
+    stage = await Stage.open(play)
+    stages.append(stage)
+    checkers = _watch(stage)
+    stage.start()
+    try:
+        await stage.create(WORKLOAD, make_workload(play))
+        await asyncio.gather(*(act(stage, fault) for fault in play.faults))
+        # Whatever has to happen with the n-th request has had its time, too.
+        await asyncio.sleep(POLL_SECONDS)
+        stage.trouble.end()
+        for checker in checkers:
+            checker.quiet()
+        await _settle(stage, checkers)
+        for checker in checkers:
+            checker.end()
+    finally:
+        await stage.close()
+
+
+def _watch(stage: Stage) -> list[Checker]:
+    scene = Scene(
+        stage.play, stage.truth, stage.clock.elapsed, stage.breach, _patience_of(stage.play)
+    )
+    checkers = [make(scene) for make in ALL]
+    for checker in checkers:
+        stage.truth.listeners.append(checker.commit)
+
+    def on_request(request: Request) -> None:
+        for checker in checkers:
+            checker.request(request)
+
+    stage.trouble.on_request = on_request
+    return checkers
+
+
+def _patience_of(play: Play) -> float:
+    """For how long the operator may not have seen what happened."""
+    delays = sum(f.seconds * f.span for f in play.faults if f.name in _DELAYS)
+    return 1.0 + 5 * play.latency + delays
+
+
+async def _settle(stage: Stage, checkers: list[Checker]) -> None:
+    stability = next(c for c in checkers if isinstance(c, Stability))
+    end = stage.clock.elapsed() + SETTLE_SECONDS_MAX
+    trouble = ""
+    while stage.clock.elapsed() < end:
+        await asyncio.sleep(POLL_SECONDS)
+        stage.check_alive()
+        trouble = stability.find_trouble()
+        is_silent = stage.clock.elapsed() - stability.last_write >= SILENCE_SECONDS
+        if not trouble and is_silent:
+            return
+    last = stability.last
+    text = f"{last.kind.name} {last.name} by {last.writer or 'others'}" if last else "nothing"
+    stage.breach(f"O2: {trouble or f'it never rests, last written: {text}'}")

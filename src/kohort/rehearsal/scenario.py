@@ -1,0 +1,80 @@
+"""
+Scenario files: plays that people can read, keep and send.
+
+A file names the workload and lists what happens to it. ``expect`` says which
+promises the run breaks; a file of the corpus expects none, and names the report
+that it came from.
+"""
+
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from kohort.cluster.errors import KohortError
+from kohort.rehearsal.faults import CATALOGUE
+from kohort.rehearsal.play import Fault, Play
+
+
+class ScenarioError(KohortError):
+    """A file that is not a scenario."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """A play with a story."""
+
+    about: str
+    play: Play
+    issues: tuple[str, ...] = ()  # where it was reported
+
+
+_PLAY_FIELDS = {field.name for field in fields(Play)} - {"faults"}
+_FAULT_FIELDS = {field.name for field in fields(Fault)} - {"name"}
+
+
+def load_scenario(path: Path) -> Scenario:
+    """Read a scenario file."""
+    try:
+        document = yaml.safe_load(path.read_text())
+    except (OSError, yaml.YAMLError) as error:
+        raise ScenarioError(f"{path}: {error}") from error
+    if not isinstance(document, dict) or not isinstance(document.get("faults", []), list):
+        raise ScenarioError(f"{path}: a scenario is a mapping with 'workload' and 'faults'")
+    workload = document.get("workload") or {}
+    _refuse_unknown(path, "workload", workload, _PLAY_FIELDS)
+    faults = tuple(_read_fault(path, fault) for fault in document.get("faults") or [])
+    issues = tuple(str(issue) for issue in document.get("issues") or ())
+    return Scenario(str(document.get("about", "")), Play(**workload, faults=faults), issues)
+
+
+def _read_fault(path: Path, fault: Any) -> Fault:
+    if not isinstance(fault, dict) or fault.get("fault") not in CATALOGUE:
+        known = ", ".join(sorted(CATALOGUE))
+        raise ScenarioError(f"{path}: {fault!r} is no fault; there are: {known}")
+    values = {key: value for key, value in fault.items() if key != "fault"}
+    _refuse_unknown(path, fault["fault"], values, _FAULT_FIELDS)
+    return Fault(fault["fault"], **values)
+
+
+def _refuse_unknown(path: Path, place: str, values: dict[str, Any], known: set[str]) -> None:
+    unknown = sorted(set(values) - known)
+    if unknown:
+        raise ScenarioError(f"{path}: {place} has no field {unknown[0]!r}")
+
+
+def write_scenario(scenario: Scenario) -> str:
+    """The text of a scenario file; what is as usual is left out."""
+    usual, plain = asdict(Play()), asdict(Fault(""))
+    play = asdict(scenario.play)
+    document: dict[str, Any] = {"about": scenario.about}
+    if scenario.issues:
+        document["issues"] = list(scenario.issues)
+    document["workload"] = {k: play[k] for k in sorted(_PLAY_FIELDS) if play[k] != usual[k]}
+    document["faults"] = [
+        {"fault": f["name"], **{k: v for k, v in f.items() if k != "name" and v != plain[k]}}
+        for f in play["faults"]
+    ]
+    text: str = yaml.safe_dump(document, sort_keys=False, width=100)
+    return text

@@ -1,0 +1,195 @@
+"""
+The stage: a whole cluster, the unchanged operator, the truth about both, in virtual time.
+
+A cluster is furnished once for all rehearsals of a process and copied for each, and
+the kinds that are served are shared, because nobody changes them.
+"""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from random import Random
+
+from kohort.apis.api import DEFAULTS
+from kohort.apis.leaderworkerset.api import LEADER_WORKER_SET
+from kohort.cluster.errors import ClusterError, Forbidden, InternalError
+from kohort.cluster.objects import Kind, Object
+from kohort.rehearsal.candidates import Candidate, OperatorTime, Surroundings
+from kohort.rehearsal.checkers.truth import Truth
+from kohort.rehearsal.choices import Choices
+from kohort.rehearsal.looping import LoopClock
+from kohort.rehearsal.plane import Trouble
+from kohort.rehearsal.play import NAMESPACE, Play
+from kohort.simulator import kinds
+from kohort.simulator.admission.inprocess import ApiAdmission
+from kohort.simulator.api.admission import Review
+from kohort.simulator.api.api import Api
+from kohort.simulator.api.registry import Registry
+from kohort.simulator.api.requests import (
+    DeleteOptions,
+    Patch,
+    PatchType,
+    User,
+    WriteOptions,
+)
+from kohort.simulator.builtins.endpoints.controller import EndpointsKeeper
+from kohort.simulator.builtins.garbage.controller import GarbageCollector
+from kohort.simulator.builtins.statefulsets.controller import StatefulSets
+from kohort.simulator.embedded.bootstrap import bootstrap
+from kohort.simulator.kubelet import Kubelet
+from kohort.simulator.nodes import NodeMake, Nodes
+from kohort.simulator.resources.builtin import builtin_resources
+from kohort.simulator.scheduling.scheduler import Scheduler
+from kohort.simulator.stages import KubeletStages
+from kohort.simulator.steps import Part
+from kohort.simulator.store.entries import Entry
+from kohort.simulator.store.store import Store
+from kohort.simulator.world import World
+
+NODES = 3
+USER = WriteOptions(manager="user")
+TRIES_MAX = 60
+
+
+class Gate(ApiAdmission):
+    """Our admission, which may not answer; then the server refuses what it should have seen."""
+
+    is_down = False
+    is_full = False  # a quota has no room for pods
+
+    async def mutate(self, review: Review) -> Object:
+        """The object as our webhooks change it."""
+        self._refuse(review, mutates=True)
+        return await super().mutate(review)
+
+    async def validate(self, review: Review) -> None:
+        """Whether our webhooks take it."""
+        self._refuse(review, mutates=False)
+        await super().validate(review)
+
+    def _refuse(self, review: Review, *, mutates: bool) -> None:
+        if self.is_down and self._asked(review, mutates=mutates):
+            raise InternalError("failed calling webhook: connection refused")
+        is_pod = review.target.resource.kind == kinds.POD and not review.target.subresource
+        if self.is_full and mutates and is_pod and review.operation == "CREATE":
+            raise Forbidden("pods is forbidden: exceeded quota: gpus")
+
+
+@dataclass(frozen=True, slots=True)
+class _Furniture:
+    """A cluster before anybody asks for anything."""
+
+    registry: Registry
+    revision: int
+    entries: tuple[tuple[str, Entry], ...]
+
+
+_furniture: list[_Furniture] = []
+
+
+async def _furnish(clock: LoopClock) -> _Furniture:
+    if not _furniture:
+        registry = Registry(builtin_resources())
+        api = Api(Store(), registry, clock.now, Random(0))
+        await bootstrap(api, NodeMake(NODES, 1, 8))
+        definition = LEADER_WORKER_SET.definition()
+        await api.create(api.target(kinds.DEFINITION), definition, WriteOptions())
+        entries = tuple(
+            (name, entry)
+            for name, bucket in api.store.buckets.items()
+            for entry in bucket.entries.values()
+        )
+        _furniture.append(_Furniture(registry, api.store.revision, entries))
+    return _furniture[0]
+
+
+class Stage:
+    """One rehearsal's cluster, and hands to change it with."""
+
+    def __init__(self, play: Play, furniture: _Furniture, clock: LoopClock) -> None:
+        self.play = play
+        self.clock = clock
+        self.breaches: list[str] = []
+        self.order = Choices(play.seed).fork("order")
+        store = Store()
+        furniture.registry.listeners.clear()
+        self.api = Api(store, furniture.registry, clock.now, Random(play.seed))
+        store.restore(furniture.revision, furniture.entries)
+        self.gate = Gate([LEADER_WORKER_SET], DEFAULTS)
+        self.api.context.admission = self.gate
+        self.kubelet = Kubelet(KubeletStages(), emits=False)
+        self.world = World(self.api, self._parts(), clock)
+        self.truth = Truth(self.api, clock.elapsed)
+        self.time = OperatorTime()
+        self.trouble = Trouble(play.faults, self.order, play.latency)
+        around = Surroundings(self.api, self.trouble, self.time, DEFAULTS, play.seed, self.breach)
+        elects = play.replicas > 1
+        self.candidates = [Candidate(n, around, elects=elects) for n in range(play.replicas)]
+        self._tasks: list[asyncio.Future[None]] = []
+
+    @classmethod
+    async def open(cls, play: Play) -> "Stage":
+        """Make the stage; nobody acts yet."""
+        clock = LoopClock(asyncio.get_running_loop())
+        return cls(play, await _furnish(clock), clock)
+
+    def _parts(self) -> list[Part]:
+        return [
+            StatefulSets(honours_max_unavailable=self.play.is_gated),
+            EndpointsKeeper(),
+            GarbageCollector(),
+            Scheduler(),
+            self.kubelet,
+            Nodes(),
+        ]
+
+    def start(self) -> None:
+        """Let the cluster and the operator act."""
+        self._tasks = [asyncio.ensure_future(self.world.run())]
+        self._tasks += [asyncio.ensure_future(candidate.run()) for candidate in self.candidates]
+
+    def check_alive(self) -> None:
+        """Raise what ended a part of the cluster, if something did."""
+        for task in self._tasks:
+            if task.done():
+                task.result()
+
+    async def close(self) -> None:
+        """Let nobody act any more."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def breach(self, text: str) -> None:
+        """Note that something happened which must not."""
+        self.breaches.append(f"{text} at {self.clock.elapsed():.2f} s")
+
+    # What users do. A user whom the server cannot serve tries again.
+
+    async def create(self, kind: Kind, obj: Object) -> None:
+        """Make an object."""
+        namespace = NAMESPACE if kind.namespaced else ""
+        await self._insist(lambda: self.api.create(self.api.target(kind, namespace), obj, USER))
+
+    async def patch(self, kind: Kind, name: str, patch: Object, part: str = "") -> None:
+        """Change part of an object."""
+        target = self.api.target(kind, NAMESPACE if kind.namespaced else "", name, part)
+        body = Patch(PatchType.MERGE, patch)
+        await self._insist(lambda: self.api.patch(target, body, USER))
+
+    async def delete(self, kind: Kind, name: str, grace: int | None = None) -> None:
+        """Delete an object."""
+        target = self.api.target(kind, NAMESPACE, name)
+        options = DeleteOptions(grace, "Background", user=User())
+        await self._insist(lambda: self.api.delete(target, options))
+
+    async def _insist(self, ask: Callable[[], object]) -> None:
+        for _ in range(TRIES_MAX):
+            try:
+                await ask()  # type: ignore[misc]
+                return
+            except InternalError:
+                await asyncio.sleep(1.0)
+            except ClusterError:
+                # It has gone, or is not allowed: the user lets it be.
+                return

@@ -1,0 +1,78 @@
+"""Rehearsals: fixed seeds with faults, one fresh seed, and the corpus; every promise is kept."""
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from kohort.rehearsal.choices import Choices
+from kohort.rehearsal.faults import draw_play
+from kohort.rehearsal.running import rehearse, rehearse_seed
+from kohort.rehearsal.scenario import Scenario, load_scenario, write_scenario
+
+CORPUS = sorted((Path(__file__).parent / "corpus").glob("*.yaml"))
+SEEDS, ITEMS = 300, 12
+REPLAY = "replay it with: kohort sim run --seed {}"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", range(0, SEEDS, SEEDS // ITEMS))
+def test_fixed_seeds_keep_every_promise(first: int):
+    for seed in range(first, first + SEEDS // ITEMS):
+        outcome = rehearse_seed(seed)
+        assert outcome.is_good, f"{outcome.breaches[:3]}; {REPLAY.format(seed)}"
+
+
+def test_a_fresh_seed_keeps_every_promise():
+    seed = time.time_ns() // 1_000_000 % 2**31
+    print(REPLAY.format(seed))
+    outcome = rehearse_seed(seed)
+    assert outcome.is_good, f"{outcome.breaches[:3]}; {REPLAY.format(seed)}"
+
+
+@pytest.mark.parametrize("path", CORPUS, ids=lambda path: path.stem)
+def test_a_scenario_of_the_corpus_keeps_every_promise(path: Path):
+    scenario = load_scenario(path)
+    assert scenario.about
+    outcome = rehearse(scenario.play)
+    assert outcome.is_good, outcome.breaches[:3]
+
+
+@pytest.mark.parametrize("seed", [3, 12, 27])
+def test_one_seed_is_one_run(seed: int):
+    assert rehearse_seed(seed).log == rehearse_seed(seed).log
+
+
+def test_one_seed_is_one_run_in_every_process():
+    code = (
+        "from kohort.rehearsal.running import rehearse_seed as r; print(r(5).digest, r(8).digest)"
+    )
+    digests = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env={"PYTHONHASHSEED": seed, "PYTHONPATH": ":".join(sys.path)},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(digests) == 1
+
+
+def test_a_scenario_survives_being_written_and_read(tmp_path: Path):
+    path = tmp_path / "scenario.yaml"
+    for seed in range(20):
+        play = draw_play(seed)
+        path.write_text(write_scenario(Scenario("a story", play, ("lws#1",))))
+        assert load_scenario(path) == Scenario("a story", play, ("lws#1",))
+
+
+def test_recorded_choices_are_taken_again():
+    first = Choices(7)
+    words = [first.pick("abcdef") for _ in range(20)]
+    again = Choices(recorded=first.taken)
+    assert [again.pick("abcdef") for _ in range(20)] == words
+    assert again.pick("abcdef") == "a"
