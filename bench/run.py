@@ -28,6 +28,7 @@ SCENARIOS = (
     "running",
     "planning",
     "operating",
+    "resting",
 )
 RESULTS = Path(__file__).with_name("results")
 

@@ -1,0 +1,64 @@
+"""
+Resting: ten minutes in which nothing happens, and what the operator asks for in them.
+
+Time is virtual, as in the tests, whose laboratory this is: the minutes take as long
+as somebody has something to do. Every request is counted, reads and watches too.
+"""
+
+import asyncio
+import sys
+import time
+from pathlib import Path
+from random import Random
+from typing import Any, cast
+
+from bench.controller import CountedRequests
+from bench.families import make_workload
+from bench.figures import Figure
+from bench.processes import pin
+from kohort.apis.leaderworkerset.api import LEADER_WORKER_SET
+from kohort.controller.desk import Office
+from kohort.controller.operator import Operator
+from kohort.simulator.inprocess import InProcessCluster
+
+SIZE = 4
+REST_SECONDS = 600.0
+
+
+def measure(quick: bool) -> list[Figure]:
+    """Let a large workload rest, with each carrier."""
+    pin(0)
+    groups = 10 if quick else 50
+    return [asyncio.run(_rest(carrier, groups)) for carrier in ("statefulsets", "pods")]
+
+
+async def _rest(carrier: str, groups: int) -> Figure:
+    lab = _make_lab()
+    await lab.open(nodes=64, operator=False)
+    counted = CountedRequests(cast(Any, InProcessCluster(lab.api, bookmark_seconds=None)))
+    office = Office(cast(Any, counted), lab.time, Random(1))
+    lab.operator = Operator(office, [LEADER_WORKER_SET])
+    lab._task = asyncio.ensure_future(lab.operator.run())
+    await lab.apply(make_workload("serve", groups, SIZE, carrier))
+    await lab.until(lambda: lab.is_available("serve"))
+    await lab.run(5.0)
+    counted.seen.clear()
+    revision, began = lab.api.store.revision, time.process_time()
+    await lab.run(REST_SECONDS)
+    seconds = time.process_time() - began
+    changes = lab.api.store.revision - revision
+    await lab.close()
+    return Figure(
+        f"{carrier}: {groups} groups x {SIZE}: requests in 10 minutes",
+        sum(counted.seen.values()),
+        "",
+        at_most=0,
+        note=f"{changes} writes by anybody, {seconds * 1e3:.0f} ms of CPU time",
+    )
+
+
+def _make_lab() -> Any:
+    sys.path.insert(0, str(Path(__file__).parents[2] / "tests" / "operator"))
+    from operator_lab import Lab
+
+    return Lab()
