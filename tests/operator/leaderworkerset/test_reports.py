@@ -138,9 +138,27 @@ async def test_the_status_is_written_at_most_once_a_second(lab: Lab):
     assert min(gaps) >= 0.99
 
 
+EXPECTED = (
+    ("Normal", "GroupsProgressing", "Created leader statefulset x"),
+    ("Normal", "GroupsProgressing", "Created worker statefulset for leader pod x-0"),
+    (
+        "Normal",
+        "GroupsProgressing",
+        "Replicas are progressing, with 0 groups ready of total 2 groups",
+    ),
+    ("Normal", "AllGroupsReady", "All replicas are ready, with 2 groups ready of total 2 groups"),
+    ("Normal", "GroupsUpdating", "Updating replica 1"),
+    ("Normal", "GroupsProgressing", "deleting surge replica x-2"),
+    (
+        "Normal",
+        "RecreateGroup",
+        "Worker pod x-1-1 failed, deleted leader pod x-1 to recreate group 1",
+    ),
+)
+
+
 async def test_events_have_upstreams_words(lab: Lab):
-    rollout = {"maxUnavailable": 1, "maxSurge": 1}
-    await bring_up(lab, groups=2, rollout=rollout)
+    await bring_up(lab, groups=2, rollout={"maxUnavailable": 1, "maxSurge": 1})
     first = lab.find(kinds.STATEFUL_SET, "x")
     assert first is not None
     key = first["metadata"]["labels"]["leaderworkerset.sigs.k8s.io/template-revision-hash"]
@@ -150,28 +168,7 @@ async def test_events_have_upstreams_words(lab: Lab):
     await lab.run(60)
     told = notes(lab)
     text = f"Creating revision with key {key} for a newly created LeaderWorkerSet"
-    for expected in (
-        ("Normal", "CreatingRevision", text),
-        ("Normal", "GroupsProgressing", "Created leader statefulset x"),
-        ("Normal", "GroupsProgressing", "Created worker statefulset for leader pod x-0"),
-        (
-            "Normal",
-            "GroupsProgressing",
-            "Replicas are progressing, with 0 groups ready of total 2 groups",
-        ),
-        (
-            "Normal",
-            "AllGroupsReady",
-            "All replicas are ready, with 2 groups ready of total 2 groups",
-        ),
-        ("Normal", "GroupsUpdating", "Updating replica 1"),
-        ("Normal", "GroupsProgressing", "deleting surge replica x-2"),
-        (
-            "Normal",
-            "RecreateGroup",
-            "Worker pod x-1-1 failed, deleted leader pod x-1 to recreate group 1",
-        ),
-    ):
+    for expected in (("Normal", "CreatingRevision", text), *EXPECTED):
         assert expected in told, told
 
 
