@@ -28,7 +28,7 @@ from kohort.apis.leaderworkerset import labels
 from kohort.apis.leaderworkerset.translation.reading import POD
 from kohort.cluster.http import HttpCluster, connect
 from kohort.cluster.objects import Object
-from kohort.cluster.port import Selection
+from kohort.cluster.port import Address, Selection
 
 _SECONDS_MAX = 120.0
 
@@ -130,8 +130,6 @@ class Scene:
 
     async def read(self, name: str) -> Object:
         """One workload as it is now."""
-        from kohort.cluster.port import Address
-
         return await self.client.read(Address(labels.KIND, "default", name))
 
     async def are_done(self, *names: str) -> bool:

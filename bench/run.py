@@ -28,6 +28,8 @@ SCENARIOS = (
     "running",
     "planning",
     "operating",
+    "carrying",
+    "multiplying",
     "resting",
 )
 RESULTS = Path(__file__).with_name("results")

@@ -1,0 +1,48 @@
+"""
+Multiplying: many small workloads at once, compared with a few of them made alone.
+
+The cost of each must not grow with the number of the others.
+"""
+
+import asyncio
+
+from bench.events import run
+from bench.figures import Figure
+from bench.operators import Costs, scene
+from bench.scenarios.operating import SIZE, SPEED, list_requests, make, tell, warm
+from kohort.apis.leaderworkerset import labels
+
+
+def measure(quick: bool) -> list[Figure]:
+    """Make some one after the other, then many at once."""
+    return run(_compare(20 if quick else 100))
+
+
+async def _compare(objects: int) -> list[Figure]:
+    async with scene(SIZE, nodes=64, speed=SPEED) as running:
+        await warm(running, labels.STATEFULSETS)
+        alone, few = Costs(), 5
+        for number in range(few):
+            name = f"alone-{number}"
+            before = running.operator.costs()
+            await make(running, name, 2, labels.STATEFULSETS)
+            costs = await running.timed(lambda name=name: running.are_done(name), before)
+            alone.cpu += costs.cpu
+            alone.requests += costs.requests
+        before = running.operator.costs()
+        names = [f"many-{number}" for number in range(objects)]
+        await asyncio.gather(*(make(running, name, 2, labels.STATEFULSETS) for name in names))
+        many = await running.timed(lambda: running.are_done(*names), before)
+    what = f"{objects} objects of 2 x {SIZE}"
+    one = alone.cpu / few
+    return [
+        *tell(f"{what}: all ready", many),
+        Figure(f"{what}: operator CPU for each", many.cpu / objects * 1e3, "ms"),
+        Figure(
+            "one object alone: operator CPU",
+            one * 1e3,
+            "ms",
+            note=list_requests(alone.requests, few),
+        ),
+        Figure("each of many against one alone", many.cpu / objects / one, "times", at_most=1.5),
+    ]
