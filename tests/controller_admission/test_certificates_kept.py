@@ -12,6 +12,7 @@ from certificate_world import (
     NAMES,
     NOW,
     SECRET,
+    VALIDATING,
     SetTime,
     add_configurations,
     make_cluster,
@@ -31,6 +32,7 @@ from kohort.controller.certificates.secrets import (
     read_secret,
     write_secret,
 )
+from kohort.simulator.inprocess import InProcessCluster
 
 EMPTY = {"metadata": {"name": "certs"}, "type": "Opaque"}
 
@@ -151,6 +153,38 @@ async def test_a_configuration_that_is_applied_anew_is_trusted_again():
         version = revision(cluster)
         await until(lambda: revision(cluster) > version)
     assert "" not in await read_bundles(cluster)
+
+
+class LateCluster(InProcessCluster):
+    """Tells of no change to the validating configuration, and counts its patches."""
+
+    patches = 0
+
+    async def patch(self, address, *args, **options):
+        self.patches += address == VALIDATING
+        return await super().patch(address, *args, **options)
+
+    async def watch(self, selection, version, *, initial=False):
+        async for change in super().watch(selection, version, initial=initial):
+            if selection.kind == VALIDATING.kind and self.patches:
+                await asyncio.Event().wait()
+            yield change
+
+
+async def test_what_was_just_written_is_not_written_again_on_an_old_view():
+    """Seen on a real API server: a change to one configuration comes before that to the next."""
+    cluster = LateCluster(make_cluster().api)
+    await add_configurations(cluster)
+    keeper, _ = make_keeper(cluster, SetTime())
+    async with kept(keeper):
+        await keeper.is_settled.wait()
+        for _ in range(3):
+            live = await cluster.read(MUTATING)
+            for hook in live["webhooks"]:
+                hook["clientConfig"].pop("caBundle")
+            version = int((await cluster.update(MUTATING, live))["metadata"]["resourceVersion"])
+            await until(lambda version=version: revision(cluster) > version)
+    assert cluster.patches == 1
 
 
 async def test_a_secret_that_is_deleted_comes_back():

@@ -16,7 +16,7 @@ import threading
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -61,7 +61,6 @@ class Controller:
             *("--webhook-url", url, "--webhook-port", str(self.port)),
             *("--metrics-bind-address", "0"),
             *("--health-probe-bind-address", f"127.0.0.1:{self._health}"),
-            *QUICK_LEASE,
             *words,
         ]
         with log.open("ab") as said:
@@ -97,7 +96,7 @@ class Controller:
             raise
 
 
-def eventually(is_so, describe) -> None:
+def eventually(is_so: Callable[[], object], describe: Callable[[], str]) -> None:
     """Return when it is so."""
     end = time.monotonic() + READY_SECONDS_MAX
     while not is_so():
@@ -155,14 +154,12 @@ def _pump(source: socket.socket, sink: socket.socket) -> None:
 
 
 @contextmanager
-def controllers(plane: Plane, service: Service, kubeconfig: Path, count: int) -> Iterator[list]:
+def controllers(
+    plane: Plane, service: Service, kubeconfig: Path, count: int = 1, words: Sequence[str] = ()
+) -> Iterator[list[Controller]]:
     """Some replicas of the operator, which are ended with the block."""
-    started = [
-        Controller(
-            kubeconfig, service.url, plane.folder / "log" / f"controller-{os.urandom(2).hex()}"
-        )
-        for _ in range(count)
-    ]
+    logs = [plane.folder / "log" / f"controller-{os.urandom(4).hex()}" for _ in range(count)]
+    started = [Controller(kubeconfig, service.url, log, *words) for log in logs]
     service.backends = [each.port for each in started]
     try:
         eventually(lambda: read_holder(plane), started[0].log.read_text)

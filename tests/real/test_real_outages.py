@@ -4,12 +4,13 @@ import asyncio
 
 import pytest
 from cluster_driver import Driver, images, is_ready, make_lws, set_image
-from operator_processes import Controller, controllers, eventually, read_holder
-from own_scenarios import ready_groups
+from operator_processes import QUICK_LEASE, Controller, controllers, eventually, read_holder
+from own_scenarios import PODS, ready_groups
 from upstream_scenarios import bring_up
 
 from kohort.cluster.http import connect
 from kohort.simulator.kinds import POD
+from real_plane import Plane
 
 pytestmark = pytest.mark.real
 OLD, NEW = "engine:1", "engine:2"
@@ -30,10 +31,11 @@ async def end_rollout(driver: Driver, counts: list[int]) -> None:
 
 
 async def test_another_replica_goes_on_when_the_leader_is_killed(site):
-    first = Controller(site.kubeconfig, site.service.url, site.plane.folder / "log" / "first")
+    log = site.plane.folder / "log" / "first"
+    first = Controller(site.kubeconfig, site.service.url, log, *QUICK_LEASE)
     eventually(lambda: read_holder(site.plane), first.log.read_text)
     leader, counts = read_holder(site.plane), []
-    with controllers(site.plane, site.service, site.kubeconfig, 1) as (second,):
+    with controllers(site.plane, site.service, site.kubeconfig, words=QUICK_LEASE) as (second,):
         site.service.backends = [first.port, second.port]
         async with connect(site.plane.kubeconfig) as cluster, Driver(cluster) as driver:
             await begin_rollout(driver, counts)
@@ -46,7 +48,7 @@ async def test_another_replica_goes_on_when_the_leader_is_killed(site):
 
 async def test_a_rollout_survives_a_restart_of_the_api_server(site):
     counts: list[int] = []
-    with controllers(site.plane, site.service, site.kubeconfig, 1) as (controller,):
+    with controllers(site.plane, site.service, site.kubeconfig) as (controller,):
         async with connect(site.plane.kubeconfig) as cluster, Driver(cluster) as driver:
             await begin_rollout(driver, counts)
             await asyncio.to_thread(site.plane.restart, "kube-apiserver")
@@ -58,16 +60,24 @@ async def test_a_rollout_survives_a_restart_of_the_api_server(site):
 
 
 async def test_at_rest_only_the_lease_is_written(site):
-    with controllers(site.plane, site.service, site.kubeconfig, 1):
+    with controllers(site.plane, site.service, site.kubeconfig, words=QUICK_LEASE):
         async with connect(site.plane.kubeconfig) as cluster, Driver(cluster) as driver:
             await bring_up(driver, make_lws(groups=2))
-            await bring_up(
-                driver, make_lws("y", groups=2, annotations={"kohort.dev/carrier": "pods"})
-            )
+            await driver.apply(make_lws("y", groups=2, annotations=PODS))
+            await driver.until(lambda: driver.is_available("y"))
+            # What earlier tests left behind is still being taken down by its namespace.
+            mine = {driver.namespace}
+            await asyncio.to_thread(eventually, lambda: namespaces(site.plane) == mine, str)
             await renewals(site.audit, 3)
             site.audit.writes.clear()
             await renewals(site.audit, 15)
     assert set(site.audit.writes) == {"update leases"}
+
+
+def namespaces(plane: Plane) -> set[str]:
+    """Where there are workloads."""
+    path = "jsonpath={.items[*].metadata.namespace}"
+    return set(plane.kubectl("get", "leaderworkersets", "-A", "-o", path).split())
 
 
 async def renewals(audit, count: int) -> None:

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.real
 
 @pytest.fixture(scope="module")
 def operated(site) -> Iterator[object]:
-    with controllers(site.plane, site.service, site.kubeconfig, 1):
+    with controllers(site.plane, site.service, site.kubeconfig):
         yield site
 
 

@@ -10,6 +10,7 @@ import json
 import random
 import shutil
 import socket
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +22,8 @@ from tools.controlplane.processes import find_process, start_process, stop_proce
 
 ORDER = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok")
 NODES = 20
+RESTART_SECONDS_MAX = 30.0
+STAY_SECONDS = 1.0
 USERS = ("admin", "kube-controller-manager", "kube-scheduler", "kwok")
 
 
@@ -90,12 +93,28 @@ def stop(folder: Path, *, wipe: bool = False) -> None:
         shutil.rmtree(folder)
 
 
-def restart(folder: Path, name: str, *, now: bool = True) -> None:
-    """End one process and start it again as it was."""
-    commands = json.loads((folder / "commands.json").read_text())
-    stop_process(folder, name, now=now)
-    start_process(folder, name, commands[name])
+def restart(folder: Path, name: str) -> None:
+    """Kill one process and start it again as it was."""
+    command = json.loads((folder / "commands.json").read_text())[name]
+    stop_process(folder, name, now=True)
+    end = time.monotonic() + RESTART_SECONDS_MAX
+    while True:
+        start_process(folder, name, command)
+        if _stays(folder, name):
+            break
+        # The threads of the one that was killed may hold its port for a moment yet.
+        if time.monotonic() > end:
+            raise NotReady(f"{name} does not stay; see {folder / 'log' / name}")
     _wait_until_ready(folder)
+
+
+def _stays(folder: Path, name: str) -> bool:
+    end = time.monotonic() + STAY_SECONDS
+    while time.monotonic() < end:
+        if find_process(folder, name) is None:
+            return False
+        time.sleep(0.05)
+    return True
 
 
 def _wait_until_ready(folder: Path) -> None:

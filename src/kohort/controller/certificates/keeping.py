@@ -16,7 +16,7 @@ from typing import Any
 
 from kohort.apis.facts import Whole
 from kohort.cluster.errors import KohortError
-from kohort.cluster.objects import Kind
+from kohort.cluster.objects import Kind, Object
 from kohort.cluster.port import Address, Cluster, Selection
 from kohort.controller.caching.cache import Cache
 from kohort.controller.caching.informers import Informers
@@ -70,6 +70,8 @@ class Keeper:
         self._lifetimes = lifetimes
         self._trouble = ""  # what was told last
         self._learned = ("", 0.0)  # an authority, and from when on all know it
+        # Which version of a configuration was last written over, and with which authority.
+        self._spread_over: dict[tuple[Kind, str], tuple[str, str]] = {}
         self._changed = asyncio.Event()
         self._informers = Informers(cluster, time, Random())
         self._secrets = self._follow(SECRET, places.secret.namespace, places.secret.name)
@@ -158,8 +160,17 @@ class Keeper:
         ]
         if self._may_write():
             for kind, configuration in decoded:
-                if await spread_bundle(self._cluster, kind, configuration, material.ca):
-                    log.info("authority written into %s", configuration["metadata"]["name"])
+                await self._spread(kind, configuration, material.ca)
             return True
         is_first = not self._live.is_armed
         return is_first or is_trusted((found for _, found in decoded), material.ca)
+
+    async def _spread(self, kind: Kind, configuration: Object, ca: str) -> None:
+        """Have one configuration trust the authority, unless our view is older than our write."""
+        metadata = configuration["metadata"]
+        place, seen = (kind, metadata["name"]), (metadata["resourceVersion"], ca)
+        if self._spread_over.get(place) == seen:
+            return
+        if await spread_bundle(self._cluster, kind, configuration, ca):
+            self._spread_over[place] = seen
+            log.info("authority written into %s", metadata["name"])
