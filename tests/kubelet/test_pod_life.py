@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from views import TinyWorld, node, pod
+from scheduling_views import TinyWorld, node, pod
 
 from kohort.simulator.kinds import NODE, POD
 from kohort.simulator.kubelet import Kubelet

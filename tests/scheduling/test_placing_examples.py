@@ -1,12 +1,12 @@
 """One rule of placement each, on a handful of nodes."""
 
 import pytest
+from scheduling_views import TinyWorld, node, pod
 
 from kohort.cluster.errors import Conflict
 from kohort.simulator.kinds import CLAIM, NAMESPACE, NODE, POD
 from kohort.simulator.scheduling.scheduler import Scheduler
 from kohort.simulator.steps import Bind
-from views import TinyWorld, node, pod
 
 HOST = "kubernetes.io/hostname"
 

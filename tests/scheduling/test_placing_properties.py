@@ -6,7 +6,7 @@ from typing import Any
 import oracle
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from views import TinyWorld, node, pod
+from scheduling_views import TinyWorld, node, pod
 
 from kohort.simulator.kinds import NODE, POD
 from kohort.simulator.scheduling.amounts import read_amounts

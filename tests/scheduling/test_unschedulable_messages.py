@@ -1,7 +1,7 @@
 """What an unschedulable pod is told; each text was seen from a real kube-scheduler 1.36."""
 
+from scheduling_views import node, pod
 from test_placing_examples import HOST, place, required, world
-from views import node, pod
 
 from kohort.simulator.kinds import NODE, POD
 
