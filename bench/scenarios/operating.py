@@ -47,13 +47,13 @@ async def _live(carrier: str, groups: int) -> list[Figure]:
         *_limit("rolled out", rolled, groups),
         Figure("fewest groups ready meanwhile", fewest, "groups", at_least=goal),
         *tell(f"{what}, {LOST} lost workers", mended),
-        *_limit("lost workers", mended, LOST),
+        *_limit("lost workers", mended, LOST, LOST),
         Figure(f"requests in {REST_SECONDS} s of rest", requests, "", at_most=0),
     ]
 
 
-def _limit(what: str, costs: Costs, groups: int) -> list[Figure]:
-    """What may be written, compared with what was."""
+def _limit(what: str, costs: Costs, groups: int, more: int = 0) -> list[Figure]:
+    """What may be written, compared with what was; ``more`` pods come from sets on their own."""
     asked = costs.requests
     reviews = _count_reviews(costs) - asked["rehearse Pod"]
     made = {
@@ -61,7 +61,7 @@ def _limit(what: str, costs: Costs, groups: int) -> list[Figure]:
         "worker sets made": (asked["create StatefulSet"], groups),
         "leaders deleted": (asked["delete Pod"], groups),
         "pods made": (asked["create Pod"], groups * SIZE),
-        "pod reviews, rehearsals aside": (reviews, groups * SIZE),
+        "pod reviews, rehearsals aside": (reviews, groups * SIZE + more),
     }
     return [
         Figure(f"{what}: {name}", number, "", at_most=most)
