@@ -94,6 +94,8 @@ async def test_a_delete_of_what_is_gone_or_another_is_a_success():
     actions = [Delete(CONFIGMAP, "lab", "a", "not-this"), Delete(CONFIGMAP, "lab", "b", "u")]
     outcomes = await Executor(cluster).run(actions)
     assert [outcome.result for outcome in outcomes] == [Result.GONE, Result.GONE]
+    # A conflict says that something is there; only a 404 says that it has gone.
+    assert [outcome.is_doubtful for outcome in outcomes] == [True, False]
     assert len((await cluster.list(Selection(CONFIGMAP, "lab"))).items) == 1
 
 

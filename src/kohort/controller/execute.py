@@ -78,6 +78,13 @@ class Outcome:
         return self.result in _SUCCESSES
 
     @property
+    def is_doubtful(self) -> bool:
+        """Whether the view was old, or the server in a hurry: plan again to find out."""
+        return self.result is Result.CONFLICT or (
+            self.result is Result.GONE and self.error is not None
+        )
+
+    @property
     def dropped(self) -> frozenset[str]:
         """The fields of a patch that the server did not keep."""
         action = self.action
@@ -177,7 +184,7 @@ class Executor:
         except Conflict as error:
             if not action.uid:
                 raise
-            return Outcome(action, Result.GONE, message=error.message)
+            return Outcome(action, Result.GONE, message=error.message, error=error)
         return Outcome(action, Result.DONE)
 
     def _note(self, key: Hashable, outcome: Outcome) -> None:
@@ -185,6 +192,9 @@ class Executor:
         if key is None or not outcome.is_success:
             return
         if isinstance(action, Delete):
+            if outcome.is_doubtful:
+                # Nobody said that it has gone: to wait for that might be for ever.
+                return
             name = (action.namespace, action.name)
             self._watermarks.note_delete(key, action.kind, name, action.uid)
         elif outcome.stored is not None:

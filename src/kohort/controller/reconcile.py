@@ -100,7 +100,7 @@ class Reconciler:
         if deeds.done or deeds.failed or deeds.is_reported:
             notices = self._api.tell(family, reading, decided, deeds)
             await self._events.tell(family.root, notices, now)
-        is_failed |= any(outcome.result is Result.CONFLICT for outcome in outcomes)
+        is_failed |= any(outcome.is_doubtful for outcome in outcomes)
         blocked = tuple(blocker.reason for blocker in decided.report.blockers)
         return Look(
             _soonest(
