@@ -11,7 +11,7 @@ COMPILE := pip compile --universal --generate-hashes --no-emit-index-url --no-an
 install_locked = $(UV) pip install --require-hashes -r $(1) || $(BIN)/pip install -q --require-hashes -r $(1)
 install_kohort = $(UV) pip install --no-deps -e . || $(BIN)/pip install -q --no-deps -e .
 
-.PHONY: up test install check bench real test-real lock help
+.PHONY: up test install check bench real test-real lock help sim mutants
 
 up: .venv/installed ## install, start the embedded cluster, and stay until Ctrl-C
 	@$(BIN)/kohort up $(ARGS)
@@ -36,6 +36,12 @@ real: .venv/installed-dev ## build a real control plane into the cache, once (te
 
 test-real: real ## run the tests that need a real control plane, on one of their own
 	@$(BIN)/pytest -m real tests/conformance tests/real $(ARGS)
+
+sim: .venv/installed ## rehearse the operator with faults (SEEDS=10000, or SEED=4711 for one)
+	@$(BIN)/kohort sim run $(if $(SEED),--seed $(SEED),--seeds $(or $(SEEDS),1000)) $(ARGS)
+
+mutants: .venv/installed-dev ## plant faults one by one, and count those that the suites notice
+	@$(BIN)/python -m tools.mutants $(ARGS)
 
 lock: .venv/uv ## choose the versions of all dependencies anew
 	@$(UV) $(COMPILE) --upgrade pyproject.toml -o requirements.lock

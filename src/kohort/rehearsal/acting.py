@@ -14,8 +14,7 @@ from kohort.rehearsal.checkers.truth import KEY, WORKLOAD, is_leaving, labels_of
 from kohort.rehearsal.play import NAME, Fault, make_template, make_workload
 from kohort.rehearsal.stage import Stage
 from kohort.simulator import kinds
-from kohort.simulator.nodes import FAILED
-from kohort.simulator.stages import CRASH_AFTER, CRASH_TIMES, NEVER_READY, KubeletStages
+from kohort.simulator.stages import CRASH_AFTER, CRASH_TIMES, FAILED, NEVER_READY, KubeletStages
 
 _CHILDREN = {
     "Pod": kinds.POD,
@@ -84,7 +83,10 @@ async def _delete_child(stage: Stage, fault: Fault) -> None:
 
 
 async def _strip_label(stage: Stage, fault: Fault) -> None:
-    await _change_pod(stage, fault, {"metadata": {"labels": {KEY: None}}})
+    leaders = [group.leader["metadata"]["name"] for group in stage.truth.groups()]
+    if leaders:
+        name = leaders[fault.pick % len(leaders)]
+        await stage.patch(kinds.POD, name, {"metadata": {"labels": {KEY: None}}})
 
 
 async def _change_pod(stage: Stage, fault: Fault, patch: Object) -> str:

@@ -122,7 +122,7 @@ CATALOGUE: dict[str, Entry] = {
         _valued("delete-child", ("Pod", "StatefulSet", "Service", "ControllerRevision")),
     ),
     "strip-label": Entry(
-        ("F11",), "somebody strips the revision label of a pod", _timed("strip-label")
+        ("F11",), "somebody strips a leader's revision label", _timed("strip-label")
     ),
     "scale-child": Entry(("F11",), "somebody scales the leader set", _timed("scale-child")),
     "webhook-down": Entry(

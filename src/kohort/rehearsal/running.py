@@ -13,16 +13,17 @@ from hashlib import sha256
 from kohort.rehearsal.acting import act
 from kohort.rehearsal.checkers import ALL, Checker, Scene
 from kohort.rehearsal.checkers.stability import Stability
-from kohort.rehearsal.checkers.truth import WORKLOAD
+from kohort.rehearsal.checkers.truth import CHILDREN, WORKLOAD
 from kohort.rehearsal.choices import Choices
 from kohort.rehearsal.faults import draw_play
 from kohort.rehearsal.looping import Stuck, run_virtually
 from kohort.rehearsal.plane import Request
-from kohort.rehearsal.play import Play, make_workload
+from kohort.rehearsal.play import NAME, Play, make_workload
 from kohort.rehearsal.stage import Stage
 
 SETTLE_SECONDS_MAX = 420.0
 SILENCE_SECONDS = 70.0
+TAKE_DOWN_SECONDS_MAX = 120.0
 POLL_SECONDS = 2.0
 _DELAYS = {"lag", "relist", "break", "slow-request", "slow-answer"}
 
@@ -92,8 +93,24 @@ async def _perform(play: Play, stages: list[Stage]) -> None:
         await _settle(stage, checkers)
         for checker in checkers:
             checker.end()
+        if play.seed % 4 == 0:
+            await _take_down(stage)
     finally:
         await stage.close()
+
+
+async def _take_down(stage: Stage) -> None:
+    """C2: what belongs to a workload goes with it."""
+    await stage.delete(WORKLOAD, NAME)
+    end = stage.clock.elapsed() + TAKE_DOWN_SECONDS_MAX
+    held = stage.truth.objects
+    while stage.clock.elapsed() < end:
+        await asyncio.sleep(POLL_SECONDS)
+        if not any(held[kind] for kind in CHILDREN):
+            break
+    left = [f"{kind.name} {name}" for kind in CHILDREN for name in held[kind]]
+    if left:
+        stage.breach(f"C2: left behind: {', '.join(left[:4])}")
 
 
 def _watch(stage: Stage) -> list[Checker]:

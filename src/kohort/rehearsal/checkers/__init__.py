@@ -4,8 +4,19 @@ from collections.abc import Callable
 
 from kohort.rehearsal.checkers.budget import Budget
 from kohort.rehearsal.checkers.checker import Checker, Scene
+from kohort.rehearsal.checkers.groups import Groups
+from kohort.rehearsal.checkers.ownership import Ownership
+from kohort.rehearsal.checkers.runtime import Runtime
 from kohort.rehearsal.checkers.stability import Stability
+from kohort.rehearsal.checkers.status import Status
 
-ALL: tuple[Callable[[Scene], Checker], ...] = (Budget, Stability)
+ALL: tuple[Callable[[Scene], Checker], ...] = (
+    Budget,
+    Groups,
+    Ownership,
+    Runtime,
+    Status,
+    Stability,
+)
 
 __all__ = ["ALL", "Checker", "Scene"]

@@ -9,17 +9,23 @@ have seen yet: what changed within its patience counts as it was before.
 from collections import deque
 from dataclasses import dataclass
 
+import orjson
+
 from kohort.cluster.objects import Object
 from kohort.rehearsal.checkers.checker import Checker, Scene
 from kohort.rehearsal.checkers.truth import (
     WORKLOAD,
     Commit,
     Group,
+    annotations_of,
     is_leaving,
     revision_of,
 )
-from kohort.rehearsal.play import NAME
+from kohort.rehearsal.play import PODS
 from kohort.simulator import kinds
+
+_WATCHED = (kinds.POD, kinds.STATEFUL_SET, kinds.REVISION)
+_NOTE = "kohort.dev/progress"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +75,8 @@ class Budget(Checker):
         self._ours: set[int] = set()  # given up by the operator, and not back yet
         self._lost: dict[int, float] = {}  # gone by themselves, and when
         self._was_there: dict[int, Group] = {}
+        self._step: tuple[int, int, str] | None = None  # partition, count, target
+        self._free: set[str] = set()  # leaders that did not serve when they were released
         self._deleted: dict[str, bool] = {}  # leaders that the operator deleted, and if hurt
         names = {fault.name for fault in scene.play.faults}
         self._is_meddled = "scale-child" in names
@@ -77,11 +85,11 @@ class Budget(Checker):
         """Compare what is there with what was promised."""
         if commit.kind == WORKLOAD:
             self._learn(commit)
-        if not self._policies or commit.kind not in (kinds.POD, kinds.STATEFUL_SET):
+        if not self._policies or commit.kind not in _WATCHED:
             return
-        if commit.kind == kinds.STATEFUL_SET and commit.name == NAME:
+        if commit.kind != kinds.POD:
             self._check_step(commit)
-        if commit.kind == kinds.POD and commit.writer and _is_taken(commit):
+        if commit.kind == kinds.POD and commit.writer and is_taken(commit):
             self._check_deletion(commit)
         self._follow()
         self._check_counts()
@@ -130,9 +138,11 @@ class Budget(Checker):
             self._ours.clear()
 
     def _is_given_up(self, group: Group) -> bool:
+        if group.uid in self._free:
+            return False
         if group.uid in self._deleted:
             return not self._deleted[group.uid]
-        step = _step_of(self.truth.leader_set)
+        step = self._step
         # A group whose revision somebody stripped is lost to that.
         if step is None or group.uid in self.truth.hurt or not group.revision:
             return False
@@ -158,8 +168,9 @@ class Budget(Checker):
     # What the operator decides.
 
     def _check_step(self, commit: Commit) -> None:
-        before, after = _step_of(commit.old), _step_of(commit.new)
-        if not commit.writer or before is None or after is None:
+        before, self._step = self._step, self._read_step()
+        after = self._step
+        if not commit.writer or before is None or after is None or before == after:
             return
         partition, _, target = after
         if partition < before[0] and partition < min(p.partition for p in self._recent()):
@@ -170,7 +181,21 @@ class Budget(Checker):
         groups = self.truth.groups()
         given = {g.ordinal for g in groups if _is_released(g, after)}
         new = {g.ordinal for g in groups if g.ordinal in given and not _is_released(g, before)}
+        # Who does not serve when it is released costs nothing, whatever becomes of it.
+        self._free |= {g.uid for g in groups if g.ordinal in new - self._ready}
         self._check_decision(given, new, f"{before[:2]} to {after[:2]}")
+
+    def _read_step(self) -> tuple[int, int, str] | None:
+        """How far the rollout has come, as the carrier remembers it."""
+        if self.scene.play.carrier != PODS:
+            return _step_of(self.truth.leader_set)
+        notes = []
+        for revision in self.truth.objects[kinds.REVISION].values():
+            text, key = annotations_of(revision).get(_NOTE), revision_of(revision)
+            if text and key:
+                note = orjson.loads(text)
+                notes.append((note["turn"], note["boundary"], note["count"], key))
+        return max(notes)[1:] if notes else None
 
     def _check_deletion(self, commit: Commit) -> None:
         assert commit.old is not None
@@ -180,7 +205,7 @@ class Budget(Checker):
             return
         self._deleted[uid] = is_hurt = uid in self.truth.hurt or not group.revision
         policies = self._recent()
-        step = _step_of(self.truth.leader_set)
+        step = self._step
         is_released = step is not None and _is_released(group, step)
         if is_hurt or is_released or group.ordinal not in self._ready:
             return
@@ -212,8 +237,8 @@ def _step_of(leader_set: Object | None) -> tuple[int, int, str] | None:
     return rolling.get("partition") or 0, spec["replicas"], revision_of(leader_set)
 
 
-def _is_taken(commit: Commit) -> bool:
-    """Whether this write began the end of a pod."""
+def is_taken(commit: Commit) -> bool:
+    """Whether this write began the end of an object."""
     if commit.old is None or is_leaving(commit.old):
         return False
     return commit.new is None or is_leaving(commit.new)

@@ -67,7 +67,7 @@ class Group:
         members = [self.leader, *staying]
         if len(members) != self.size or not all(map(is_ready, members)):
             return False
-        return len({revision_of(pod) for pod in members}) == 1
+        return len({revision_of(pod) for pod in members} - {""}) <= 1
 
 
 @dataclass(slots=True)

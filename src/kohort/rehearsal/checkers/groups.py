@@ -1,0 +1,135 @@
+"""
+G1 to G6: a group lives and dies as one.
+
+A leader that the operator deletes must have given a reason: another template, more
+groups than wanted, or a member that failed and a policy that asks for it.
+"""
+
+from kohort.cluster.objects import Object
+from kohort.rehearsal.checkers.budget import is_taken, read_policy
+from kohort.rehearsal.checkers.checker import Checker, Scene
+from kohort.rehearsal.checkers.truth import (
+    GROUP,
+    INDEX,
+    WORKLOAD,
+    Commit,
+    Group,
+    annotations_of,
+    controller_of,
+    is_leaving,
+    is_ready,
+    labels_of,
+    restarts_of,
+    revision_of,
+)
+from kohort.rehearsal.play import AFTER_START, KEEP, LEADER_FIRST
+from kohort.simulator import kinds
+
+_SIZE = "leaderworkerset.sigs.k8s.io/size"
+
+
+class Groups(Checker):
+    """The promises about members of groups."""
+
+    def __init__(self, scene: Scene) -> None:
+        super().__init__(scene)
+        self._was_ready: set[str] = set()  # leaders that were ready once
+        self._formed: dict[str, float] = {}  # leaders, and when their group was last whole
+        self._before: dict[str, Group] = {}
+        self._wishes: list[tuple[float, Object]] = []  # specs, and until when they held
+
+    def commit(self, commit: Commit) -> None:
+        """Compare the groups with what a group must be."""
+        if commit.kind == WORKLOAD and commit.old is not None:
+            self._remember_wish(commit, commit.old)
+        if commit.kind == kinds.STATEFUL_SET and commit.old is None and commit.new is not None:
+            self._check_start(commit.new)
+        if commit.kind == kinds.POD:
+            self._follow(commit)
+
+    def _remember_wish(self, commit: Commit, old: Object) -> None:
+        if commit.new is None or commit.new["spec"] != old["spec"]:
+            self._wishes.append((commit.at, old["spec"]))
+
+    def _follow(self, commit: Commit) -> None:
+        if commit.writer and is_taken(commit):
+            self._check_deletion(commit)
+        new = commit.new
+        if new is not None and commit.old is None and labels_of(new).get(INDEX) != "0":
+            self._check_start(new)
+        groups = self.truth.groups()
+        for group in groups:
+            if is_ready(group.leader):
+                self._was_ready.add(group.uid)
+            if _is_formed(group):
+                self._formed[group.uid] = commit.at
+            self._check_members(group)
+        self._before = {group.uid: group for group in groups}
+
+    def _check_members(self, group: Group) -> None:
+        staying = [pod for pod in group.workers if not is_leaving(pod)]
+        others = [pod for pod in staying if revision_of(pod) not in ("", group.revision)]
+        if others and group.revision:
+            self.breach(f"G1: group {group.ordinal} has two revisions")
+        if not group.is_ready:
+            return
+        places = sorted(labels_of(pod).get(INDEX, "") for pod in [group.leader, *staying])
+        if places != sorted(str(place) for place in range(group.size)):
+            self.breach(f"G6: group {group.ordinal} has the places {places}")
+        if any(labels_of(p).get(GROUP) != str(group.ordinal) for p in (group.leader, *staying)):
+            self.breach(f"G6: a member of group {group.ordinal} names another group")
+
+    def _check_start(self, child: Object) -> None:
+        """G5: nothing is made for a leader that has never been ready, if that was asked for."""
+        leader = controller_of(child)
+        if self.scene.play.startup != LEADER_FIRST or leader not in self._before:
+            return
+        if leader not in self._was_ready:
+            self.breach(f"G5: {child['metadata']['name']} was made before its leader was ready")
+
+    def _check_deletion(self, commit: Commit) -> None:
+        assert commit.old is not None
+        group = self._before.get(commit.old["metadata"]["uid"])
+        workload = self.truth.workload
+        if group is None or workload is None or is_leaving(workload):
+            return
+        since = commit.at - self.scene.patience
+        specs = [workload["spec"], *(spec for until, spec in self._wishes if until >= since)]
+        if not group.revision or any(_is_old(group, spec) for spec in specs):
+            return
+        wanted = min(read_policy({"spec": spec}).wanted for spec in specs)
+        if group.ordinal >= wanted or controller_of(group.leader) not in self._owners():
+            return
+        policy = self.scene.play.restart
+        if policy == KEEP or group.uid not in self.truth.hurt:
+            self.breach(f"G3: group {group.ordinal} was deleted, and nothing was wrong with it")
+        elif policy == AFTER_START and self._formed.get(group.uid, -1.0) < since:
+            self.breach(f"G4: group {group.ordinal} was deleted while it was still forming")
+
+    def _owners(self) -> set[str]:
+        """Whom leaders belong to now."""
+        found = (self.truth.workload, self.truth.leader_set)
+        return {obj["metadata"]["uid"] for obj in found if obj is not None}
+
+    def end(self) -> None:
+        """G2: no group lives on with a member that has failed, unless that was asked for."""
+        if self.scene.play.restart == KEEP:
+            return
+        for group in self.truth.groups():
+            if any(restarts_of(pod) for pod in (group.leader, *group.workers)):
+                self.breach(f"G2: group {group.ordinal} lives on after a member failed")
+
+
+def _is_formed(group: Group) -> bool:
+    members = [group.leader, *(pod for pod in group.workers if not is_leaving(pod))]
+    phases = [(pod.get("status") or {}).get("phase") for pod in members]
+    return len(members) == group.size and "Pending" not in phases and None not in phases
+
+
+def _is_old(group: Group, spec: Object) -> bool:
+    """Whether a leader is not what a spec asks for."""
+    template = spec["leaderWorkerTemplate"]
+    wanted = template["workerTemplate"]["spec"]["containers"][0]["image"]
+    found = group.leader["spec"]["containers"][0]["image"]
+    size = annotations_of(group.leader).get(_SIZE, "1")
+    return bool(found != wanted or size != str(template.get("size", 1)))

@@ -1,0 +1,65 @@
+"""C1 to C4: children belong to somebody who lives, and nobody touches what is another's."""
+
+from kohort.rehearsal.checkers.budget import is_taken
+from kohort.rehearsal.checkers.checker import Checker, Scene
+from kohort.rehearsal.checkers.truth import (
+    CHILDREN,
+    KEY,
+    WORKLOAD,
+    Commit,
+    controller_of,
+    is_leaving,
+    labels_of,
+    revision_of,
+)
+from kohort.simulator import kinds
+
+
+class Ownership(Checker):
+    """The promises about owners and revisions."""
+
+    def __init__(self, scene: Scene) -> None:
+        super().__init__(scene)
+        self._ours: set[str] = set()  # uids of all that was ever ours
+
+    def commit(self, commit: Commit) -> None:
+        """Compare what was deleted with what was ours."""
+        new, old = commit.new, commit.old
+        if new is not None and (commit.kind == WORKLOAD or controller_of(new) in self._ours):
+            self._ours.add(new["metadata"]["uid"])
+        if not commit.writer or old is None:
+            return
+        is_child_taken = commit.kind in CHILDREN and is_taken(commit)
+        if is_child_taken and controller_of(old) not in self._ours:
+            self.breach(f"C3: {commit.kind.name} {commit.name} is not ours and was deleted")
+        if commit.kind == kinds.REVISION:
+            self._check_revision(commit)
+
+    def _check_revision(self, commit: Commit) -> None:
+        """C4: the revision of a pod that lives stays."""
+        assert commit.old is not None
+        key = labels_of(commit.old).get(KEY)
+        if not key or (commit.new is not None and labels_of(commit.new).get(KEY) == key):
+            return
+        if controller_of(commit.old) != self._root():
+            return
+        for pod in self.truth.pods():
+            if revision_of(pod) == key and not is_leaving(pod):
+                name = pod["metadata"]["name"]
+                self.breach(f"C4: revision {commit.name} was put away while {name} has it")
+                return
+
+    def _root(self) -> str:
+        workload = self.truth.workload
+        return workload["metadata"]["uid"] if workload else ""
+
+    def end(self) -> None:
+        """C1: every child has an owner that exists."""
+        alive = {
+            obj["metadata"]["uid"] for held in self.truth.objects.values() for obj in held.values()
+        }
+        for kind in CHILDREN:
+            for name, child in self.truth.objects[kind].items():
+                owner = controller_of(child)
+                if owner and owner not in alive:
+                    self.breach(f"C1: {kind.name} {name} has an owner that is gone")
