@@ -132,7 +132,7 @@ def test_a_bad_image_is_found_named_and_undone(kohort: Tell, cluster: Path):
     assert "bad-1  ImagePullBackOff" in why.out
     assert "manifest unknown" in why.out
     assert "next      kohort rollout undo lws/bad\n" in why.out
-    assert "strategy budgeted, carrier statefulsets" in why.out
+    assert "strategy budgeted unless the operator was told another, carrier" in why.out
     assert "bad" in kohort("get", "--blocked").out
     history = kohort("rollout", "history", "lws/bad").out
     assert "workerTemplate.engine.image: engine:1 → engine:2" in history
@@ -193,7 +193,7 @@ def test_what_the_operator_did_is_evidence(kohort: Tell, cluster: Path):
     kohort("rollout", "status", "lws/doing", "--timeout", "60s")
     hand.edit(set_image("engine:2"), break_pulls())
     kohort("rollout", "status", "lws/doing", "--timeout", "60s")
-    assert "ago: GroupsProgressing: Created worker" in kohort("why", "lws/doing").out
+    assert "ago: GroupsUpdating: " in kohort("why", "lws/doing").out
 
 
 def test_time_is_over_with_code_3(kohort: Tell, cluster: Path):

@@ -68,8 +68,8 @@ def test_why_always_has_four_parts():
         "  since     4m12s (2026-01-01T11:55:48Z)",
         "  next      kohort rollout undo lws/llama",
         "            kubectl describe pod llama-3-2",
-        "  rules     strategy budgeted, carrier statefulsets, maxUnavailable 1, maxSurge 0, "
-        "partition 0",
+        "  rules     strategy budgeted unless the operator was told another, carrier statefulsets, "
+        "maxUnavailable 1, maxSurge 0, partition 0",
     ]
     told = why(Scene())
     assert [line.split()[0] for line in told.splitlines()[1:]] == [
@@ -79,6 +79,12 @@ def test_why_always_has_four_parts():
         "next",
         "rules",
     ]
+
+
+def test_a_strategy_is_certain_only_where_the_object_says_it():
+    named = {"kohort.dev/rollout-strategy": "compatible"}
+    told = why(Scene(lws=make_lws(annotations=named)))
+    assert "rules     strategy compatible, carrier statefulsets" in told
 
 
 def test_a_crash_is_looked_at_before_anything_is_changed():
