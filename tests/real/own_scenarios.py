@@ -3,8 +3,8 @@ Scenarios of our own, on any cluster: scaling, every restart policy, topology, a
 """
 
 import orjson
-from cluster_driver import Driver, images, is_ready, make_lws, set_image, set_replicas
-from upstream_scenarios import bring_up
+from cluster_driver import Driver, is_ready, make_lws, set_image, set_replicas
+from upstream_scenarios import bring_up, is_rolled
 
 from kohort.apis.leaderworkerset import labels
 from kohort.cluster.objects import Object, labels_of, name_of
@@ -63,9 +63,8 @@ async def _roll(driver: Driver, lws: Object, fewest: int) -> None:
     counts: list[int] = []
     driver.follow(lambda: counts.append(ready_groups(driver, 2)))
     await driver.edit("x", set_image("engine:2"))
-    await driver.until(lambda: driver.is_available() and images(driver.all(POD)) == {"engine:2"})
+    await driver.until(lambda: is_rolled(driver, 12))
     assert min(counts) >= fewest
-    assert len(driver.all(POD)) == 12
 
 
 async def recover_from_forced_deletion(driver: Driver) -> None:

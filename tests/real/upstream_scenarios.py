@@ -27,12 +27,18 @@ def sets(driver: Driver) -> int | None:
     return found["spec"]["replicas"] if found else None
 
 
-async def roll(driver: Driver, *counts: int) -> None:
-    """Change the image; the leader set passes these sizes; the rollout ends."""
+def is_rolled(driver: Driver, pods: int) -> bool:
+    """Whether all is new, and what came with a surge is gone: it may outlast the rollout."""
+    found = driver.all(POD)
+    return driver.is_available() and images(found) == {"engine:2"} and len(found) == pods
+
+
+async def roll(driver: Driver, pods: int, *counts: int) -> None:
+    """Change the image; the leader set passes these sizes; so many pods are left."""
     await driver.edit("x", set_image("engine:2"))
     for count in counts:
         await driver.until(lambda count=count: sets(driver) == count)
-    await driver.until(lambda: driver.is_available() and images(driver.all(POD)) == {"engine:2"})
+    await driver.until(lambda: is_rolled(driver, pods))
 
 
 async def case_01_deploy(driver: Driver) -> None:
@@ -52,8 +58,7 @@ async def case_01_deploy(driver: Driver) -> None:
 async def case_02_size_one_with_surge(driver: Driver) -> None:
     """Groups of one roll with one more beside them: five, then four."""
     await bring_up(driver, make_lws(groups=4, size=1, rollout={"maxSurge": 1}))
-    await roll(driver, 5, 4)
-    assert len(driver.all(POD)) == 4
+    await roll(driver, 4, 5, 4)
 
 
 async def case_03_foreground_deletion(driver: Driver) -> None:
@@ -68,22 +73,20 @@ async def case_03_foreground_deletion(driver: Driver) -> None:
 async def case_04_rolling_update(driver: Driver) -> None:
     """A new image reaches every pod."""
     await bring_up(driver, make_lws(groups=4, size=2))
-    await roll(driver)
-    assert len(driver.all(POD)) == 8
+    await roll(driver, 8)
 
 
 async def case_05_surge_of_four(driver: Driver) -> None:
     """Four more are allowed, one of which is given back at once: seven, then four."""
     await bring_up(driver, make_lws(groups=4, size=2, rollout={"maxSurge": 4}))
-    await roll(driver, 7, 4)
-    assert len(driver.all(POD)) == 8
+    await roll(driver, 8, 7, 4)
 
 
 async def case_06_none_unavailable(driver: Driver) -> None:
     """Nothing may be missing, so one more comes first: five, then four."""
     rollout = {"maxUnavailable": 0, "maxSurge": 1}
     await bring_up(driver, make_lws(groups=4, size=2, rollout=rollout))
-    await roll(driver, 5, 4)
+    await roll(driver, 8, 5, 4)
 
 
 async def case_07_old_pods_never_ready(driver: Driver) -> None:
@@ -94,7 +97,7 @@ async def case_07_old_pods_never_ready(driver: Driver) -> None:
     path = "/spec/leaderWorkerTemplate/workerTemplate/metadata/annotations"
     mended = {"op": "replace", "path": path, "value": {}}
     await driver.edit("x", set_image("engine:2"), mended)
-    await driver.until(lambda: driver.is_available() and images(driver.all(POD)) == {"engine:2"})
+    await driver.until(lambda: is_rolled(driver, 8))
 
 
 async def case_09_subgroups_with_surge(driver: Driver) -> None:
@@ -102,7 +105,7 @@ async def case_09_subgroups_with_surge(driver: Driver) -> None:
     subgroups = {"subGroupPolicy": {"subGroupSize": 2}}
     lws = make_lws(groups=4, size=4, template=subgroups, rollout={"maxSurge": 4})
     await bring_up(driver, lws)
-    await roll(driver, 7, 4)
+    await roll(driver, 16, 7, 4)
     found = {name_of(p): labels_of(p)[labels.SUBGROUP_INDEX] for p in driver.all(POD)}
     assert [found[name] for name in ("x-0", "x-0-1", "x-0-2", "x-0-3")] == ["0", "0", "1", "1"]
     assert {annotations_of(p)[labels.SUBGROUP_SIZE] for p in driver.all(POD)} == {"2"}
