@@ -163,6 +163,7 @@ def draw_play(seed: int) -> Play:
         size=1 + choices.below(2),
         unavailable=min(unavailable, groups),
         surge=surge,
+        partition=choices.pick((0, 0, 0, 0, 1)),
         restart=choices.pick((RECREATE, RECREATE, AFTER_START, KEEP)),
         startup=choices.pick((TOGETHER, TOGETHER, LEADER_FIRST)),
         carrier=choices.pick((STATEFULSETS, STATEFULSETS, PODS)),

@@ -32,7 +32,6 @@ from kohort.simulator.api.requests import (
     User,
     WriteOptions,
 )
-from kohort.simulator.builtins.endpoints.controller import EndpointsKeeper
 from kohort.simulator.builtins.garbage.controller import GarbageCollector
 from kohort.simulator.builtins.statefulsets.controller import StatefulSets
 from kohort.simulator.embedded.bootstrap import bootstrap
@@ -136,7 +135,6 @@ class Stage:
     def _parts(self) -> list[Part]:
         return [
             StatefulSets(honours_max_unavailable=self.play.is_gated),
-            EndpointsKeeper(),
             GarbageCollector(),
             Scheduler(),
             self.kubelet,

@@ -49,30 +49,40 @@ class Stability(Checker):
         policy = read_policy(workload)
         template = workload["spec"]["leaderWorkerTemplate"]
         image = template["workerTemplate"]["spec"]["containers"][0]["image"]
-        size = template.get("size", 1)
         pods = self.truth.objects[kinds.POD]
-        wanted = {f"{NAME}-{g}" for g in range(policy.wanted)}
-        wanted |= {f"{NAME}-{g}-{w}" for g in range(policy.wanted) for w in range(1, size)}
+        sizes = self._sizes(workload)
+        wanted = {f"{NAME}-{g}" for g in sizes}
+        wanted |= {f"{NAME}-{g}-{w}" for g, size in sizes.items() for w in range(1, size)}
         if set(pods) != wanted:
             return f"pods {sorted(pods)}, not {sorted(wanted)}"
         groups = self.truth.groups()
         if [g.ordinal for g in groups if g.is_ready] != list(range(policy.wanted)):
             return f"ready groups {sorted(self.truth.ready())} of {policy.wanted}"
-        for pod in pods.values():
+        rolled = [g for g in groups if g.ordinal >= policy.partition]
+        members = [pod for group in rolled for pod in (group.leader, *group.workers)]
+        for pod in members:
             if pod["spec"]["containers"][0]["image"] != image:
                 return f"pod {pod['metadata']['name']} has not {image}"
-        keys = {revision_of(pod) for pod in pods.values()}
+        keys = {revision_of(pod) for pod in members}
         return f"pods of revisions {keys}" if len(keys) > 1 else ""
+
+    def _sizes(self, workload: Object) -> dict[int, int]:
+        """How many pods each wanted group has; those below the partition keep theirs."""
+        policy = read_policy(workload)
+        size = workload["spec"]["leaderWorkerTemplate"].get("size", 1)
+        held = {group.ordinal: group.size for group in self.truth.groups()}
+        return {
+            ordinal: held.get(ordinal, size) if ordinal < policy.partition else size
+            for ordinal in range(policy.wanted)
+        }
 
     def _find_in_objects(self, workload: Object) -> str:
         policy = read_policy(workload)
-        template = workload["spec"]["leaderWorkerTemplate"]
         sets = set(self.truth.objects[kinds.STATEFUL_SET])
         wanted: set[str] = set()
         if self.scene.play.carrier != PODS:
             wanted = {NAME}
-            if template.get("size", 1) > 1:
-                wanted |= {f"{NAME}-{g}" for g in range(policy.wanted)}
+            wanted |= {f"{NAME}-{g}" for g, size in self._sizes(workload).items() if size > 1}
         if sets != wanted:
             return f"sets {sorted(sets)}, not {sorted(wanted)}"
         services = self.truth.objects[kinds.SERVICE]
@@ -86,15 +96,20 @@ class Stability(Checker):
             and labels_of(r).get(KEY)
             and any(o["uid"] == uid for o in r["metadata"].get("ownerReferences") or ())
         ]
-        return "" if len(revisions) == 1 else f"{len(revisions)} revisions in force"
+        # While a partition holds groups back the rollout is not over, and all of them stay.
+        is_over = policy.partition == 0
+        is_right = len(revisions) == 1 if is_over else bool(revisions)
+        return "" if is_right else f"{len(revisions)} revisions in force"
 
     def _find_in_status(self, workload: Object) -> str:
         policy = read_policy(workload)
         status = workload.get("status") or {}
         if status.get("observedGeneration") != workload["metadata"]["generation"]:
             return "the status is of an old generation"
-        counts = [status.get(k, 0) for k in ("replicas", "readyReplicas", "updatedReplicas")]
-        if counts != [policy.wanted] * 3:
-            return f"the status counts {counts}"
+        counts = [status.get(key, 0) for key in ("replicas", "readyReplicas")]
+        updated = status.get("updatedReplicas", 0)
+        rolled = max(0, policy.wanted - policy.partition)
+        if counts != [policy.wanted] * 2 or not rolled <= updated <= policy.wanted:
+            return f"the status counts {counts}, {updated} of them updated"
         true = {c["type"] for c in status.get("conditions") or () if c["status"] == "True"}
         return "" if true == {"Available"} else f"conditions {sorted(true)}"
