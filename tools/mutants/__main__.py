@@ -1,7 +1,7 @@
 """
 Plants one fault at a time in a copy of the source, and sees whether a suite notices.
 
-    python -m tools.mutants [--only NAME] [--workers N]
+    python -m tools.mutants [--only NAME] [--suites simulation] [--workers N]
 
 The suites run from the cheapest to the dearest, until one fails: rehearsals (corpus
 and seeds), planning, the operator in virtual time. What survives is listed: it is
@@ -58,7 +58,7 @@ def load() -> list[Mutant]:
     return mutants
 
 
-def judge(mutant: Mutant, seeds: int) -> str:
+def judge(mutant: Mutant, chosen: dict[str, list[str]]) -> str:
     """Which suite noticed; empty if none did."""
     with TemporaryDirectory(prefix="mutant-") as folder:
         copy = Path(folder)
@@ -70,7 +70,7 @@ def judge(mutant: Mutant, seeds: int) -> str:
                 shutil.copy(source, copy / name)
         path = copy / "src/kohort" / mutant.file
         path.write_text(path.read_text().replace(mutant.find, mutant.put))
-        for suite, command in suites(seeds).items():
+        for suite, command in chosen.items():
             found = run(copy, command)
             if found:
                 return f"{suite}: {found}"
@@ -105,7 +105,8 @@ def run(folder: Path, command: list[str]) -> str:
     if done.returncode == 0:
         return ""
     lines = [line for line in (done.stdout + done.stderr).splitlines() if line.strip()]
-    return lines[-1][:90] if lines else f"exit code {done.returncode}"
+    failed = [line.partition("::")[2] for line in lines if line.startswith("FAILED")]
+    return (failed or lines or [f"exit code {done.returncode}"])[-1][:90]
 
 
 def main() -> int:
@@ -114,12 +115,15 @@ def main() -> int:
     parser.add_argument("--only", default="", help="mutants whose name holds this")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--seeds", type=int, default=100)
+    parser.add_argument("--suites", default="simulation,planning,operator")
     arguments = parser.parse_args()
+    names = arguments.suites.split(",")
+    chosen = {name: command for name, command in suites(arguments.seeds).items() if name in names}
     mutants = [mutant for mutant in load() if arguments.only in mutant.name]
     begun = time.monotonic()
     caught = 0
     with ThreadPoolExecutor(arguments.workers) as pool:
-        verdicts = pool.map(lambda mutant: judge(mutant, arguments.seeds), mutants)
+        verdicts = pool.map(lambda mutant: judge(mutant, chosen), mutants)
         for mutant, verdict in zip(mutants, verdicts, strict=True):
             caught += bool(verdict)
             print(f"{mutant.name:30} {verdict or 'SURVIVED'}", flush=True)

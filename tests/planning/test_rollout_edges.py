@@ -1,0 +1,30 @@
+"""Edges of a rollout that faults planted by hand have shown to need a test of their own."""
+
+from planning_builders import progress, units
+
+from kohort.model.policies import RolloutPolicy
+from kohort.model.units import Phase, Unit
+from kohort.planning.rollout.budgeted import plan_budgeted
+from kohort.planning.rollout.units import Roster
+
+READY_OLD, READY_NEW = (True, False), (True, True)
+
+
+def test_a_partition_that_the_user_raises_is_taken_up():
+    policy = RolloutPolicy(wanted=2, partition=1, max_unavailable=1, max_surge=0)
+    found = plan_budgeted(units([READY_OLD, READY_NEW]), progress(0, 2, 2), "new", policy)
+    assert found.boundary == 1
+
+
+def test_a_unit_that_is_leaving_is_neither_old_nor_updated():
+    roster = Roster([Unit(0, "old", Phase.LEAVING), Unit(1, "new", Phase.LEAVING)], "new")
+    assert not roster.is_stale(0)
+    assert not roster.is_updated(1)
+
+
+def test_surge_that_has_to_serve_is_sheltered_from_a_new_target():
+    policy = RolloutPolicy(wanted=2, partition=0, max_unavailable=0, max_surge=1)
+    serving = units([(False, False), READY_OLD, READY_OLD])
+    assert plan_budgeted(serving, progress(0, 3, 2, "old"), "new", policy).boundary == 3
+    spare = units([READY_OLD, READY_OLD, READY_OLD])
+    assert plan_budgeted(spare, progress(0, 3, 2, "old"), "new", policy).boundary == 2
