@@ -1,9 +1,21 @@
-"""Fixtures that several folders of tests share: real clients of a running cluster."""
+"""
+What all tests share: real clients of a running cluster, and how properties search.
+
+A busy machine must not fail a property, so none has a deadline. Where a change is
+judged, properties look at the same examples each time; elsewhere at new ones.
+"""
+
+import os
 
 import pytest
+from hypothesis import settings
 
 from client_tools import Tool, make_tool
 from kohort.testing import Cluster
+
+settings.register_profile("searching", deadline=None)
+settings.register_profile("judging", deadline=None, derandomize=True)
+settings.load_profile("judging" if os.environ.get("CI") else "searching")
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,7 @@
 """Bodies in protobuf are read as the same objects in JSON are."""
 
 import gzip
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -160,8 +161,9 @@ def test_a_body_cut_short_is_refused_or_read_and_never_fails(
     vector: dict[str, Any], data: st.DataObject
 ) -> None:
     whole = bytes.fromhex(vector["wire"])
-    with pytest.raises(BadRequest):
-        decode_body(whole[: data.draw(st.integers(0, len(whole) - 5))])
+    # Cut behind its kind, a body is whole and empty.
+    with suppress(BadRequest):
+        assert decode_body(whole[: data.draw(st.integers(0, len(whole) - 5))]) != vector["json"]
 
 
 @given(st.sampled_from(FILLED), st.data())
