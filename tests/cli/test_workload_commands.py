@@ -132,7 +132,7 @@ def test_a_bad_image_is_found_named_and_undone(kohort: Tell, cluster: Path):
     assert "bad-1  ImagePullBackOff" in why.out
     assert "manifest unknown" in why.out
     assert "next      kohort rollout undo lws/bad\n" in why.out
-    assert "strategy budgeted unless the operator was told another, carrier" in why.out
+    assert "strategy budgeted, carrier" in why.out
     assert "bad" in kohort("get", "--blocked").out
     history = kohort("rollout", "history", "lws/bad").out
     assert "workerTemplate.engine.image: engine:1 → engine:2" in history

@@ -68,7 +68,7 @@ def test_why_always_has_four_parts():
         "  since     4m12s (2026-01-01T11:55:48Z)",
         "  next      kohort rollout undo lws/llama",
         "            kubectl describe pod llama-3-2",
-        "  rules     strategy budgeted unless the operator was told another, carrier statefulsets, "
+        "  rules     strategy budgeted, carrier statefulsets, "
         "maxUnavailable 1, maxSurge 0, partition 0",
     ]
     told = why(Scene())

@@ -6,11 +6,10 @@ to go back comes before to edit.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from kohort.cluster.objects import Object, metadata_of
-from kohort.model.policies import STRATEGIES
 from kohort.views.ages import find_time, write_age
 from kohort.views.health import Health, Word, judge
 from kohort.views.picture import Picture
@@ -195,21 +194,10 @@ def _rules(picture: Picture) -> str:
     if picture.reading is None:
         return f"carrier {row.carrier}"
     policy = picture.reading.workload.rollout
-    doubt = "" if _says_strategy(picture) else " unless the operator was told another"
     return (
-        f"strategy {row.strategy}{doubt}, carrier {row.carrier}, maxUnavailable "
+        f"strategy {row.strategy}, carrier {row.carrier}, maxUnavailable "
         f"{policy.max_unavailable}, maxSurge {policy.surge}, partition {policy.partition}"
     )
-
-
-def _says_strategy(picture: Picture) -> bool:
-    """Whether the object says its strategy itself, so that no flag matters."""
-    family, found = picture.sample.family, set()
-    for strategy in STRATEGIES:
-        told = replace(family.settings, strategy=strategy)
-        reading = picture.api.read(replace(family, settings=told))
-        found.add(reading.workload.rollout.strategy)
-    return len(found) == 1
 
 
 def _notes(picture: Picture, events: Sequence[Object]) -> Iterator[str]:

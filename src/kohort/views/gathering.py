@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 import orjson
 
-from kohort.apis.api import DEFAULTS, Api, Family, Key, Settings, Watched
+from kohort.apis.api import Api, Family, Key, Settings, Watched
 from kohort.cluster.objects import Kind, Object, name_of, namespace_of
 
 _UNDECODABLE = (msgspec.MsgspecError, ValueError, TypeError, KeyError, AttributeError)
@@ -33,6 +33,10 @@ class Sample:
         return found
 
 
+# Who only reads has no flags: what the operator was told, it has written down.
+UNTOLD = Settings(strategy="")
+
+
 def needed(api: Api) -> tuple[Watched, ...]:
     """The kinds of children that have to be listed to read a workload."""
     return tuple(watched for watched in api.watched if watched.kind.namespaced)
@@ -42,7 +46,7 @@ def gather(
     api: Api,
     roots: Iterable[bytes],
     children: Mapping[Kind, Sequence[bytes]],
-    settings: Settings = DEFAULTS,
+    settings: Settings = UNTOLD,
 ) -> list[Sample]:
     """The families of all roots, in the order of the roots."""
     shelves: dict[Kind, dict[Key, list[Any]]] = {}

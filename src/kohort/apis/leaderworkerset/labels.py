@@ -38,6 +38,8 @@ VOLCANO_PREFIX = "volcano.sh/"
 CARRIER = "kohort.dev/carrier"
 STRATEGY = "kohort.dev/rollout-strategy"
 PROGRESS = "kohort.dev/progress"
+# On the revision in force: the strategy that the operator was told, for those who only read.
+STRATEGY_IN_USE = "kohort.dev/strategy-in-use"
 
 # Carriers.
 STATEFULSETS, PODS = "statefulsets", "pods"

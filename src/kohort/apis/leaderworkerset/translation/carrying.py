@@ -10,9 +10,11 @@ from kohort.apis.leaderworkerset import labels
 from kohort.apis.leaderworkerset.translation import acting, reading
 from kohort.apis.leaderworkerset.translation.podwise import acting as pod_acting
 from kohort.apis.leaderworkerset.translation.podwise import reading as pod_reading
-from kohort.cluster.actions import Action
+from kohort.cluster.actions import Action, Patch
 from kohort.cluster.objects import annotations_of
+from kohort.cluster.port import Address
 from kohort.model.plans import Plan
+from kohort.model.policies import STRATEGIES
 
 _READ = {labels.STATEFULSETS: reading.read, labels.PODS: pod_reading.read}
 
@@ -30,6 +32,20 @@ def read(family: Family) -> Reading:
 
 def render(family: Family, found: Reading, plan: Plan) -> tuple[Action, ...]:
     """What to do about the objects of a workload."""
-    if isinstance(found.memory, pod_reading.PodMemory):
-        return pod_acting.render(family, found, plan)
-    return acting.render(family, found, plan)
+    carried = acting if not isinstance(found.memory, pod_reading.PodMemory) else pod_acting
+    return (*carried.render(family, found, plan), *_note_strategy(family, found))
+
+
+def _note_strategy(family: Family, found: Reading) -> tuple[Action, ...]:
+    """Write down a strategy that only a flag says, where those who ask why can read it."""
+    revision = found.memory.revision
+    if revision is None or found.workload.is_leaving:
+        return ()
+    strategy: str | None = found.workload.rollout.strategy
+    if strategy == STRATEGIES[0] or labels.STRATEGY in annotations_of(family.root):
+        strategy = None
+    if revision.metadata.annotations.get(labels.STRATEGY_IN_USE) == strategy:
+        return ()
+    address = Address(reading.REVISION, found.workload.namespace, revision.metadata.name)
+    note = {"metadata": {"annotations": {labels.STRATEGY_IN_USE: strategy}}}
+    return (Patch(address, note, why="the strategy in use is not written down"),)

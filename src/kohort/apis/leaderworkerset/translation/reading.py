@@ -102,13 +102,21 @@ def read_workload(family: Family, key: str) -> Workload:
 
 
 def _strategy_of(family: Family) -> str:
-    strategy = annotations_of(family.root).get(labels.STRATEGY) or family.settings.strategy
+    own = annotations_of(family.root).get(labels.STRATEGY)
+    strategy = own or family.settings.strategy or _noted_strategy(family)
     if strategy not in STRATEGIES:
         known = " or ".join(STRATEGIES)
         raise InvalidWorkload(
             "UnknownStrategy", f'annotation {labels.STRATEGY} is "{strategy}", and must be {known}'
         )
     return strategy
+
+
+def _noted_strategy(family: Family) -> str:
+    """What the operator says that it uses; a reader has no flags of its own."""
+    visible = [r for r in own_revisions(family) if labels.REVISION in r.metadata.labels]
+    notes = visible[-1].metadata.annotations if visible else {}
+    return notes.get(labels.STRATEGY_IN_USE) or STRATEGIES[0]
 
 
 def _trigger_of(lws: Object) -> Trigger:
