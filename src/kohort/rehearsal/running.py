@@ -25,6 +25,7 @@ SETTLE_SECONDS_MAX = 420.0
 SILENCE_SECONDS = 70.0
 TAKE_DOWN_SECONDS_MAX = 120.0
 POLL_SECONDS = 2.0
+BREACHES_MAX = 10  # more of them tell nothing new
 _DELAYS = {"lag", "relist", "break", "slow-request", "slow-answer"}
 
 
@@ -142,6 +143,8 @@ async def _settle(stage: Stage, checkers: list[Checker]) -> None:
     while stage.clock.elapsed() < end:
         await asyncio.sleep(POLL_SECONDS)
         stage.check_alive()
+        if len(stage.breaches) >= BREACHES_MAX:
+            return
         trouble = stability.find_trouble()
         is_silent = stage.clock.elapsed() - stability.last_write >= SILENCE_SECONDS
         if not trouble and is_silent:
