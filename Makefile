@@ -13,8 +13,8 @@ install_kohort = $(UV) pip install --no-deps -e . || $(BIN)/pip install -q --no-
 
 .PHONY: up test install check bench real test-real lock help sim mutants
 
-up: .venv/installed ## install, start the embedded cluster, and stay until Ctrl-C
-	@$(BIN)/kohort up $(ARGS)
+up: .venv/installed ## install, start the embedded cluster with a first workload, and stay until Ctrl-C
+	@$(BIN)/kohort up --sample $(ARGS)
 
 test: .venv/installed-dev ## install what tests need and run them (ARGS="-k name" chooses some)
 	@$(BIN)/pytest -n $(WORKERS) $(ARGS)

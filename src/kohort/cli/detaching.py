@@ -93,4 +93,6 @@ def _arguments(wish: Wish) -> Sequence[str]:
         "--carrier": wish.carrier,
     }
     words = [f"{flag}={value}" for flag, value in given.items() if value is not None]
+    if wish.has_sample:
+        words.append("--sample")
     return words if wish.has_operator else [*words, "--no-operator"]

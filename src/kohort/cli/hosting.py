@@ -53,6 +53,7 @@ class Wish:
     has_operator: bool = True
     strategy: str = "budgeted"  # of the operator's rollouts
     carrier: str = "statefulsets"  # of new workloads
+    has_sample: bool = False  # a first workload is made, and told of
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +106,8 @@ class _Hosting:
             work = await self._prepare(embedded)
             if not stop.is_set():
                 self._publish(embedded, identity)
+            if self._wish.has_sample:
+                work.append(self._show_sample(embedded))
             await _first(stop.wait(), embedded.fail(), *work)
         finally:
             await embedded.stop()
@@ -159,6 +162,16 @@ class _Hosting:
         from kohort.cli.processes.operating import make_operator
 
         return [(await make_operator(embedded, self._settings())).run()]
+
+    async def _show_sample(self, embedded: "Embedded") -> None:
+        from kohort.cli.processes.sampling import show_sample
+        from kohort.simulator.inprocess import InProcessCluster
+
+        def say(line: str) -> None:
+            print(f"  {'sample':<12}{line}", flush=True)
+
+        await show_sample(InProcessCluster(embedded.api), say)
+        await asyncio.Event().wait()
 
     def _settings(self) -> "Settings":
         from kohort.apis.api import Settings

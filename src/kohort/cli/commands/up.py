@@ -57,6 +57,7 @@ def _make_parser(prog: str) -> Parser:
         help="how many times faster simulated delays pass (default: 1)",
     )
     add("--no-operator", action="store_true", help="only the control plane, without our APIs")
+    add("--sample", action="store_true", help="make a first workload, and tell how it comes up")
     add_settings(parser)
     add("--detach", action="store_true", help="return when it is ready; end it with 'down'")
     add("--report-to", type=int, help=argparse.SUPPRESS)
@@ -86,6 +87,8 @@ def _wish(arguments: argparse.Namespace) -> Wish:
     nodes, racks = arguments.nodes, arguments.racks
     if racks is not None and nodes and racks > nodes:
         raise UsageError(f"{racks} racks cannot be filled with {_count(nodes, 'node')}")
+    if arguments.sample and arguments.no_operator:
+        raise UsageError("--sample needs the operator: leave out --no-operator")
     return Wish(
         name=State(arguments.name).name,
         nodes=nodes,
@@ -98,6 +101,7 @@ def _wish(arguments: argparse.Namespace) -> Wish:
         has_operator=not arguments.no_operator,
         strategy=arguments.rollout_strategy,
         carrier=arguments.carrier,
+        has_sample=arguments.sample,
     )
 
 
@@ -113,7 +117,7 @@ def _print(ready: Ready, arguments: argparse.Namespace) -> None:
     end = f"kohort down{State(ready.name).flag}" if arguments.detach else "Ctrl-C"
     rows = {
         "kubeconfig": f"{path}   export KUBECONFIG={path}",
-        "try": _suggest(ready),
+        "try": "kubectl get lws,pods" if arguments.sample else _suggest(ready),
         "stop": end,
     }
     print(f"{place}   {counts} (simulated)")

@@ -1,0 +1,57 @@
+"""
+This is where a first workload is made, so that somebody who starts a cluster sees it work.
+
+It asks for no GPU, so that all are left to its user, and an object of its name that is
+there already is shown as it is. Each line that is told is a change of what a user sees.
+"""
+
+from collections.abc import Callable
+
+import orjson
+
+from kohort.apis.served import APIS
+from kohort.cluster.errors import AlreadyExists
+from kohort.cluster.objects import Object, is_true
+from kohort.cluster.port import Selection
+from kohort.simulator.inprocess import InProcessCluster
+
+NAME, NAMESPACE = "sample", "default"
+_GROUPS, _SIZE = 2, 4
+
+
+async def show_sample(cluster: InProcessCluster, say: Callable[[str], None]) -> None:
+    """Make the sample, and tell how its groups become ready until all are."""
+    kind = APIS[0].kind
+    body = {"apiVersion": kind.api_version, "kind": kind.name, **_sample()}
+    try:
+        await cluster.create(kind, NAMESPACE, body)
+    except AlreadyExists:
+        say(f"lws/{NAME} is there already")
+    told = ""
+    only = Selection(kind, NAMESPACE, fields=f"metadata.name={NAME}")
+    async for change in cluster.watch(only, "", initial=True):
+        if change.type not in ("ADDED", "MODIFIED"):
+            continue
+        obj: Object = orjson.loads(change.raw)
+        line = _describe(obj)
+        if line != told:
+            told = line
+            say(line)
+        if is_true(obj, "Available"):
+            return
+
+
+def _describe(obj: Object) -> str:
+    ready = (obj.get("status") or {}).get("readyReplicas", 0)
+    wanted = obj["spec"]["replicas"]
+    end = "   see them with kubectl get pods" if is_true(obj, "Available") else ""
+    return f"lws/{NAME}: {ready} of {wanted} groups ready{end}"
+
+
+def _sample() -> Object:
+    container = {"name": "server", "image": "example.com/llm-server:1"}
+    template = {"size": _SIZE, "workerTemplate": {"spec": {"containers": [container]}}}
+    return {
+        "metadata": {"name": NAME},
+        "spec": {"replicas": _GROUPS, "leaderWorkerTemplate": template},
+    }
