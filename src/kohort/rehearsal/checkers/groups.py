@@ -25,6 +25,7 @@ from kohort.rehearsal.checkers.truth import (
 from kohort.rehearsal.play import AFTER_START, KEEP, LEADER_FIRST
 from kohort.simulator import kinds
 
+_FORGETTING = {"crash-before", "crash-after"}
 _SIZE = "leaderworkerset.sigs.k8s.io/size"
 
 
@@ -33,6 +34,9 @@ class Groups(Checker):
 
     def __init__(self, scene: Scene) -> None:
         super().__init__(scene)
+        names = {fault.name for fault in scene.play.faults}
+        # What was lost while no process watched is known to nobody.
+        self._remembers = scene.play.replicas == 1 and not names & _FORGETTING
         self._was_ready: set[str] = set()  # leaders that were ready once
         self._formed: dict[str, float] = {}  # leaders, and when their group was last whole
         self._before: dict[str, Group] = {}
@@ -116,7 +120,8 @@ class Groups(Checker):
         if self.scene.play.restart == KEEP:
             return
         for group in self.truth.groups():
-            if any(restarts_of(pod) for pod in (group.leader, *group.workers)):
+            has_restarted = any(restarts_of(pod) for pod in (group.leader, *group.workers))
+            if has_restarted or (self._remembers and group.uid in self.truth.hurt):
                 self.breach(f"G2: group {group.ordinal} lives on after a member failed")
 
 
