@@ -8,8 +8,8 @@ UV := VIRTUAL_ENV=.venv $(BIN)/uv -q
 COMPILE := pip compile --universal --generate-hashes --no-emit-index-url --no-annotate --no-header
 
 # uv takes seconds where pip takes a minute; pip knows mirrors that only its own settings name.
-install_locked = $(UV) pip install --require-hashes -r $(1) || $(BIN)/pip install -q --require-hashes -r $(1)
-install_kohort = $(UV) pip install --no-deps -e . || $(BIN)/pip install -q --no-deps -e .
+install_locked = $(UV) pip install --system-certs --require-hashes -r $(1) || $(BIN)/pip install -q --disable-pip-version-check --require-hashes -r $(1)
+install_kohort = $(UV) pip install --system-certs --no-deps -e . || $(BIN)/pip install -q --disable-pip-version-check --no-deps -e .
 
 .PHONY: up test install check bench real test-real lock help sim mutants
 

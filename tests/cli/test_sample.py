@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 
 import pytest
 
@@ -20,11 +21,15 @@ def test_the_sample_becomes_ready_before_the_eyes_of_its_user(tmp_path):
         env={**os.environ, "KOHORT_HOME": str(tmp_path)},
     )
     assert process.stdout is not None
+    # A sample that never becomes ready ends the reading, and fails what is asked below.
+    deadline = threading.Timer(60, process.kill)
+    deadline.start()
     lines: list[str] = []
     for line in process.stdout:
         lines.append(line)
         if "2 of 2 groups ready" in line or len(lines) > LINES_MAX:
             break
+    deadline.cancel()
     process.send_signal(signal.SIGINT)
     assert process.wait(30) == 0
     assert lines[0].startswith("control plane ready at https://127.0.0.1:")

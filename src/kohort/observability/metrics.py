@@ -5,6 +5,7 @@ A series exists once it has been touched. Numbers that are known elsewhere are
 asked for when somebody looks, by a collector, instead of being copied about.
 """
 
+from abc import ABC, abstractmethod
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import inf
@@ -16,7 +17,7 @@ Labels = tuple[str, ...]
 Line = tuple[str, Labels, Labels, float]  # name, names of labels, their values, number
 
 
-class Metric:
+class Metric(ABC):
     """One name with its series; the ground of the kinds below."""
 
     kind = "untyped"
@@ -26,9 +27,9 @@ class Metric:
         self.about = about
         self.labels = tuple(labels)
 
+    @abstractmethod
     def lines(self) -> Iterator[Line]:
         """Everything there is to show."""
-        raise NotImplementedError
 
 
 class Gauge(Metric):
