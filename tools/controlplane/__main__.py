@@ -44,7 +44,14 @@ def _act(told: argparse.Namespace) -> None:
             start(
                 told.dir.resolve(),
                 binaries.resolve(),
-                Options(told.nodes, told.ready_ms, told.gone_ms, told.gates),
+                Options(
+                    nodes=told.nodes,
+                    ready_ms=told.ready_ms,
+                    gone_ms=told.gone_ms,
+                    gates=told.feature_gates,
+                    runtime_config=told.runtime_config,
+                    crds=tuple(told.crds),
+                ),
             )
         case "stop":
             stop(told.dir.resolve(), wipe=told.wipe)
@@ -64,7 +71,9 @@ def _read(words: Sequence[str]) -> argparse.Namespace:
             command.add_argument("--nodes", type=int, default=NODES)
             command.add_argument("--ready-ms", type=int, default=0)
             command.add_argument("--gone-ms", type=int, default=0)
-            command.add_argument("--gates", default="")
+            command.add_argument("--feature-gates", default="", metavar="NAME=true,…")
+            command.add_argument("--runtime-config", default="", metavar="GROUP/VERSION=true,…")
+            command.add_argument("--crds", type=Path, nargs="+", default=(), metavar="FILE")
         if name == "stop":
             command.add_argument("--wipe", action="store_true", help="forget what it stored")
         if name == "restart":

@@ -10,7 +10,9 @@ import json
 import random
 import shutil
 import socket
+import subprocess
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,6 +37,8 @@ class Options:
     ready_ms: int = 0  # from bound to ready
     gone_ms: int = 0  # from deleted to gone
     gates: str = ""  # feature gates; the release's own defaults if empty
+    runtime_config: str = ""  # API versions that are off by default, as NAME=true,…
+    crds: tuple[Path, ...] = ()  # files with definitions, there before anybody is told
     audit: Path = HERE / "audit.yaml"
 
 
@@ -83,6 +87,22 @@ def _bring_up(folder: Path, commands: dict[str, list[str]], options: Options) ->
     for name in ORDER[2:]:
         start_process(folder, name, commands[name])
     _bring_nodes(folder, options.nodes)
+    if options.crds:
+        install_crds(folder, options.crds)
+
+
+def install_crds(folder: Path, files: Sequence[Path]) -> None:
+    """Apply files with definitions of kinds, and wait until all are served."""
+    named = [word for path in files for word in ("-f", str(path))]
+    _kubectl(folder, "apply", "--server-side", *named)
+    _kubectl(folder, "wait", "--for=condition=Established", "--timeout=120s", *named)
+
+
+def _kubectl(folder: Path, *words: str) -> None:
+    command = [str(folder / "bin" / "kubectl"), "--kubeconfig", str(folder / "kubeconfig"), *words]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise NotReady(f"kubectl {words[0]} failed: {done.stderr.strip()}")
 
 
 def stop(folder: Path, *, wipe: bool = False) -> None:
@@ -260,7 +280,9 @@ def _etcd_flags(folder: Path, ports: Ports) -> list[str]:
 
 def _api_flags(folder: Path, ports: Ports, options: Options) -> list[str]:
     keys = folder / "pki"
+    extra = [f"--runtime-config={options.runtime_config}"] if options.runtime_config else []
     return [
+        *extra,
         f"--etcd-servers=http://127.0.0.1:{ports.etcd}",
         "--advertise-address=127.0.0.1",
         f"--secure-port={ports.api}",
