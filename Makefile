@@ -11,7 +11,7 @@ COMPILE := pip compile --universal --generate-hashes --no-emit-index-url --no-an
 install_locked = $(UV) pip install --system-certs --require-hashes -r $(1) || $(BIN)/pip install -q --disable-pip-version-check --require-hashes -r $(1)
 install_kohort = $(UV) pip install --system-certs --no-deps -e . || $(BIN)/pip install -q --disable-pip-version-check --no-deps -e .
 
-.PHONY: up test install check bench real test-real lock help sim mutants
+.PHONY: up test install check bench bench-real real test-real lock help sim mutants
 
 up: .venv/installed ## install, start the embedded cluster with a first workload, and stay until Ctrl-C
 	@$(BIN)/kohort up --sample $(ARGS)
@@ -30,6 +30,9 @@ check: .venv/installed-dev ## format, lint, types, contracts, then the tests
 
 bench: .venv/installed-dev ## measure, and print a table and JSON (QUICK=1: smaller loads)
 	@$(BIN)/python -m bench $(if $(QUICK),--quick) $(ARGS)
+
+bench-real: real ## measure on a real control plane (ARGS="--only a,d --runs 1" for less)
+	@$(BIN)/python -m bench.real $(ARGS)
 
 real: .venv/installed-dev ## build a real control plane into the cache, once (ten minutes; needs Go)
 	@$(BIN)/python -m tools.controlplane build

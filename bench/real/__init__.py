@@ -1,0 +1,1 @@
+"""Measurements of the operator on a real control plane."""

@@ -1,0 +1,129 @@
+"""
+Passes: which acts are played in which order, each pass on a control plane that is new.
+
+A pass begins with the floor, before the operator is there. What makes figures comparable
+comes first, so that a run which is cut short still says what matters most.
+"""
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from bench.real.acts import Stage
+from bench.real.costs import Meter
+from bench.real.floor import measure_floor
+from bench.real.seeing import sight
+from bench.real.sites import operator, site
+
+CARRIERS = ("statefulsets", "pods")
+LIFE = ("a", "d", "e", "b", "f", "c")
+ALL = (*LIFE, "g")
+GROWTH = (25, 50, 100, 200, 400)
+BURST, FLEET, BIG, SIZE = 100, 100, 250, 4
+FLOORS = {"a": BURST * SIZE, "b": FLEET * 2 * SIZE, "c": BIG * SIZE}
+Keep = Callable[[dict[str, Any]], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """One carrier on one fresh control plane."""
+
+    run: int
+    readiness: str
+    carrier: str
+    acts: tuple[str, ...]
+
+    @property
+    def head(self) -> dict[str, Any]:
+        """What all figures of the pass have in common."""
+        return {"run": self.run, "readiness": self.readiness, "carrier": self.carrier}
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What is to be measured."""
+
+    only: tuple[str, ...] = ALL
+    carriers: tuple[str, ...] = CARRIERS
+    readiness: tuple[str, ...] = ("instant", "slow")
+    runs: int = 3
+    growth: tuple[int, ...] = GROWTH
+    rest_seconds: float = 60.0
+    seconds_max: float = 300.0
+    profile: Path | None = field(default=None)
+
+
+def list_passes(choice: Choice) -> Iterator[Pass]:
+    """The passes in their order; carriers take turns in being first."""
+    wanted = set(choice.only)
+    if wanted & {"d", "e"}:
+        wanted.add("a")
+    for readiness in choice.readiness:
+        for run in range(1, choice.runs + 1):
+            carriers = choice.carriers if run % 2 else choice.carriers[::-1]
+            for carrier in carriers:
+                # A rest is the same each time, and lasts a minute.
+                once = set() if run == 1 and readiness == "instant" else {"f"}
+                acts = tuple(act for act in LIFE if act in wanted - once)
+                if acts:
+                    yield Pass(run, readiness, carrier, acts)
+    if "g" in wanted:
+        for carrier in choice.carriers:
+            yield Pass(1, "instant", carrier, ("g",))
+
+
+async def play(one: Pass, choice: Choice, folder: Path, keep: Keep) -> None:
+    """Play one pass, and hand out the figures of each act as soon as they are there."""
+
+    def tell(act: str, figures: dict[str, Any]) -> None:
+        line = {**one.head, "act": act, **figures}
+        print(describe(line), file=sys.stderr, flush=True)
+        keep(line)
+
+    async with site(folder, one.readiness) as place:
+        for act, pods in FLOORS.items():
+            if act in one.acts:
+                tell("floor", {"of": act, **await measure_floor(place, pods)})
+        async with operator(place, choice.profile) as pid, sight(place.server, SIZE) as seen:
+            stage = Stage(place.server, seen, Meter(place, pid), one.carrier, choice.rest_seconds)
+            stage.seconds_max = choice.seconds_max
+            for act in one.acts:
+                if act == "g":
+                    for groups in choice.growth:
+                        tell("g", await stage.create([f"grow{groups}"], groups))
+                else:
+                    tell(act, await _play_act(stage, act))
+
+
+async def _play_act(stage: Stage, act: str) -> dict[str, Any]:
+    burst = ("bench-burst", "burst")
+    match act:
+        case "a":
+            return await stage.create(["burst"], BURST)
+        case "b":
+            return await stage.create([f"fleet{n:03}" for n in range(FLEET)], 2)
+        case "c":
+            return await stage.create(["big"], BIG)
+        case "d":
+            return await stage.roll_out(burst, BURST)
+        case "e":
+            return await stage.recover(burst, BURST)
+        case _:
+            return await stage.rest()
+
+
+def describe(line: dict[str, Any]) -> str:
+    """One line about an act, for those who wait."""
+    shown = ("of", "groups", "posted_s", "created_s", "ready_s", "status_s", "fewest_ready")
+    costs = ("cpu_s", "peak_mib", "writes", "events", "webhook_calls", "rehearsals", "refused")
+    words = [time.strftime("%H:%M:%S"), f"{line['readiness']} run {line['run']}"]
+    words += [line["carrier"] if line["act"] != "floor" else "", line["act"]]
+    words += [
+        f"{name}={line[name]}" for name in (*shown, *costs) if line.get(name) not in (None, {})
+    ]
+    if not line.get("done", True):
+        words.append("NOT DONE")
+    return " ".join(filter(None, words))
