@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from kohort.simulator.scheduling.amounts import read_amounts
+from kohort.placement.amounts import read_amounts
 
 Raw = dict[str, Any]
 

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scheduling_views import TinyWorld, node, pod
 
+from kohort.placement.amounts import read_amounts
 from kohort.simulator.kinds import NODE, POD
-from kohort.simulator.scheduling.amounts import read_amounts
 from kohort.simulator.scheduling.counting.tallies import PodTally
 from kohort.simulator.scheduling.scheduler import Scheduler
 from kohort.simulator.steps import Bind

@@ -11,9 +11,9 @@ could still turn up (caches may lag behind each other).
 from collections.abc import Iterable
 
 from kohort.cluster.objects import Object
+from kohort.placement.nodes import Taint
+from kohort.placement.rules import read_tolerations
 from kohort.simulator.kinds import NODE, POD
-from kohort.simulator.scheduling.nodes import Taint
-from kohort.simulator.scheduling.rules import read_tolerations
 from kohort.simulator.steps import Action, Delete, Emit, Merge, Moment, Step, View
 from kohort.simulator.store.entries import Entry
 

@@ -11,11 +11,11 @@ from typing import Any
 import msgspec
 
 from kohort.cluster.objects import Object
-from kohort.simulator.scheduling.amounts import Amounts, read_amounts, sum_requests
+from kohort.placement.amounts import Amounts, read_amounts, sum_requests
+from kohort.placement.nodes import PODS
+from kohort.placement.rules import NodeRule, read_tolerations
 from kohort.simulator.scheduling.counting.tallies import TallyBook
 from kohort.simulator.scheduling.counting.terms import Terms, TermSource, compile_terms
-from kohort.simulator.scheduling.nodes import PODS
-from kohort.simulator.scheduling.rules import NodeRule, read_tolerations
 from kohort.simulator.scheduling.shapes import Shape
 from kohort.simulator.store.entries import Entry
 

@@ -11,10 +11,10 @@ the node, and not where the node would be too small even if it were empty.
 from collections import Counter
 from dataclasses import dataclass, field
 
+from kohort.placement.nodes import PODS, bits_of
 from kohort.simulator.scheduling.constraints import find_constraints
 from kohort.simulator.scheduling.demands import Demand
 from kohort.simulator.scheduling.ledger import Ledger
-from kohort.simulator.scheduling.nodes import PODS, bits_of
 
 NO_NODES = "no nodes available to schedule pods"
 

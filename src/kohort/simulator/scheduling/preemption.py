@@ -10,12 +10,12 @@ taken. The room is reserved for the pod while its victims leave.
 from dataclasses import dataclass
 
 from kohort.cluster.objects import Object
+from kohort.placement.amounts import Amounts
+from kohort.placement.nodes import bits_of
 from kohort.simulator.kinds import POD
-from kohort.simulator.scheduling.amounts import Amounts
 from kohort.simulator.scheduling.constraints import find_constraints
 from kohort.simulator.scheduling.demands import Demand
 from kohort.simulator.scheduling.ledger import Ledger
-from kohort.simulator.scheduling.nodes import bits_of
 from kohort.simulator.steps import Action, Delete, Emit, Merge, Moment, View
 
 NODES_MAX = 100

@@ -2,8 +2,8 @@
 
 import msgspec
 
-from kohort.simulator.scheduling.amounts import Amounts, read_amounts
-from kohort.simulator.scheduling.nodes import NodeState, Taint
+from kohort.placement.amounts import Amounts, read_amounts
+from kohort.placement.nodes import NodeState, Taint
 from kohort.simulator.store.entries import Entry
 
 

@@ -11,9 +11,9 @@ some of the nodes only; sets that are asked for again get a heap of their own.
 import heapq
 from collections.abc import Iterable
 
-from kohort.simulator.scheduling.amounts import Amounts
-from kohort.simulator.scheduling.nodes import NodeIndex, bits_of
-from kohort.simulator.scheduling.rules import NodeRule
+from kohort.placement.amounts import Amounts
+from kohort.placement.nodes import NodeIndex, bits_of
+from kohort.placement.rules import NodeRule
 
 # Below this many candidates it is cheaper to rate each than to search a heap.
 FEW = 48

@@ -11,8 +11,8 @@ Changed nodes make a tally stale; it is counted again when next used.
 from collections.abc import Iterable
 from typing import Protocol
 
+from kohort.placement.nodes import NodeIndex
 from kohort.simulator.scheduling.counting.selectors import Matcher, Requirement
-from kohort.simulator.scheduling.nodes import NodeIndex
 
 
 class Counted(Protocol):

@@ -11,6 +11,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from kohort.cluster.objects import Object
+from kohort.placement.nodes import NodeIndex
+from kohort.placement.rules import NodeRule
 from kohort.simulator.scheduling.counting.selectors import (
     EVERYTHING,
     Matcher,
@@ -20,8 +22,6 @@ from kohort.simulator.scheduling.counting.selectors import (
     read_selector,
 )
 from kohort.simulator.scheduling.counting.tallies import PodTally, TallyBook
-from kohort.simulator.scheduling.nodes import NodeIndex
-from kohort.simulator.scheduling.rules import NodeRule
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"

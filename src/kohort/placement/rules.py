@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kohort.cluster.objects import Object
-from kohort.simulator.scheduling.nodes import NodeIndex, Taint
+from kohort.placement.nodes import NodeIndex, Taint
 
 UNSCHEDULABLE = Taint("node.kubernetes.io/unschedulable", "", "NoSchedule")
 

@@ -11,7 +11,7 @@ those are looked at again).
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from kohort.simulator.scheduling.amounts import Amounts
+from kohort.placement.amounts import Amounts
 
 PODS = "pods"
 # What a container without a request is taken to use when nodes are compared.

@@ -1,0 +1,1 @@
+"""Where pods have room: nodes, the domains they form, and what fits where."""
