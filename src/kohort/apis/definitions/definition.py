@@ -5,7 +5,8 @@ The label says that Kohort made it, so that an install never writes over a CRD
 that somebody else brought.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from msgspec import Struct
 
@@ -38,50 +39,64 @@ class Definition:
     short_names: tuple[str, ...]
     description: str
     spec: type[Struct]
-    status: type[Struct]
+    status: type[Struct] | None
     columns: tuple[Column, ...]
     selector: str = ""  # the path of the scale subresource's selector; none has no such part
+    categories: tuple[str, ...] = CATEGORIES
+    annotations: Mapping[str, str] = field(default_factory=dict)
+    is_status_apart: bool = True  # whether status is a subresource, which few kinds do without
+    is_spec_required: bool = False
 
 
 def write_definition(definition: Definition) -> Object:
     """The CustomResourceDefinition."""
     kind = definition.kind
+    metadata: Object = {"name": kind.group_resource, "labels": {MANAGED_BY: "kohort"}}
+    if definition.annotations:
+        metadata["annotations"] = dict(definition.annotations)
     return {
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
-        "metadata": {"name": kind.group_resource, "labels": {MANAGED_BY: "kohort"}},
+        "metadata": metadata,
         "spec": {
             "group": kind.group,
-            "names": {
-                "categories": list(CATEGORIES),
-                "kind": kind.name,
-                "listKind": f"{kind.name}List",
-                "plural": kind.plural,
-                "shortNames": list(definition.short_names),
-                "singular": kind.name.lower(),
-            },
+            "names": _write_names(definition),
             "scope": "Namespaced" if kind.namespaced else "Cluster",
             "versions": [_write_version(definition)],
         },
     }
 
 
+def _write_names(definition: Definition) -> Object:
+    kind = definition.kind
+    lists = {"categories": definition.categories, "shortNames": definition.short_names}
+    return {
+        "kind": kind.name,
+        "listKind": f"{kind.name}List",
+        "plural": kind.plural,
+        "singular": kind.name.lower(),
+        **{word: list(names) for word, names in lists.items() if names},
+    }
+
+
 def _write_version(definition: Definition) -> Object:
-    subresources: Object = {"status": {}}
+    subresources: Object = {"status": {}} if definition.is_status_apart else {}
     if definition.selector:
         subresources["scale"] = {
             "labelSelectorPath": definition.selector,
             "specReplicasPath": ".spec.replicas",
             "statusReplicasPath": ".status.replicas",
         }
-    return {
+    version: Object = {
         "name": definition.kind.version,
         "served": True,
         "storage": True,
-        "additionalPrinterColumns": [_write_column(column) for column in definition.columns],
         "subresources": subresources,
         "schema": {"openAPIV3Schema": _write_root(definition)},
     }
+    if definition.columns:
+        version["additionalPrinterColumns"] = [_write_column(each) for each in definition.columns]
+    return version
 
 
 def _write_column(column: Column) -> Object:
@@ -94,14 +109,19 @@ def _write_column(column: Column) -> Object:
 
 
 def _write_root(definition: Definition) -> Object:
-    return {
+    properties: Object = {
+        "apiVersion": {"type": "string"},
+        "kind": {"type": "string"},
+        "metadata": {"type": "object"},
+        "spec": write_schema(definition.spec),
+    }
+    if definition.status is not None:
+        properties["status"] = write_schema(definition.status)
+    root: Object = {
         "type": "object",
         "description": definition.description,
-        "properties": {
-            "apiVersion": {"type": "string"},
-            "kind": {"type": "string"},
-            "metadata": {"type": "object"},
-            "spec": write_schema(definition.spec),
-            "status": write_schema(definition.status),
-        },
+        "properties": properties,
     }
+    if definition.is_spec_required:
+        root["required"] = ["spec"]
+    return root
