@@ -18,7 +18,7 @@ from typing import Any
 
 from bench.real.passes import ALL, CARRIERS, GROWTH, Choice, list_passes, play
 from bench.real.reporting import write_report
-from bench.real.sites import READINESS
+from bench.real.sites import READINESS, go_first
 
 RESULTS = Path(__file__).parents[1] / "results"
 
@@ -40,6 +40,7 @@ def main(words: Sequence[str]) -> int:
         told.timeout,
         told.profile,
     )
+    go_first(os.getpid())
     RESULTS.mkdir(exist_ok=True)
     path = told.out or RESULTS / time.strftime("real-%Y%m%d-%H%M%S.json")
     with tempfile.TemporaryDirectory(prefix="kohort-real-") as folder:
