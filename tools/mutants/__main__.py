@@ -1,135 +1,137 @@
 """
-Plants one fault at a time in a copy of the source, and sees whether a suite notices.
+Plants one fault at a time in a copy of the source, and sees who notices.
 
-    python -m tools.mutants [--only NAME] [--suites simulation] [--workers N]
+    python -m tools.mutants [--only NAME] [--missing] [--workers N] [--seeds N]
+    python -m tools.mutants --report docs/planted-bugs.md
+    python -m tools.mutants --check
 
-The suites run from the cheapest to the dearest, until one fails: rehearsals (corpus
-and seeds), planning, the operator in virtual time. What survives is listed: it is
-explained in docs/simulation.md or leads to a test.
+The first form keeps each outcome as soon as it is known, so a run that was broken off is
+taken up with ``--missing``, and writes the page at its end. The second plants nothing and
+writes the page. The third says whether list, source and page are in step.
 """
 
 import argparse
 import os
-import shutil
-import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
+from queue import SimpleQueue
 from tempfile import TemporaryDirectory
 
-import yaml
+from tools.mutants.judging import Outcome, drop_false, judge
+from tools.mutants.listing import LIST, ROOT, Mutant, find_misfits, read_mutants
+from tools.mutants.outcomes import read_outcomes, write_outcomes
+from tools.mutants.report import write_report
+from tools.mutants.suites import Noticed, copy_tree
 
-ROOT = Path(__file__).parents[2]
-LIST = Path(__file__).with_name("mutants.yaml")
-SECONDS_MAX = 600
-REHEARSE = """
-import sys
-from pathlib import Path
-from kohort.rehearsal.running import rehearse, rehearse_seed
-from kohort.rehearsal.scenario import load_scenario
-for path in sorted(Path("tests/simulation/corpus").glob("*.yaml")):
-    if not rehearse(load_scenario(path).play).is_good:
-        sys.exit(f"corpus {path.stem}")
-for seed in range(int(sys.argv[1])):
-    if not rehearse_seed(seed).is_good:
-        sys.exit(f"seed {seed}")
-"""
-
-
-@dataclass(frozen=True)
-class Mutant:
-    """One planted fault."""
-
-    name: str
-    file: str
-    find: str
-    put: str
-
-
-def load() -> list[Mutant]:
-    """All mutants of the list; each text must stand in its file exactly once."""
-    mutants = [Mutant(**entry) for entry in yaml.safe_load(LIST.read_text())]
-    for mutant in mutants:
-        count = (ROOT / "src/kohort" / mutant.file).read_text().count(mutant.find)
-        if count != 1:
-            sys.exit(f"{mutant.name}: its text stands {count} times in {mutant.file}")
-    return mutants
-
-
-def judge(mutant: Mutant, chosen: dict[str, list[str]]) -> str:
-    """Which suite noticed; empty if none did."""
-    with TemporaryDirectory(prefix="mutant-") as folder:
-        copy = Path(folder)
-        for name in ("src", "tests", "pyproject.toml"):
-            source = ROOT / name
-            if source.is_dir():
-                shutil.copytree(source, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
-            else:
-                shutil.copy(source, copy / name)
-        path = copy / "src/kohort" / mutant.file
-        path.write_text(path.read_text().replace(mutant.find, mutant.put))
-        for suite, command in chosen.items():
-            found = run(copy, command)
-            if found:
-                return f"{suite}: {found}"
-    return ""
-
-
-def suites(seeds: int) -> dict[str, list[str]]:
-    """The suites, the cheapest first."""
-    pytest = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider"]
-    return {
-        "simulation": [sys.executable, "-c", REHEARSE, str(seeds)],
-        "planning": [*pytest, "tests/planning"],
-        "operator": [*pytest, "tests/operator", "tests/controller"],
-    }
-
-
-def run(folder: Path, command: list[str]) -> str:
-    """What a suite says when it fails; a suite that does not end has noticed too."""
-    path = f"{folder / 'src'}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"
-    try:
-        done = subprocess.run(
-            command,
-            cwd=folder,
-            env={**os.environ, "PYTHONPATH": path},
-            capture_output=True,
-            text=True,
-            timeout=SECONDS_MAX,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        return "it did not end"
-    if done.returncode == 0:
-        return ""
-    lines = [line for line in (done.stdout + done.stderr).splitlines() if line.strip()]
-    failed = [line.partition("::")[2] for line in lines if line.startswith("FAILED")]
-    return (failed or lines or [f"exit code {done.returncode}"])[-1][:90]
+PAGE = ROOT / "docs/planted-bugs.md"
 
 
 def main() -> int:
-    """Judge all mutants, and print how many were caught."""
+    """Judge the faults that are asked for, or write or check the page."""
+    arguments = _parse()
+    mutants = read_mutants(arguments.list)
+    misfits = find_misfits(mutants)
+    if misfits:
+        sys.exit("\n".join(misfits))
+    names = {mutant.name for mutant in mutants}
+    outcomes = {name: o for name, o in read_outcomes().items() if name in names}
+    if arguments.check:
+        return _check(mutants, outcomes)
+    is_caught = True
+    if not arguments.report:
+        chosen = [m for m in mutants if arguments.only in m.name]
+        if arguments.missing:
+            chosen = [m for m in chosen if not _is_judged(m, outcomes)]
+        is_caught = _judge_and_tell(chosen, outcomes, arguments)
+    (arguments.report or PAGE).write_text(write_report(mutants, outcomes))
+    return 0 if is_caught else 1
+
+
+def _judge_and_tell(
+    chosen: list[Mutant], outcomes: dict[str, Outcome], arguments: argparse.Namespace
+) -> bool:
+    begun = time.monotonic()
+    _judge_all(chosen, outcomes, arguments.workers, arguments.seeds)
+    left = [m.name for m in chosen if not outcomes[m.name].is_caught]
+    print(f"\n{len(chosen) - len(left)} of {len(chosen)} caught, {time.monotonic() - begun:.0f} s")
+    for name in left:
+        print(f"survived: {name}")
+    return not left
+
+
+def _check(mutants: list[Mutant], outcomes: dict[str, Outcome]) -> int:
+    if PAGE.read_text() != write_report(mutants, outcomes):
+        sys.exit(f"{PAGE.name} is behind: python -m tools.mutants --report docs/{PAGE.name}")
+    for mutant in mutants:
+        outcome = outcomes.get(mutant.name)
+        if outcome and not outcome.is_caught and not mutant.explained:
+            sys.exit(f"{mutant.name} survives, and nobody says why")
+    print(f"{len(mutants)} faults apply")
+    return 0
+
+
+def _parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="tools.mutants")
-    parser.add_argument("--only", default="", help="mutants whose name holds this")
+    parser.add_argument("--only", default="", help="faults whose name holds this")
+    parser.add_argument("--missing", action="store_true", help="faults without an outcome")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--seeds", type=int, default=100)
-    parser.add_argument("--suites", default="simulation,planning,operator")
-    arguments = parser.parse_args()
-    names = arguments.suites.split(",")
-    chosen = {name: command for name, command in suites(arguments.seeds).items() if name in names}
-    mutants = [mutant for mutant in load() if arguments.only in mutant.name]
-    begun = time.monotonic()
-    caught = 0
-    with ThreadPoolExecutor(arguments.workers) as pool:
-        verdicts = pool.map(lambda mutant: judge(mutant, chosen), mutants)
-        for mutant, verdict in zip(mutants, verdicts, strict=True):
-            caught += bool(verdict)
-            print(f"{mutant.name:30} {verdict or 'SURVIVED'}", flush=True)
-    seconds = time.monotonic() - begun
-    print(f"\n{caught} of {len(mutants)} caught in {seconds:.0f} s")
-    return 0 if caught == len(mutants) else 1
+    parser.add_argument("--report", type=Path, help="write the page of all outcomes, only")
+    parser.add_argument("--check", action="store_true", help="plant nothing, and write nothing")
+    parser.add_argument("--list", type=Path, default=LIST, help="another list of faults")
+    return parser.parse_args()
+
+
+def _is_judged(mutant: Mutant, outcomes: dict[str, Outcome]) -> bool:
+    outcome = outcomes.get(mutant.name)
+    return outcome is not None and outcome.digest == mutant.digest and outcome.is_caught
+
+
+def _judge_all(
+    chosen: list[Mutant], outcomes: dict[str, Outcome], workers: int, seeds: int
+) -> None:
+    """Judge each fault in the copy of a worker, and keep what came of it at once."""
+    with TemporaryDirectory(prefix="mutants-") as folder:
+        copies = [Path(folder) / str(number) for number in range(workers)]
+        free: SimpleQueue[Path] = SimpleQueue()
+        for copy in copies:
+            copy_tree(copy)
+            free.put(copy)
+
+        def work(mutant: Mutant) -> Outcome:
+            copy = free.get()
+            try:
+                return judge(copy, mutant, outcomes.get(mutant.name), seeds)
+            finally:
+                free.put(copy)
+
+        with ThreadPoolExecutor(workers) as pool:
+            for number, mutant, outcome in _numbered(chosen, pool.map(work, chosen)):
+                outcomes[mutant.name] = outcome
+                write_outcomes(outcomes)
+                print(f"{number:3}/{len(chosen)} {_line(mutant, outcome)}", flush=True)
+        sound = drop_false(copies[0], {m.name: outcomes[m.name] for m in chosen})
+        outcomes.update(sound)
+        write_outcomes(outcomes)
+
+
+def _numbered(
+    chosen: list[Mutant], found: Iterator[Outcome]
+) -> Iterator[tuple[int, Mutant, Outcome]]:
+    for number, (mutant, outcome) in enumerate(zip(chosen, found, strict=True), 1):
+        yield number, mutant, outcome
+
+
+def _line(mutant: Mutant, outcome: Outcome) -> str:
+    by = [_short(noticed) for noticed in (outcome.rehearsal, outcome.test) if noticed]
+    return f"{mutant.name:28} {outcome.seconds:5.0f} s  {'; '.join(by) or 'SURVIVED'}"
+
+
+def _short(noticed: Noticed) -> str:
+    return noticed.by.rpartition("::")[2] or noticed.words
 
 
 if __name__ == "__main__":

@@ -1,0 +1,51 @@
+"""A group is made of what belongs to this very leader; a name alone proves nothing."""
+
+from kohort.apis.carriers.statefulsets import read_groups
+from kohort.apis.facts import (
+    Condition,
+    Meta,
+    Owner,
+    PodFacts,
+    PodStatusFacts,
+    SetFacts,
+    SetSpecFacts,
+    SetStatusFacts,
+)
+from kohort.apis.leaderworkerset import labels
+from kohort.apis.leaderworkerset.translation.reading import READER
+from kohort.model.observed import Group
+from kohort.model.units import Phase
+
+SIZE = 2
+
+
+def make_leader(uid: str) -> PodFacts:
+    marks = {labels.GROUP_INDEX: "0", labels.WORKER_INDEX: "0", labels.REVISION: "r"}
+    metadata = Meta(name="x-0", uid=uid, labels=marks, annotations={labels.SIZE: str(SIZE)})
+    return PodFacts(metadata, status=PodStatusFacts("Running", [Condition("Ready", "True")]))
+
+
+def make_set(leader: str) -> SetFacts:
+    """A set of workers that are all ready, of a leader with this uid."""
+    owner = Owner("Pod", "x-0", leader, True)
+    metadata = Meta(name="x-0", uid="set", labels={labels.REVISION: "r"}, owner_references=[owner])
+    return SetFacts(
+        metadata, SetSpecFacts(replicas=SIZE - 1), SetStatusFacts(0, SIZE - 1, SIZE - 1)
+    )
+
+
+def read(held: SetFacts) -> Group:
+    [group] = read_groups(READER, [make_leader("second")], {"x-0": held}, {})
+    return group
+
+
+def test_a_leader_with_a_set_of_its_own_leads_a_whole_group():
+    group = read(make_set("second"))
+    assert group.is_whole
+    assert group.phase is Phase.READY
+
+
+def test_the_set_of_a_leader_that_has_gone_makes_nobody_whole():
+    group = read(make_set("first"))
+    assert not group.is_whole
+    assert group.phase is Phase.STARTING

@@ -1,0 +1,75 @@
+"""
+What the operator does when a write does not succeed, and what it does not write at all.
+
+Each failure is answered at rest, so that no other event brings the workload back: only
+the operator itself can try again.
+"""
+
+from typing import Any
+
+import pytest
+from operator_lab import CountingCluster, Lab, make_lws
+
+from kohort.cluster.errors import Conflict, Forbidden, KohortError, Unavailable
+from kohort.cluster.objects import Object
+from kohort.simulator import kinds
+
+QUOTA = 'services "x" is forbidden: exceeded quota: few, requested: services=1, used: services=1'
+ERRORS = {
+    "nobody answers": Unavailable("connection refused"),
+    "a conflict": Conflict("Operation cannot be fulfilled on resourcequotas"),
+    "a full quota": Forbidden(QUOTA),
+}
+
+
+async def bring_up(lab: Lab) -> None:
+    await lab.apply(make_lws(groups=2, size=2))
+    await lab.until(lab.is_available)
+    await lab.run(30)
+
+
+def refuse_services(cluster: CountingCluster, error: KohortError, times: int) -> None:
+    """Answer the next creates of services with an error."""
+    create = cluster.create
+    errors = [error] * times
+
+    async def answer(kind: Any, *args: Any, **options: Any) -> Object:
+        if kind == kinds.SERVICE and errors:
+            raise errors.pop()
+        made: Object = await create(kind, *args, **options)
+        return made
+
+    cluster.create = answer  # type: ignore[method-assign]
+
+
+@pytest.mark.parametrize("error", ERRORS.values(), ids=ERRORS)
+async def test_a_write_that_may_succeed_later_is_tried_again(lab: Lab, error: KohortError):
+    await bring_up(lab)
+    refuse_services(lab.cluster, error, times=5)
+    await lab.delete(kinds.SERVICE, "x")
+    await lab.run(60)
+    assert lab.find(kinds.SERVICE, "x") is not None
+    assert lab.is_available()
+
+
+async def test_a_write_is_not_repeated_while_the_caches_have_not_seen_it(lab: Lab):
+    await lab.run(1)
+    lab.cluster.hold("ControllerRevision")
+    await lab.apply(make_lws(groups=2, size=2))
+    await lab.run(30)
+    assert lab.cluster.tried["create", "ControllerRevision"] == 1
+    lab.cluster.release()
+    await lab.until(lab.is_available)
+    assert lab.cluster.tried["create", "ControllerRevision"] == 1
+
+
+async def test_a_status_that_is_there_already_is_not_sent(lab: Lab):
+    await bring_up(lab)
+    looks: list[object] = []
+    lab.operator.desks[0].record = lambda *look: looks.append(look)
+    before = lab.cluster.tried.copy()
+    note = {"op": "add", "path": "/metadata/labels/seen", "value": "yes"}
+    await lab.edit("x-1-1", note, kind=kinds.POD)
+    await lab.run(30)
+    assert looks
+    assert lab.cluster.tried == before

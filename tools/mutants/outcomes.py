@@ -1,0 +1,37 @@
+"""What became of each fault when it was planted last, kept in a file beside the list."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from tools.mutants.judging import Outcome
+from tools.mutants.suites import Noticed
+
+FILE = Path(__file__).with_name("outcomes.json")
+
+
+def read_outcomes(path: Path = FILE) -> dict[str, Outcome]:
+    """The outcomes by the name of the fault; none if nothing was planted yet."""
+    if not path.exists():
+        return {}
+    return {name: _outcome_of(entry) for name, entry in json.loads(path.read_text()).items()}
+
+
+def write_outcomes(outcomes: dict[str, Outcome], path: Path = FILE) -> None:
+    """Keep the outcomes."""
+    entries = {name: asdict(outcome) for name, outcome in sorted(outcomes.items())}
+    path.write_text(json.dumps(entries, indent=1) + "\n")
+
+
+def _outcome_of(entry: dict[str, Any]) -> Outcome:
+    return Outcome(
+        entry["digest"],
+        _noticed_of(entry["rehearsal"]),
+        _noticed_of(entry["test"]),
+        entry["seconds"],
+    )
+
+
+def _noticed_of(entry: dict[str, str] | None) -> Noticed | None:
+    return Noticed(**entry) if entry else None

@@ -1,0 +1,86 @@
+"""The page that says which planted faults are caught, and by whom."""
+
+from textwrap import fill
+
+from tools.mutants.judging import Outcome
+from tools.mutants.listing import Mutant
+
+HEAD = """\
+# Planted bugs
+
+`make mutants` plants one fault after the other in a copy of the planner, the carriers and the
+controller, and asks rehearsals (the corpus and seeds, see [simulation.md](simulation.md)) and
+tests whether they notice. At the end whoever noticed is asked about the sound source as well, and
+must be silent there. This page is written by that command from
+`tools/mutants/mutants.yaml` and `tools/mutants/outcomes.json`; a test keeps it, and the list, in
+step with the source. To plant one alone: `make mutants ARGS="--only NAME"`.
+"""
+WIDTH = 100
+AREAS = {"planning": "Planner", "apis": "Carriers and LeaderWorkerSet", "controller": "Controller"}
+
+
+def write_report(mutants: list[Mutant], outcomes: dict[str, Outcome]) -> str:
+    """The whole page."""
+    judged = {m.name: o for m in mutants if (o := outcomes.get(m.name)) and o.digest == m.digest}
+    parts = [HEAD, _summary(mutants, judged)]
+    for area, title in AREAS.items():
+        rows = [_row(m, judged.get(m.name)) for m in mutants if m.file.startswith(f"{area}/")]
+        head = "| fault | file | what it breaks | rehearsal | test |\n|---|---|---|---|---|"
+        parts.append("\n".join((f"## {title}\n", head, *rows, "")))
+    return "\n".join(parts)
+
+
+def _summary(mutants: list[Mutant], judged: dict[str, Outcome]) -> str:
+    outcomes = judged.values()
+    caught = sum(outcome.is_caught for outcome in outcomes)
+    rehearsed = sum(outcome.rehearsal is not None for outcome in outcomes)
+    tested = sum(outcome.test is not None for outcome in outcomes)
+    told = (
+        f"**{caught} of {len(mutants)} faults are caught**: {rehearsed} by rehearsals, {tested} by "
+        f"tests, {rehearsed + tested - caught} of these by both. (Where rehearsals notice, only "
+        "the tests named in the list are asked, so a dash in the last column means no more than "
+        "that.)"
+    )
+    text = f"{fill(told, WIDTH)}\n"
+    late = [mutant.name for mutant in mutants if mutant.name not in judged]
+    if late:
+        told = f"Not planted since they were changed: {_listed(late)}."
+        text += f"\n{fill(told, WIDTH, break_on_hyphens=False)}\n"
+    left = [m for m in mutants if m.name in judged and not judged[m.name].is_caught]
+    for mutant in left:
+        text += f"\n- `{mutant.name}` survives: {mutant.explained or 'not explained yet'}\n"
+    return text
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
+
+
+def _row(mutant: Mutant, outcome: Outcome | None) -> str:
+    cells = (
+        f"`{mutant.name}`",
+        f"`{mutant.file}`",
+        mutant.breaks,
+        _rehearsal(outcome),
+        _test(outcome),
+    )
+    return f"| {' | '.join(cells)} |"
+
+
+def _rehearsal(outcome: Outcome | None) -> str:
+    if outcome is None or outcome.rehearsal is None:
+        return "-"
+    promise = outcome.rehearsal.words.partition(":")[0]
+    kind, _, name = outcome.rehearsal.by.partition(":")
+    where = f"`{name}`" if kind == "corpus" else f"seed {name}"
+    return f"{where} ({promise})" if len(promise) <= 3 else where
+
+
+def _test(outcome: Outcome | None) -> str:
+    if outcome is None or outcome.test is None:
+        return "-"
+    path, _, name = outcome.test.by.partition("::")
+    # The values of a parametrised test would only make the table wide.
+    name = name.partition("[")[0]
+    file = path.rpartition("/")[2]
+    return f"`{file}`: {name.removeprefix('test_').replace('_', ' ')}" if name else f"`{path}`"
