@@ -89,7 +89,8 @@ def owner_reference(owner: Object, *, controller: bool = True, block: bool = Tru
 
 def write_time(when: datetime) -> str:
     """A time in UTC as the API writes it, in whole seconds."""
-    return when.strftime("%Y-%m-%dT%H:%M:%SZ")
+    # Cheaper than a format, and asked for several times with every write.
+    return f"{when.isoformat()[:19]}Z"
 
 
 def find_condition(obj: Object, name: str) -> Object | None:

@@ -117,7 +117,7 @@ class Stage:
         self.gate = Gate([LEADER_WORKER_SET], DEFAULTS)
         self.api.context.admission = self.gate
         self.kubelet = Kubelet(KubeletStages(), emits=False)
-        self.world = World(self.api, self._parts(), clock)
+        self.world = World(self.api, self._parts(), clock, records=False)
         self.truth = Truth(self.api, clock.elapsed)
         self.time = OperatorTime()
         self.trouble = Trouble(play.faults, self.order, play.latency)

@@ -72,6 +72,7 @@ class Budget(Checker):
         self._is_armed = False
         self._most = 0
         self._ready: set[int] = set()
+        self._since: dict[int, float] = {}  # groups that serve, and from when on
         self._ours: set[int] = set()  # given up by the operator, and not back yet
         self._lost: dict[int, float] = {}  # gone by themselves, and when
         self._was_there: dict[int, Group] = {}
@@ -130,6 +131,7 @@ class Budget(Checker):
         for ordinal in ready:
             self._ours.discard(ordinal)
             self._lost.pop(ordinal, None)
+        self._since = {o: self._since.get(o, self.scene.now()) for o in ready}
         self._ready, self._was_there = ready, groups
         policy = self._policies[-1][1]
         if all(ordinal in ready for ordinal in range(policy.wanted)):
@@ -182,7 +184,7 @@ class Budget(Checker):
         given = {g.ordinal for g in groups if _is_released(g, after)}
         new = {g.ordinal for g in groups if g.ordinal in given and not _is_released(g, before)}
         # Who does not serve when it is released costs nothing, whatever becomes of it.
-        self._free |= {g.uid for g in groups if g.ordinal in new - self._ready}
+        self._free |= {g.uid for g in groups if g.ordinal in new - self._known_ready()}
         self._check_decision(given, new, f"{before[:2]} to {after[:2]}")
 
     def _read_step(self) -> tuple[int, int, str] | None:
@@ -220,8 +222,13 @@ class Budget(Checker):
         serving = self._ready | recent
         left = len(serving - given)
         least = min(p.fewest for p in self._recent())
-        if new & self._ready and left < least:
+        if new & self._known_ready() and left < least:
             self.breach(f"A3: {what} leaves {left} groups that serve, {least} are promised")
+
+    def _known_ready(self) -> set[int]:
+        """The groups that serve, and for long enough that the operator must know it."""
+        until = self.scene.now() - self.scene.patience
+        return {ordinal for ordinal in self._ready if self._since[ordinal] <= until}
 
 
 def _is_released(group: Group, step: tuple[int, int, str]) -> bool:

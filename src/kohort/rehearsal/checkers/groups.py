@@ -71,16 +71,15 @@ class Groups(Checker):
         self._before = {group.uid: group for group in groups}
 
     def _check_members(self, group: Group) -> None:
-        staying = [pod for pod in group.workers if not is_leaving(pod)]
-        others = [pod for pod in staying if revision_of(pod) not in ("", group.revision)]
+        others = [pod for pod in group.staying if revision_of(pod) not in ("", group.revision)]
         if others and group.revision:
             self.breach(f"G1: group {group.ordinal} has two revisions")
         if not group.is_ready:
             return
-        places = sorted(labels_of(pod).get(INDEX, "") for pod in [group.leader, *staying])
+        places = sorted(labels_of(pod).get(INDEX, "") for pod in group.members)
         if places != sorted(str(place) for place in range(group.size)):
             self.breach(f"G6: group {group.ordinal} has the places {places}")
-        if any(labels_of(p).get(GROUP) != str(group.ordinal) for p in (group.leader, *staying)):
+        if any(labels_of(p).get(GROUP) != str(group.ordinal) for p in group.members):
             self.breach(f"G6: a member of group {group.ordinal} names another group")
 
     def _check_start(self, child: Object) -> None:
@@ -126,7 +125,7 @@ class Groups(Checker):
 
 
 def _is_formed(group: Group) -> bool:
-    members = [group.leader, *(pod for pod in group.workers if not is_leaving(pod))]
+    members = group.members
     phases = [(pod.get("status") or {}).get("phase") for pod in members]
     return len(members) == group.size and "Pending" not in phases and None not in phases
 

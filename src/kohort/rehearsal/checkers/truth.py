@@ -40,31 +40,29 @@ class Commit:
     at: float
 
 
-@dataclass(slots=True)
 class Group:
-    """One group: its leader, and all that belongs to this very leader."""
+    """One group: its leader, and all that belongs to this very leader. It never changes."""
 
-    ordinal: int
-    leader: Object
-    workers: list[Object]
-    size: int
+    __slots__ = ("is_ready", "leader", "ordinal", "revision", "size", "staying", "uid", "workers")
 
-    @property
-    def uid(self) -> str:
-        """The incarnation."""
-        uid: str = self.leader["metadata"]["uid"]
-        return uid
-
-    @property
-    def revision(self) -> str:
-        """The revision of its leader."""
-        return revision_of(self.leader)
+    def __init__(self, ordinal: int, leader: Object, workers: list[Object], size: int) -> None:
+        self.ordinal = ordinal
+        self.leader = leader
+        self.workers = workers
+        self.size = size
+        self.uid: str = leader["metadata"]["uid"]  # the incarnation
+        self.revision = revision_of(leader)
+        self.staying = [pod for pod in workers if not is_leaving(pod)]
+        self.is_ready = self._serves()
 
     @property
-    def is_ready(self) -> bool:
+    def members(self) -> list[Object]:
+        """All pods that stay."""
+        return [self.leader, *self.staying]
+
+    def _serves(self) -> bool:
         """Whether it is whole, of one revision, and every member is ready."""
-        staying = [pod for pod in self.workers if not is_leaving(pod)]
-        members = [self.leader, *staying]
+        members = self.members
         if len(members) != self.size or not all(map(is_ready, members)):
             return False
         return len({revision_of(pod) for pod in members} - {""}) <= 1
@@ -90,20 +88,24 @@ class Truth:
 
     def _listener(self, kind: Kind) -> Callable[[Event], None]:
         held = self.objects[kind]
+        home = None if kind == LEASE else NAMESPACE
+        is_pod = kind == kinds.POD
+        makes_groups = is_pod or kind == kinds.STATEFUL_SET
 
         def listen(event: Event) -> None:
             namespace, name = event.entry.key
-            if namespace != NAMESPACE and kind != LEASE:
+            if home is not None and namespace != home:
                 return
             old = held.get(name)
-            before = self.groups() if kind == kinds.POD else []
-            if event.change is Change.DELETED:
-                new = None
+            new = None if event.change is Change.DELETED else orjson.loads(event.entry.raw)
+            if is_pod and old is not None:
+                self._note_wounds(old, new)
+            if new is None:
                 held.pop(name, None)
             else:
-                new = held[name] = orjson.loads(event.entry.raw)
-            self._groups = None
-            self._note_wounds(before)
+                held[name] = new
+            if makes_groups:
+                self._groups = None
             commit = Commit(kind, name, old, new, WRITER.get(), self.now())
             self.log.append(
                 f"{event.rv} {commit.at:.4f} {event.change} {kind.name} {name} {commit.writer}"
@@ -113,15 +115,13 @@ class Truth:
 
         return listen
 
-    def _note_wounds(self, before: list[Group]) -> None:
+    def _note_wounds(self, old: Object, new: Object | None) -> None:
         """A member that was there and is leaving, gone or restarted has failed its group."""
-        if not before:
-            return
-        pods = self.objects[kinds.POD]
-        for group in before:
-            for pod in (group.leader, *group.workers):
-                if _has_failed(pod, pods.get(pod["metadata"]["name"]), pod is group.leader):
-                    self.hurt.add(group.uid)
+        for group in self.groups():
+            is_leader = group.leader is old
+            is_member = is_leader or any(pod is old for pod in group.workers)
+            if is_member and _has_failed(old, new, is_leader):
+                self.hurt.add(group.uid)
 
     @property
     def workload(self) -> Object | None:
@@ -141,19 +141,23 @@ class Truth:
     def groups(self) -> list[Group]:
         """The groups whose leader is not leaving, lowest ordinal first."""
         if self._groups is None:
-            pods = self.pods()
-            leaders = [p for p in pods if labels_of(p).get(INDEX) == "0" and not is_leaving(p)]
-            found = [self._group(leader, pods) for leader in leaders]
+            leaders: list[Object] = []
+            followers: dict[str, list[Object]] = {}
+            for pod in self.pods():
+                if labels_of(pod).get(INDEX) != "0":
+                    followers.setdefault(controller_of(pod), []).append(pod)
+                elif not is_leaving(pod):
+                    leaders.append(pod)
+            found = [self._group(leader, followers) for leader in leaders]
             self._groups = sorted(found, key=lambda group: group.ordinal)
         return self._groups
 
-    def _group(self, leader: Object, pods: list[Object]) -> Group:
+    def _group(self, leader: Object, followers: dict[str, list[Object]]) -> Group:
         name, uid = leader["metadata"]["name"], leader["metadata"]["uid"]
-        owners = {uid}
+        workers = followers.get(uid, [])
         held = self.objects[kinds.STATEFUL_SET].get(name)
         if held is not None and controller_of(held) == uid:
-            owners.add(held["metadata"]["uid"])
-        workers = [p for p in pods if labels_of(p).get(INDEX) != "0" and controller_of(p) in owners]
+            workers = [*workers, *followers.get(held["metadata"]["uid"], ())]
         size = int(annotations_of(leader).get(SIZE, "1"))
         return Group(int(name.rsplit("-", 1)[1]), leader, workers, size)
 

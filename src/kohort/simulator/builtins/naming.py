@@ -7,6 +7,7 @@ that meets its own earlier work is a success. The alphabet has no vowels and no
 look-alikes, as users are used to.
 """
 
+from functools import lru_cache
 from hashlib import blake2b
 from typing import Any
 
@@ -44,6 +45,7 @@ def make_suffix(*parts: str | int) -> str:
     return "".join(_ALPHABET[byte % len(_ALPHABET)] for byte in digest)
 
 
+@lru_cache(1024)
 def _fnv32(data: bytes) -> int:
     value = _FNV_OFFSET
     for byte in data:

@@ -33,11 +33,14 @@ TURNS_MAX = 1_000_000
 class World:
     """All parts, in their seats."""
 
-    def __init__(self, api: Api, parts: Sequence[Part], clock: Clock) -> None:
+    def __init__(
+        self, api: Api, parts: Sequence[Part], clock: Clock, *, records: bool = True
+    ) -> None:
         self.api = api
         self.clock = clock
         self.seats = [Seat(part, api, self.wake) for part in parts]
-        self._recorder = Recorder(api)
+        # A simulation that nobody watches has no use for events.
+        self._recorder = Recorder(api) if records else None
         self._alarm: asyncio.Event | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._slice_end = float("inf")
@@ -68,14 +71,16 @@ class World:
         self.api.store.flush()
         worked = False
         for seat in self.seats:
-            await self._deliver(seat)
+            if seat.is_awaited:
+                await self._deliver(seat)
             for _ in range(min(seat.count_due(self.clock.elapsed()), KEYS_PER_TURN_MAX)):
                 key = seat.take(self.clock.elapsed())
                 if key is None:
                     break
                 worked = True
                 await self._look(seat, key)
-                await self._deliver(seat)
+                if seat.is_awaited:
+                    await self._deliver(seat)
         return worked
 
     async def _deliver(self, seat: Seat) -> None:
@@ -120,7 +125,8 @@ class World:
         for action in step.actions:
             try:
                 if isinstance(action, Emit):
-                    await self._recorder.record(action, part.name, options, moment)
+                    if self._recorder is not None:
+                        await self._recorder.record(action, part.name, options, moment)
                 else:
                     await execute(self.api, action, options)
             except ClusterError as error:
@@ -169,7 +175,8 @@ class World:
         due = self._next_due()
         wait = None if due is None else self.clock.wall_seconds(due - self.clock.elapsed())
         try:
-            await asyncio.wait_for(self._alarm.wait(), wait)
+            async with asyncio.timeout(wait):
+                await self._alarm.wait()
         except TimeoutError:
             return
 

@@ -79,6 +79,11 @@ class Seat:
             if cache is not None and cache.inbox:
                 self._arrived(cache)
 
+    @property
+    def is_awaited(self) -> bool:
+        """Whether events have arrived that did not take effect yet."""
+        return bool(self._delivering)
+
     def deliver(self, events_max: int) -> bool:
         """Let events that have arrived take effect; returns whether some are left."""
         while self._delivering:
