@@ -1,1 +1,0 @@
-"""Where pods have room: nodes, the domains they form, and what fits where."""

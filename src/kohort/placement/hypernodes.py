@@ -1,0 +1,112 @@
+"""
+HyperNodes: the domains of a network, as objects of the cluster declare them.
+
+Members are nodes or other HyperNodes. Nodes are named, matched by a pattern (found
+anywhere in the name) or chosen by labels; HyperNodes can only be named. Labels that
+ask for nothing choose nothing, and a member that does not exist yet is no mistake.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from kohort.cluster.objects import Object, name_of
+from kohort.cluster.selectors import LabelSelector, read_label_selector
+
+Labels = Mapping[str, Mapping[str, str]]  # the labels of each node, by its name
+
+
+@dataclass(frozen=True, slots=True)
+class NodesMember:
+    """Nodes that belong to a HyperNode: one name, a pattern, or labels."""
+
+    name: str = ""
+    pattern: str = ""
+    labels: LabelSelector | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class HyperNode:
+    """One domain as it is declared."""
+
+    name: str
+    tier: int
+    tier_name: str = ""
+    inner: tuple[str, ...] = ()  # HyperNodes that belong to it
+    nodes: tuple[NodesMember, ...] = ()
+
+
+def read_hypernode(obj: Object) -> HyperNode:
+    """A HyperNode from its object."""
+    spec: Object = obj.get("spec") or {}
+    inner: list[str] = []
+    nodes: list[NodesMember] = []
+    for member in spec.get("members") or ():
+        selector: Object = member.get("selector") or {}
+        name = (selector.get("exactMatch") or {}).get("name", "")
+        if member.get("type") == "HyperNode":
+            inner.append(name)
+        else:
+            nodes.append(_read_member(name, selector))
+    return HyperNode(
+        name_of(obj),
+        int(spec.get("tier") or 0),
+        spec.get("tierName") or "",
+        tuple(name for name in inner if name),
+        tuple(nodes),
+    )
+
+
+def _read_member(name: str, selector: Object) -> NodesMember:
+    if name:
+        return NodesMember(name)
+    pattern = (selector.get("regexMatch") or {}).get("pattern", "")
+    if pattern:
+        return NodesMember(pattern=pattern)
+    chosen = read_label_selector(selector.get("labelMatch"))
+    return NodesMember(labels=chosen if chosen.requirements else None)
+
+
+class NodeFinder:
+    """Finds the nodes that members mean, without asking every node about every member."""
+
+    def __init__(self, nodes: Labels) -> None:
+        self._nodes = nodes
+        self._having: dict[tuple[str, str], list[str]] = {}
+        self.errors: list[str] = []
+
+    def find(self, hypernode: HyperNode) -> Iterator[str]:
+        """The nodes that a HyperNode names itself; one may come twice."""
+        for member in hypernode.nodes:
+            if member.name:
+                yield from [member.name] if member.name in self._nodes else []
+            elif member.pattern:
+                yield from self._matching(hypernode.name, member.pattern)
+            elif member.labels is not None:
+                yield from self._labelled(member.labels)
+
+    def _matching(self, owner: str, pattern: str) -> Iterable[str]:
+        try:
+            search = re.compile(pattern).search
+        except re.error as error:
+            self.errors.append(f"HyperNode {owner}: the pattern {pattern!r} is wrong: {error}")
+            return ()
+        return [name for name in self._nodes if search(name)]
+
+    def _labelled(self, selector: LabelSelector) -> Iterable[str]:
+        exact = next((r for r in selector.requirements if r.operator == "In"), None)
+        candidates: Iterable[str] = self._nodes
+        if exact is not None:
+            self._index(exact.key)
+            candidates = [
+                name for value in exact.values for name in self._having.get((exact.key, value), ())
+            ]
+        return [name for name in candidates if selector.matches(self._nodes[name])]
+
+    def _index(self, key: str) -> None:
+        if (key, "") in self._having:
+            return
+        self._having[(key, "")] = []
+        for name, labels in self._nodes.items():
+            if key in labels:
+                self._having.setdefault((key, labels[key]), []).append(name)

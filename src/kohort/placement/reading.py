@@ -1,0 +1,80 @@
+"""
+Reads raw nodes and pods: what they have, ask for and accept.
+
+Pods that are done, or that only wait, take no room. A pod that is leaving still does.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from kohort.cluster.objects import Object, labels_of, name_of
+from kohort.placement.amounts import Amounts, read_amounts, sum_requests
+from kohort.placement.nodes import PODS, NodeIndex, NodeState, Taint
+from kohort.placement.rules import NodeRule, read_tolerations
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PodAsk:
+    """What pods of one shape have in common."""
+
+    request: Amounts
+    rule: NodeRule
+
+
+def read_node_state(node: Object) -> NodeState:
+    """The part of a node that placement depends on."""
+    spec: Object = node.get("spec") or {}
+    status: Object = node.get("status") or {}
+    taints = tuple(
+        Taint(taint.get("key", ""), taint.get("value", ""), taint.get("effect", ""))
+        for taint in spec.get("taints") or ()
+    )
+    room = read_amounts(status.get("allocatable") or status.get("capacity"))
+    return NodeState(name_of(node), labels_of(node), taints, bool(spec.get("unschedulable")), room)
+
+
+def read_request(pod: Object) -> Amounts:
+    """What a pod takes on a node, its place among the pods included."""
+    spec: Object = pod.get("spec") or {}
+    total = sum_requests(
+        [_requests(container) for container in spec.get("containers") or ()],
+        [
+            (_requests(container), container.get("restartPolicy") == "Always")
+            for container in spec.get("initContainers") or ()
+        ],
+        _requests(spec),
+        read_amounts(spec.get("overhead")),
+    )
+    return {**{name: amount for name, amount in total.items() if amount}, PODS: 1}
+
+
+def _requests(holder: Object) -> Amounts:
+    return read_amounts((holder.get("resources") or {}).get("requests"))
+
+
+def read_rule(pod: Object) -> NodeRule:
+    """Which nodes a pod accepts by itself."""
+    spec: Object = pod.get("spec") or {}
+    affinity: Object = (spec.get("affinity") or {}).get("nodeAffinity") or {}
+    tolerations = read_tolerations(spec.get("tolerations"))
+    return NodeRule(spec.get("nodeSelector") or {}, affinity, tolerations)
+
+
+def find_node(pod: Object) -> str:
+    """The node that a pod stands on and takes room of; empty if none."""
+    phase = (pod.get("status") or {}).get("phase", "")
+    if phase in ("Succeeded", "Failed"):
+        return ""
+    return str((pod.get("spec") or {}).get("nodeName") or "")
+
+
+def read_index(nodes: Iterable[Object], pods: Iterable[Object]) -> NodeIndex:
+    """The nodes of a cluster, with what its pods leave of them."""
+    index = NodeIndex()
+    for node in nodes:
+        index.put(read_node_state(node))
+    for pod in pods:
+        slot = index.slots.get(find_node(pod))
+        if slot is not None:
+            index.take(slot, read_request(pod))
+    return index

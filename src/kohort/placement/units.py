@@ -1,0 +1,81 @@
+"""
+Units: what is placed together, before anybody looks for room.
+
+A unit is a gang, or a subgroup of one: members in batches that ask alike, how many
+of them must find room or none does, and the window of tiers in which a domain for
+them is looked for. Members are whatever the caller puts in; nobody looks into them.
+"""
+
+from collections import Counter
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from kohort.placement.layout import Ask
+
+EVERYWHERE = -1  # a mask of all nodes
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Members that ask for the same."""
+
+    ask: Ask
+    members: tuple[Hashable, ...]
+    role: str = ""
+    mask: int = EVERYWHERE  # the nodes that will do, besides what the rule says
+    terms: Any = None  # what they say about other pods, for whoever understands it
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """The tiers in which a domain is looked for, both included."""
+
+    lowest: int
+    highest: int
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """Members that are placed together or not at all."""
+
+    batches: tuple[Batch, ...] = ()
+    needed: int = 0  # members of it that must find room, those of its parts included
+    window: Window | None = None  # none: anywhere in what holds it
+    pinned: int | None = None  # the domain of those who have nodes already
+    minima: Mapping[str, int] = field(default_factory=dict)  # members of each role
+    parts: tuple["Unit", ...] = ()
+    policy: str = ""  # parts of one policy are counted together
+    parts_needed: Mapping[str, int] = field(default_factory=dict)  # parts of each policy
+
+    @property
+    def size(self) -> int:
+        """All members, those of its parts included."""
+        own = sum(len(batch.members) for batch in self.batches)
+        return own + sum(part.size for part in self.parts)
+
+    def all_batches(self) -> tuple[Batch, ...]:
+        """The batches of the unit and of all its parts."""
+        inner = (batch for part in self.parts for batch in part.all_batches())
+        return (*self.batches, *inner)
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """One member, and the slot of the node that it is given."""
+
+    batch: Batch
+    member: Hashable
+    slot: int
+
+
+def is_met(unit: Unit, seats: list[Seat], parts: Counter[str]) -> bool:
+    """Whether the members that were seated are enough for the unit to start."""
+    if len(seats) < unit.needed:
+        return False
+    if any(parts[policy] < count for policy, count in unit.parts_needed.items()):
+        return False
+    if not unit.minima:
+        return True
+    roles = Counter(seat.batch.role for seat in seats)
+    return all(roles[role] >= count for role, count in unit.minima.items())
