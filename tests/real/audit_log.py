@@ -5,34 +5,59 @@ A write that changed nothing is answered with the version that the object had be
 and that version was the answer to somebody's earlier write.
 """
 
-import json
 from collections import Counter
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any
+
+import orjson
 
 OPERATOR = "system:serviceaccount:lws-system:lws-controller-manager"
 OWN_SECRET = ("lws-system", "lws-webhook-server-cert")
 Entry = dict[str, Any]
 
 
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One write that the operator asked for."""
+
+    verb: str
+    resource: str
+    namespace: str
+    name: str
+    uid: str  # of the object that it means, if it says so
+    at: float
+
+
 @dataclass
 class AuditLog:
-    """Reads a log from where it stopped, and remembers the versions of objects."""
+    """Reads a log from where it stopped, and remembers what happened to objects."""
 
     path: Path
     writes: Counter[str] = field(default_factory=Counter)  # of the operator: verb and resource
+    asked: list[Asked] = field(default_factory=list)  # of the operator
+    written: set[str] = field(default_factory=set)  # versions that the operator's writes led to
+    deleted: set[str] = field(default_factory=set)  # uids of what the operator deleted
     _offset: int = 0
     _versions: dict[str, set[str]] = field(default_factory=dict)
+    _breaches: list[tuple[str, str]] = field(default_factory=list)  # namespace, what
 
-    def read_breaches(self) -> list[str]:
-        """What the operator did since, and should not have."""
-        found = []
+    def read(self) -> None:
+        """Take in what was noted since."""
         for entry in self._read():
             breach = self._judge(entry)
             if breach:
-                found.append(f"{breach}: {entry['verb']} {entry['requestURI']}")
-        return found
+                namespace = (entry.get("objectRef") or {}).get("namespace", "")
+                text = f"{breach}: {entry['verb']} {entry['requestURI']}"
+                self._breaches.append((namespace, text))
+
+    def read_breaches(self, namespace: str = "") -> list[str]:
+        """What the operator did and should not have, in one namespace or all, told once."""
+        self.read()
+        told = [pair for pair in self._breaches if namespace in ("", pair[0])]
+        self._breaches = [pair for pair in self._breaches if pair not in told]
+        return [text for _, text in told]
 
     def _read(self) -> list[Entry]:
         with self.path.open("rb") as file:
@@ -41,7 +66,7 @@ class AuditLog:
         # The last line may be half written.
         whole = text[: text.rfind(b"\n") + 1]
         self._offset += len(whole)
-        entries = [json.loads(line) for line in whole.splitlines()]
+        entries = [orjson.loads(line) for line in whole.splitlines()]
         return [entry for entry in entries if entry["stage"] == "ResponseComplete"]
 
     def _judge(self, entry: Entry) -> str:
@@ -49,10 +74,9 @@ class AuditLog:
         if entry["user"]["username"] != OPERATOR:
             return ""
         target = entry.get("objectRef") or {}
-        resource = "/".join(filter(None, (target.get("resource"), target.get("subresource"))))
-        if entry["verb"] not in ("get", "list", "watch"):
-            self.writes[f"{entry['verb']} {resource}"] += 1
         code = (entry.get("responseStatus") or {}).get("code")
+        if entry["verb"] not in ("get", "list", "watch"):
+            self._note_write(entry, target, code)
         if code == 403 and not _is_refused_by_admission(entry):
             return "forbidden"
         if target.get("resource") == "secrets" and not _is_own_secret(entry, target):
@@ -60,6 +84,21 @@ class AuditLog:
         if entry["verb"] in ("patch", "update") and is_known:
             return "a write without a change"
         return ""
+
+    def _note_write(self, entry: Entry, target: Entry, code: int) -> None:
+        resource = "/".join(filter(None, (target.get("resource"), target.get("subresource"))))
+        self.writes[f"{entry['verb']} {resource}"] += 1
+        options = (entry.get("requestObject") or {}) if entry["verb"] == "delete" else {}
+        wanted = options.get("preconditions") or {}
+        at = datetime.fromisoformat(entry["requestReceivedTimestamp"]).timestamp()
+        place = target.get("namespace", ""), target.get("name", "")
+        self.asked.append(Asked(entry["verb"], resource, *place, wanted.get("uid", ""), at))
+        answer = entry.get("responseObject") or {}
+        if code is None or code >= 300 or "dryRun" in entry["requestURI"]:
+            return
+        self.written.add((answer.get("metadata") or {}).get("resourceVersion", ""))
+        if entry["verb"] == "delete":
+            self.deleted.add((answer.get("details") or {}).get("uid", ""))
 
     def _note_version(self, entry: Entry) -> bool:
         """Remember the version that a write led to; whether it was there before."""

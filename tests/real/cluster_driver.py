@@ -6,21 +6,23 @@ a state that lasts a moment is not missed, and nobody waits longer than needed.
 """
 
 import asyncio
+import linecache
 import secrets
 from collections import Counter
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from typing import Any, Self
 
 import orjson
+from watch_record import Record
 
 from kohort.apis.leaderworkerset.labels import KIND as LWS
-from kohort.cluster.errors import ClusterError
+from kohort.cluster.errors import ClusterError, WatchExpired
 from kohort.cluster.objects import Kind, Object, find_condition, is_leaving, name_of, uid_of
-from kohort.cluster.port import Address, Cluster, PatchForm, Selection
+from kohort.cluster.port import Address, Change, Cluster, PatchForm, Selection
 from kohort.simulator.kinds import NAMESPACE, POD, REVISION, SERVICE, STATEFUL_SET
 
 KINDS = (LWS, POD, STATEFUL_SET, SERVICE, REVISION)
+WAIT_SECONDS = 180.0  # for a machine that has much else to do
 Claim = Callable[[], Any]
 
 
@@ -30,6 +32,7 @@ class Driver:
     def __init__(self, cluster: Cluster) -> None:
         self.cluster = cluster
         self.namespace = f"try-{secrets.token_hex(4)}"
+        self.record = Record()
         self._seen: dict[Kind, dict[str, Object]] = {}
         self._edited: dict[str, int] = {}  # generations that our own edits led to
         self._claims: list[tuple[Claim, asyncio.Future[None]]] = []
@@ -39,7 +42,11 @@ class Driver:
     async def __aenter__(self) -> Self:
         await self.cluster.create(NAMESPACE, "", {"metadata": {"name": self.namespace}})
         self._tasks = [asyncio.create_task(self._keep(kind)) for kind in KINDS]
-        await self.until(lambda: len(self._seen) == len(KINDS))
+        try:
+            await self.until(lambda: len(self._seen) == len(KINDS))
+        except BaseException:
+            await self.__aexit__()
+            raise
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -90,7 +97,7 @@ class Driver:
         available = (find_condition(lws, "Available") or {}).get("status") == "True"
         return is_fresh and available and not updating and all(map(is_ready, self.all(POD)))
 
-    async def until(self, claim: Claim, seconds: float = 120.0) -> None:
+    async def until(self, claim: Claim, seconds: float = WAIT_SECONDS) -> None:
         """Return when something holds, if only for a moment."""
         held = asyncio.get_running_loop().create_future()
         self._claims.append((claim, held))
@@ -99,7 +106,8 @@ class Driver:
             async with asyncio.timeout(seconds):
                 await held
         except TimeoutError:
-            raise AssertionError(f"it never happened; what is there:\n{self.describe()}") from None
+            waited = f"this did not happen within {seconds:.0f} s: {_quote(claim)}"
+            raise AssertionError(f"{waited}\nwhat is there:\n{self.describe()}") from None
 
     def follow(self, look: Callable[[], None]) -> None:
         """Call somebody after each change."""
@@ -117,25 +125,39 @@ class Driver:
         return "\n".join([*lines, str(dict(counts))])
 
     async def _keep(self, kind: Kind) -> None:
-        selection = Selection(kind, self.namespace)
+        selection, version = Selection(kind, self.namespace), ""
         while True:
-            # A server that is restarted ends watches; one begins again.
-            with suppress(ClusterError, OSError):
-                await self._read(selection)
+            # A server that is restarted ends watches; one goes on from where it was.
+            try:
+                version = version or await self._list(selection)
+                async for change in self.cluster.watch(selection, version):
+                    version = self._take(kind, change)
+            except WatchExpired:
+                version = ""
+            except (ClusterError, OSError):
+                pass
             await asyncio.sleep(0.1)
 
-    async def _read(self, selection: Selection) -> None:
+    async def _list(self, selection: Selection) -> str:
         listing = await self.cluster.list(selection)
         found = [orjson.loads(item) for item in listing.items]
+        if selection.kind in self._seen:
+            self.record.has_gaps = True
         self._seen[selection.kind] = {name_of(obj): obj for obj in found}
         self._look()
-        async for change in self.cluster.watch(selection, listing.version):
-            obj = orjson.loads(change.raw)
-            if change.type == "DELETED":
-                self._seen[selection.kind].pop(name_of(obj), None)
-            elif change.type in ("ADDED", "MODIFIED"):
-                self._seen[selection.kind][name_of(obj)] = obj
-            self._look()
+        return listing.version
+
+    def _take(self, kind: Kind, change: Change) -> str:
+        obj = orjson.loads(change.raw)
+        if change.type != "BOOKMARK":
+            self.record.note(kind, change.type, obj)
+        if change.type == "DELETED":
+            self._seen[kind].pop(name_of(obj), None)
+        elif change.type in ("ADDED", "MODIFIED"):
+            self._seen[kind][name_of(obj)] = obj
+        self._look()
+        version: str = obj["metadata"]["resourceVersion"]
+        return version
 
     def _look(self) -> None:
         if len(self._seen) < len(KINDS):
@@ -151,6 +173,14 @@ class Driver:
             else:
                 waiting.append((claim, held))
         self._claims = waiting
+
+
+def _quote(claim: Claim) -> str:
+    """The line that a claim was written on."""
+    code = getattr(claim, "__code__", None)
+    if code is None:
+        return repr(claim)
+    return linecache.getline(code.co_filename, code.co_firstlineno).strip() or code.co_name
 
 
 def is_ready(pod: Object) -> bool:

@@ -19,6 +19,7 @@ def entry(verb: str, target: dict[str, str], *, user: str = OPERATOR, **more: An
             "user": {"username": user},
             "requestURI": more.pop("uri", "/apis/here"),
             "objectRef": target,
+            "requestReceivedTimestamp": "2026-01-01T00:00:00.000000Z",
             "responseStatus": {"code": 200},
             **more,
         }

@@ -1,25 +1,33 @@
-"""The scenarios on a real control plane, and what its audit log says about each of them."""
+"""The scenarios on a real control plane; what checkers and its audit log say about each of them."""
 
 from collections.abc import Iterator
 
 import pytest
-from cluster_driver import Driver
 from operator_processes import controllers
 from scenario_list import SCENARIOS, Scenario, name_scenario
-
-from kohort.cluster.http import connect
+from scenario_runs import ScenarioRuns
 
 pytestmark = pytest.mark.real
 
 
 @pytest.fixture(scope="module")
-def operated(site) -> Iterator[object]:
+def runs(site, request: pytest.FixtureRequest) -> Iterator[ScenarioRuns]:
+    chosen = [
+        item.callspec.params["scenario"]
+        for item in request.session.items
+        if isinstance(item, pytest.Function) and item.module is request.module
+        if "scenario" in getattr(getattr(item, "callspec", None), "params", {})
+    ]
     with controllers(site.plane, site.service, site.kubeconfig):
-        yield site
+        running = ScenarioRuns(site.plane.kubeconfig, site.audit, chosen)
+        yield running
+        running.close()
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=name_scenario)
-async def test_a_scenario_holds_on_a_real_control_plane(operated, scenario: Scenario):
-    async with connect(operated.plane.kubeconfig) as cluster, Driver(cluster) as driver:
-        await scenario(driver)
-    assert not operated.audit.read_breaches()
+def test_a_scenario_holds_on_a_real_control_plane(runs: ScenarioRuns, scenario: Scenario):
+    assert not runs.wait_for(scenario).breaches
+
+
+def test_nothing_else_was_done_that_should_not(runs: ScenarioRuns, site):
+    assert not site.audit.read_breaches()

@@ -78,8 +78,9 @@ def _download(go: str, module: Module) -> None:
 
 def _compile(go: str, module: Module, folder: Path) -> None:
     with tempfile.TemporaryDirectory(dir=folder, prefix=".building-") as place:
-        flags = ["-v", "-trimpath", "-ldflags", f"-s -w {_stamp(module)}", "-o", f"{place}/"]
-        _run([go, "build", *flags, *module.commands.values()], module, go)
+        # Nothing here is stamped with the state of a repository, so none needs to be there.
+        flags = ["-v", "-trimpath", "-buildvcs=false", "-ldflags", f"-s -w {_stamp(module)}"]
+        _run([go, "build", *flags, "-o", f"{place}/", *module.commands.values()], module, go)
         for name in module.commands:
             os.replace(Path(place, name), folder / name)
             print(f"  {module.name}: {name} is built", flush=True)
@@ -122,5 +123,7 @@ def _follow(lines: Iterator[str], name: str) -> Iterator[str]:
 
 
 def _ask(go: str, name: str) -> str:
-    asked = subprocess.run([go, "env", name], capture_output=True, text=True, check=False)
+    asked = subprocess.run(
+        [go, "env", name], env=go_environment(go), capture_output=True, text=True, check=False
+    )
     return asked.stdout.strip() or "unknown"

@@ -32,8 +32,9 @@ def find_go() -> str:
 
 
 def go_environment(go: str) -> dict[str, str]:
-    """The environment in which Go is run."""
-    environment = {**os.environ, "GOFLAGS": "-buildvcs=false"}
+    """The environment in which Go is run: all that is set stays set."""
+    # Go keeps its caches in the home folder, and will not start without knowing one.
+    environment = {"HOME": str(Path.home()), **os.environ}
     if Path(go).is_relative_to(find_go_folder()):
         environment["GOROOT"] = str(Path(go).parents[1])
     return environment

@@ -1,0 +1,112 @@
+"""What is played to the checkers reaches them: who wrote, in which order, and what was wrong."""
+
+from typing import Any
+
+import pytest
+from audit_log import Asked, AuditLog
+from checker_replay import judge
+from watch_record import Record
+
+from kohort.cluster.objects import Object
+from kohort.rehearsal.checkers.truth import GROUP, INDEX, KEY, OWNER, WORKLOAD
+from kohort.rehearsal.play import Play, make_workload
+from kohort.simulator.kinds import POD, STATEFUL_SET
+
+NAMESPACE, NOW = "try", "2026-01-01T00:00:00Z"
+READY = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}
+
+
+class Story:
+    """What happens in a namespace, version by version."""
+
+    def __init__(self, tmp_path) -> None:
+        path = tmp_path / "audit.log"
+        path.touch()
+        self.record, self.audit = Record(), AuditLog(path)
+        self._version = 0
+
+    def tell(self, kind: Any, change: str, obj: Object, *, by_operator: bool = False) -> None:
+        """Let one change happen."""
+        self._version += 1
+        metadata = {**obj["metadata"], "resourceVersion": str(self._version)}
+        self.record.note(kind, change, {**obj, "metadata": metadata})
+        if by_operator:
+            self.audit.written.add(str(self._version))
+
+    def breaches(self) -> list[str]:
+        """What the checkers say."""
+        return judge(self.record, self.audit, NAMESPACE).breaches
+
+
+@pytest.fixture
+def story(tmp_path) -> Story:
+    """Three groups of one pod that serve, of which one may be missing."""
+    told = Story(tmp_path)
+    workload = make_workload(Play(groups=3, size=1))
+    workload["metadata"] |= {"uid": "root", "generation": 1}
+    told.tell(WORKLOAD, "ADDED", workload)
+    told.tell(STATEFUL_SET, "ADDED", leader_set(0, "one"), by_operator=True)
+    for group in range(3):
+        told.tell(POD, "ADDED", leader(group))
+    return told
+
+
+def leader_set(partition: int, key: str) -> Object:
+    metadata = {"name": "x", "uid": "set", "labels": {KEY: key}, **owned_by("root")}
+    strategy = {"rollingUpdate": {"partition": partition}}
+    return {"metadata": metadata, "spec": {"replicas": 3, "updateStrategy": strategy}}
+
+
+def leader(group: int, **more: Any) -> Object:
+    labels = {OWNER: "x", INDEX: "0", GROUP: str(group), KEY: "one"}
+    metadata = {"name": f"x-{group}", "uid": f"pod-{group}", "labels": labels, **more}
+    spec = {"containers": [{"name": "engine", "image": "engine:1"}]}
+    return {"metadata": {**metadata, **owned_by("set")}, "spec": spec, "status": READY}
+
+
+def owned_by(uid: str) -> Object:
+    return {"ownerReferences": [{"uid": uid, "controller": True}]}
+
+
+def test_a_budget_that_is_kept_is_no_breach(story: Story):
+    story.tell(STATEFUL_SET, "MODIFIED", leader_set(3, "two"), by_operator=True)
+    story.tell(STATEFUL_SET, "MODIFIED", leader_set(2, "two"), by_operator=True)
+    story.tell(POD, "MODIFIED", leader(2, deletionTimestamp=NOW))
+    assert not story.breaches()
+
+
+def test_a_step_that_releases_too_many_groups_is_found(story: Story, monkeypatch):
+    monkeypatch.setattr("checker_replay.PATIENCE_SECONDS", 0.0)
+    story.tell(STATEFUL_SET, "MODIFIED", leader_set(3, "two"), by_operator=True)
+    story.tell(STATEFUL_SET, "MODIFIED", leader_set(1, "two"), by_operator=True)
+    assert [breach[:2] for breach in story.breaches()] == ["A3"]
+
+
+def test_groups_that_go_beyond_the_budget_are_found(story: Story, monkeypatch):
+    monkeypatch.setattr("checker_replay.PATIENCE_SECONDS", 0.0)
+    story.tell(STATEFUL_SET, "MODIFIED", leader_set(1, "two"), by_operator=True)
+    for group in (2, 1):
+        story.tell(POD, "MODIFIED", leader(group, deletionTimestamp=NOW))
+    assert "A2" in {breach[:2] for breach in story.breaches()}
+
+
+@pytest.mark.parametrize("by_operator", [True, False])
+def test_a_healthy_group_is_deleted_by_others_only(story: Story, by_operator: bool):
+    story.tell(POD, "MODIFIED", leader(1, deletionTimestamp=NOW), by_operator=by_operator)
+    found = {breach[:2] for breach in story.breaches()}
+    assert ("G3" in found) == by_operator
+
+
+def test_changes_are_played_by_version_not_as_they_were_heard(story: Story):
+    story.tell(STATEFUL_SET, "MODIFIED", leader_set(3, "two"), by_operator=True)
+    seen = story.record.in_order()
+    late = Record()
+    for each in reversed(seen):
+        late.note(each.kind, each.type, each.obj)
+    assert [s.version for s in late.in_order()] == [s.version for s in seen]
+    assert [s.at for s in late.in_order()] == sorted(s.at for s in late.in_order())
+
+
+def test_a_delete_by_name_alone_is_found(story: Story):
+    story.audit.asked = [Asked("delete", "pods", NAMESPACE, "x-1", "", 0.0)]
+    assert story.breaches() == ["R3: Pod x-1 is deleted by name alone"]
