@@ -6,14 +6,14 @@ there already, and nobody writes over them.
 """
 
 from kohort.apis.definitions import write_definition
-from kohort.apis.gangs.definitions import coscheduling, kai, volcano
+from kohort.apis.gangs.definitions import coscheduling, kai, koordinator, volcano
 from kohort.apis.gangs.definitions.kubernetes import define_stand_ins
 from kohort.cluster.objects import Object
 
 _DEFINED = {
     "volcano": (volcano.POD_GROUPS, volcano.QUEUES, volcano.HYPER_NODES),
     "coscheduling": (coscheduling.POD_GROUPS,),
-    "koordinator": (coscheduling.POD_GROUPS,),
+    "koordinator": (koordinator.POD_GROUPS, koordinator.NETWORK_TOPOLOGIES),
     "kai": (kai.POD_GROUPS, kai.TOPOLOGIES),
 }
 

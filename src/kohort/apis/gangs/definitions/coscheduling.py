@@ -1,5 +1,5 @@
 """
-The PodGroup of the scheduler plugins, which Koordinator reads too.
+The PodGroup of the scheduler plugins.
 
 Names, defaults and limits are upstream's and never change.
 """
