@@ -6,6 +6,8 @@ a write when something happened, not each time that it happens in a loop. Events
 a courtesy, so one that the server refuses is forgotten.
 """
 
+import asyncio
+from contextlib import suppress
 from datetime import datetime, timedelta
 from hashlib import sha256
 
@@ -16,6 +18,7 @@ from kohort.model.reasons import Notice
 
 EVENT = Kind("events.k8s.io", "v1", "Event", "events")
 TOLD_MAX = 10_000
+AT_ONCE_MAX = 32
 REPEAT_AFTER = timedelta(seconds=1)
 _NOTE_MAX = 1024
 
@@ -33,23 +36,30 @@ class EventSink:
     async def tell(self, about: Object, notices: tuple[Notice, ...], now: str) -> None:
         """Write the notices that are new."""
         moment = datetime.fromisoformat(now)
-        for notice in notices:
-            key = (uid_of(about), notice.reason, notice.message)
-            told = self._told.get(key)
-            if told is not None and moment - told < REPEAT_AFTER:
-                continue
-            if len(self._told) >= TOLD_MAX:
-                self._told.clear()
-            self._told[key] = moment
-            try:
-                await self._cluster.create(
-                    EVENT, namespace_of(about) or "default", self._event(about, notice, now)
-                )
-                self.count += 1
-            except ClusterError:
-                continue
+        events = [
+            self._event(about, notice, now)
+            for notice in notices
+            if self._is_new((uid_of(about), notice.reason, notice.message), moment)
+        ]
+        # Side by side, since the next look at the workload waits for them.
+        for begin in range(0, len(events), AT_ONCE_MAX):
+            await asyncio.gather(*map(self._write, events[begin : begin + AT_ONCE_MAX]))
+
+    def _is_new(self, key: tuple[str, str, str], moment: datetime) -> bool:
+        told = self._told.get(key)
+        if told is not None and moment - told < REPEAT_AFTER:
+            return False
+        if len(self._told) >= TOLD_MAX:
+            self._told.clear()
+        self._told[key] = moment
+        return True
+
+    async def _write(self, event: Object) -> None:
+        with suppress(ClusterError):
+            await self._cluster.create(EVENT, event["metadata"]["namespace"] or "default", event)
 
     def _event(self, about: Object, notice: Notice, now: str) -> Object:
+        self.count += 1
         text = f"{uid_of(about)}/{notice.reason}/{notice.message}/{now}"
         suffix = sha256(text.encode()).hexdigest()[:16]
         body: Object = {

@@ -2,13 +2,14 @@
 Where actions become calls, and what came of each is said in one word.
 
 Actions of a plan do not depend on each other, so they run side by side, within a
-limit. Creates of one kind start slowly, one and then twice as many each time,
-and end at the first that does not succeed: a template that the server refuses
-costs one request, not a thousand. Nothing is retried here; the next plan sees
+limit. Creates of one kind start slowly: one, then two for each that succeeded, and
+no more after one that did not: a template that the server refuses costs one
+request, not a thousand. Nothing is retried here; the next plan sees
 what is still to be done.
 """
 
 import asyncio
+from collections import deque
 from collections.abc import Awaitable, Callable, Hashable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -83,6 +84,12 @@ class Outcome:
         return self.result is Result.CONFLICT or (
             self.result is Result.GONE and self.error is not None
         )
+
+    def find_dropped(self) -> frozenset[str]:
+        """The fields of a create or a patch that the server did not keep."""
+        if isinstance(self.action, Create) and self.stored is not None:
+            return find_dropped(self.action.obj, self.stored)
+        return self.dropped
 
     @property
     def dropped(self) -> frozenset[str]:
@@ -206,13 +213,25 @@ class Executor:
 async def _start_slowly(
     run: Callable[[int], Awaitable[bool]], numbers: Sequence[int], at_once: int
 ) -> None:
-    """One, then two, then four, …; no more after a batch in which one did not succeed."""
-    begin, size = 0, 1
-    while begin < len(numbers):
-        batch = numbers[begin : begin + size]
-        if not all(await asyncio.gather(*(run(number) for number in batch))):
-            return
-        begin, size = begin + size, min(size * 2, at_once)
+    """One, then two for each that succeeded, within a limit; no more after one did not."""
+    waiting = deque(numbers)
+    running = 0
+
+    async def follow(number: int) -> None:
+        nonlocal running
+        if not await run(number):
+            waiting.clear()
+        running -= 1
+        start(2)
+
+    def start(count: int) -> None:
+        nonlocal running
+        for _ in range(min(count, len(waiting), at_once - running)):
+            running += 1
+            group.create_task(follow(waiting.popleft()))
+
+    async with asyncio.TaskGroup() as group:
+        start(1)
 
 
 def _fill_skipped(
