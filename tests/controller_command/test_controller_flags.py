@@ -2,12 +2,12 @@
 
 import pytest
 
-from kohort.apis.served import APIS
 from kohort.cli.commands.controller import CONTROLLER
 from kohort.cli.exits import UsageError
 from kohort.cli.main import main
 from kohort.cli.processes.launching import configure, read_settings
-from kohort.controller.running.configuration import SCHEDULERS, Configuration
+from kohort.controller.running.configuration import Configuration
+from kohort.controller.running.gangs import find_known, list_variants
 
 HEAD = "apiVersion: config.lws.x-k8s.io/v1alpha1\nkind: Configuration\n"
 UPSTREAM = (
@@ -118,7 +118,9 @@ def test_gangs_are_asked_for_by_flag_or_by_file(tmp_path):
 
 def test_the_operator_is_told_which_gangs_to_make():
     words = CONTROLLER.make_parser("kohort controller").read(["--gang", "volcano"])
-    assert read_settings(words, configure(words)).gang == "volcano"
+    names = configure(words).scheduler
+    gangs = list_variants(names, find_known())
+    assert [gang.name for gang in read_settings(words, gangs).gangs] == ["volcano"]
 
 
 def test_a_scheduler_that_nobody_knows_is_refused(capsys):
@@ -126,8 +128,23 @@ def test_a_scheduler_that_nobody_knows_is_refused(capsys):
     assert (code, "volcano" in said) == (2, True)
 
 
-def test_every_gang_that_the_file_may_ask_for_can_be_made():
-    assert all(set(SCHEDULERS) == set(api.gangs) for api in APIS)
+def test_several_gangs_are_asked_for_in_their_order(capsys):
+    assert read("--gang=volcano,volcano").scheduler == "volcano"
+    assert read("--gang=auto").scheduler == "auto"
+    code, said = refused(capsys, "--gang=volcano,vulcano")
+    assert (code, "'vulcano'" in said) == (2, True)
+
+
+def test_tiers_are_told_by_number_name_and_label(capsys):
+    words = ["--tier", "2=spine=example.com/spine", "--tier=1=rack=example.com/rack"]
+    arguments = CONTROLLER.make_parser("kohort controller").read(words)
+    tiers = read_settings(arguments, ()).tiers
+    assert [(t.number, t.name, t.label) for t in tiers.all] == [
+        (1, "rack", "example.com/rack"),
+        (2, "spine", "example.com/spine"),
+    ]
+    code, said = refused(capsys, "--tier=rack")
+    assert (code, "1=rack=topology.kubernetes.io/rack" in said) == (2, True)
 
 
 KUBECONFIG = """

@@ -129,6 +129,11 @@ def test_gangs_are_configured_and_allowed_where_they_are_asked_for():
         {
             "apiGroups": ["scheduling.volcano.sh"],
             "resources": ["podgroups"],
-            "verbs": ["get", "list", "watch", "create"],
-        }
+            "verbs": ["get", "list", "watch", "create", "patch"],
+        },
+        {
+            "apiGroups": ["topology.volcano.sh"],
+            "resources": ["hypernodes"],
+            "verbs": ["list", "watch"],
+        },
     ]

@@ -2,14 +2,15 @@
 
 from operator_lab import Lab
 
-from kohort.apis.api import Settings
+from kohort.apis import api
+from kohort.apis.gangs.dialects import volcano
+from kohort.apis.gangs.dialects.volcano import GROUP_NAME, POD_GROUP
 from kohort.apis.leaderworkerset import labels
-from kohort.apis.leaderworkerset.rendering.gangs import POD_GROUP
 from kohort.cluster.objects import Object, annotations_of, name_of, uid_of
 from kohort.simulator import kinds
 from kohort.simulator.api.requests import WriteOptions
 
-VOLCANO = Settings(gang="volcano")
+VOLCANO = api.Settings(gangs=(volcano.VOLCANO,))
 _SCHEMA: Object = {
     "type": "object",
     "properties": {
@@ -65,5 +66,5 @@ def is_in_order(lab: Lab) -> bool:
     groups = {name_of(group): group for group in lab.all(POD_GROUP)}
     leaders = {uid_of(p) for p in pods.values() if labels.LEADER_NAME not in annotations_of(p)}
     owners = [group["metadata"]["ownerReferences"][0]["uid"] for group in groups.values()]
-    named = {annotations_of(pod).get(labels.POD_GROUP) for pod in pods.values()}
+    named = {annotations_of(pod).get(GROUP_NAME) for pod in pods.values()}
     return sorted(owners) == sorted(leaders) and named == set(groups)

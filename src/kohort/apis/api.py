@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from kohort.apis.gangs.dialect import NONE, Dialect
+from kohort.apis.gangs.intent import Tiers
 from kohort.apis.recall import Recall
 from kohort.cluster.actions import Action
 from kohort.cluster.errors import KohortError
@@ -44,20 +46,30 @@ class Watched:
 
 
 @dataclass(frozen=True, slots=True)
-class Dialect:
-    """What gangs need beyond the rest, in the words of one scheduler."""
-
-    watched: tuple[Watched, ...] = ()
-    writes: tuple[Grant, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class Settings:
     """What the operator was told when it was started."""
 
-    strategy: str = "budgeted"
+    strategy: str = "budgeted"  # empty: nobody was told anything; what is written down counts
     carrier: str = "statefulsets"
-    gang: str = ""  # the scheduler that gangs are made for; empty: none are made
+    gangs: tuple[Dialect, ...] = ()  # those in use, the usual one first; none: no gangs are made
+    tiers: Tiers = field(default_factory=Tiers)  # for dialects that know tiers by labels of nodes
+    has_usual: bool = True  # whether the first dialect is for objects that name none
+
+    @property
+    def are_told(self) -> bool:
+        """Whether this is what an operator was told; a reader has no flags."""
+        return bool(self.strategy)
+
+    @property
+    def gang_kinds(self) -> frozenset[Kind]:
+        """The kinds of all objects that gangs are told by."""
+        return frozenset(kind for dialect in self.gangs for kind in dialect.kinds)
+
+    def find_dialect(self, name: str) -> Dialect | None:
+        """The dialect that an object asks for by name, or the usual one; None: no gang."""
+        if not name:
+            return self.gangs[0] if self.gangs and self.has_usual else None
+        return next((d for d in self.gangs if d.name == name != NONE), None)
 
 
 DEFAULTS = Settings()
@@ -77,6 +89,14 @@ class Family:
     settings: Settings = DEFAULTS
     absent: Mapping[Kind, str] = field(default_factory=dict)  # kinds not served, and what to do
     recall: Recall[Group] = field(default_factory=Recall)  # groups as the last look read them
+    tiers: Mapping[str, Tiers] = field(default_factory=dict)  # by the name of the dialect
+    # Fields that the server did not keep of objects of gangs; a kind of which nothing was
+    # written yet is not there.
+    pruned: Mapping[Kind, frozenset[str]] = field(default_factory=dict)
+
+    def tiers_of(self, dialect: Dialect) -> Tiers:
+        """The tiers that a dialect can speak of."""
+        return self.tiers.get(dialect.name, self.settings.tiers)
 
     def all(self, kind: Kind) -> tuple[Any, ...]:
         """The children of one kind."""
@@ -181,15 +201,27 @@ class Api:
     rehearse: Callable[[Family], Rehearsal | None] = lambda family: None
     # Wakes whoever makes members and has given up for a while; empty if none is missing.
     wake: Callable[[Family, str], tuple[Action, ...]] = lambda family, now: ()
-    gangs: Mapping[str, Dialect] = field(default_factory=dict)  # by the name of the scheduler
+    # How the objects of its gangs are found, whatever their kind.
+    watch_gangs: Callable[[Kind, str], Watched] | None = None  # (kind, remedy)
+    heeds_tiers: Callable[[Any], bool] = lambda root: False  # whether a change of tiers matters
 
     def watched_with(self, settings: Settings) -> tuple[Watched, ...]:
         """What is watched where the operator was told this."""
-        return (*self.watched, *self._dialect(settings).watched)
+        if self.watch_gangs is None:
+            return self.watched
+        # Dialects may share a kind; it is watched once.
+        kinds = {kind: d.remedy for d in reversed(settings.gangs) for kind in reversed(d.kinds)}
+        found = (self.watch_gangs(kind, remedy) for kind, remedy in kinds.items())
+        return (*self.watched, *found)
 
     def writes_with(self, settings: Settings) -> tuple[Grant, ...]:
         """What its actions need where the operator was told this."""
-        return (*self.writes, *self._dialect(settings).writes)
+        if self.watch_gangs is None:
+            return self.writes
+        return (*self.writes, *(grant for d in settings.gangs for grant in d.grants))
 
-    def _dialect(self, settings: Settings) -> Dialect:
-        return self.gangs.get(settings.gang) or Dialect()
+    def reads_with(self, settings: Settings) -> tuple[Kind, ...]:
+        """What is read of the cluster to know its tiers, where the operator was told this."""
+        if self.watch_gangs is None:
+            return ()
+        return tuple(dict.fromkeys(k for d in settings.gangs if d.read_tiers for k in d.reads))

@@ -67,6 +67,7 @@ class PodSpecFacts(msgspec.Struct, gc=False, rename="camel"):
     """Where a pod runs."""
 
     node_name: str = ""
+    scheduler_name: str = ""
 
 
 class PodStatusFacts(msgspec.Struct, rename="camel"):

@@ -135,3 +135,38 @@ def add_settings(parser: Parser) -> None:
         default=carriers[0],
         help="of new workloads (default: statefulsets)",
     )
+
+
+def add_gangs(parser: Parser) -> None:
+    """Offer whose gangs the operator makes, and what tiers the cluster has."""
+    from kohort.controller.running.gangs import find_known, read_gangs, read_tier
+
+    known = find_known()
+    parser.add_argument(
+        "--gang",
+        type=typed(lambda text: read_gangs(text, known)),
+        metavar="NAME[,NAME]|auto",
+        help=f"make gangs for these schedulers, the usual one first: {', '.join(known)}; "
+        "auto: all that the cluster serves (default: none)",
+    )
+    parser.add_argument(
+        "--tier",
+        type=typed(read_tier),
+        action="append",
+        default=[],
+        metavar="N=NAME=LABEL",
+        help="a tier of the cluster, for schedulers that know them by labels of nodes, such as "
+        "1=rack=topology.kubernetes.io/rack; may be repeated",
+    )
+
+
+def typed(read: Callable[[Any], Any]) -> Callable[[str], Any]:
+    """Reads what a function reads that raises ValueError with a sentence."""
+
+    def convert(text: str) -> Any:
+        try:
+            return read(text)
+        except ValueError as error:
+            raise argparse.ArgumentTypeError(str(error)) from error
+
+    return convert

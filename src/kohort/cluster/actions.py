@@ -49,3 +49,8 @@ class Delete:
 
 
 Action = Create | Patch | Delete
+
+
+def kind_of(action: Action) -> Kind:
+    """The kind of the object that an action is about."""
+    return action.address.kind if isinstance(action, Patch) else action.kind

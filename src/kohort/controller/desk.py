@@ -20,6 +20,7 @@ from kohort.cluster.port import Cluster, Selection
 from kohort.controller.admission.rehearsing import Rehearser
 from kohort.controller.caching.cache import Cache, Difference
 from kohort.controller.caching.informers import Informers
+from kohort.controller.caching.tiers import TierBook
 from kohort.controller.caching.watermarks import Watermarks
 from kohort.controller.events import EventSink
 from kohort.controller.execute import Executor
@@ -75,7 +76,14 @@ class Desk:
             (watched, self._add(informers, watched))
             for watched in api.watched_with(office.settings)
         ]
+        self.tiers = TierBook(api, office.settings, informers, self._wake_packed)
         self._follow()
+
+    def _wake_packed(self) -> None:
+        """Look again at all workloads to which the tiers of the cluster matter."""
+        for entry in self.roots:
+            if self.api.heeds_tiers(entry.value):
+                self.queue.add(entry.key)
 
     def _add(self, informers: Informers, watched: Watched) -> Cache[Any]:
         def owners(child: Any) -> Iterable[str]:
@@ -166,6 +174,8 @@ class Desk:
             settings=self.settings,
             absent=self._find_absent(),
             recall=memory.recall,
+            tiers=self.tiers.read(),
+            pruned=memory.pruned,
         )
 
     def _find_absent(self) -> Mapping[Kind, str]:

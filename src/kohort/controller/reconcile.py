@@ -13,9 +13,10 @@ import orjson
 
 from kohort.apis.api import Api, Deeds, Family, InvalidWorkload, Reading
 from kohort.apis.recall import Recall
-from kohort.cluster.actions import Action, Patch
+from kohort.cluster.actions import Action, Patch, kind_of
 from kohort.cluster.errors import BadRequest, Forbidden, Invalid
 from kohort.cluster.objects import (
+    Kind,
     Object,
     annotations_of,
     labels_of,
@@ -48,6 +49,7 @@ class Memory:
     taken: dict[str, float] = field(default_factory=dict)  # of these: names, and when we tried
     doubt: Doubt = field(default_factory=Doubt)
     dropped: frozenset[str] = frozenset()
+    pruned: dict[Kind, frozenset[str]] = field(default_factory=dict)  # of gangs, by kind
     status_written: float = -STATUS_SECONDS_MIN
     recall: Recall[Group] = field(default_factory=Recall)
 
@@ -90,7 +92,7 @@ class Reconciler:
         actions = await self._rehearser.sift(family, actions, memory.doubt, now, elapsed)
         key = (namespace_of(family.root), name_of(family.root))
         outcomes = await self._executor.run(actions, key)
-        self._learn(outcomes, memory, elapsed)
+        self._learn(outcomes, memory, elapsed, family.settings.gang_kinds)
         is_failed = any(_may_succeed_later(outcome) for outcome in outcomes)
         look = Look()
         if not is_failed or _is_seen(family.root):
@@ -116,13 +118,18 @@ class Reconciler:
             deeds.done,
         )
 
-    def _learn(self, outcomes: list[Outcome], memory: Memory, elapsed: float) -> None:
+    def _learn(
+        self, outcomes: list[Outcome], memory: Memory, elapsed: float, gangs: frozenset[Kind]
+    ) -> None:
         for outcome in outcomes:
-            why = outcome.action.why
+            why, kind = outcome.action.why, kind_of(outcome.action)
             if outcome.result in (Result.REFUSED, Result.TAKEN) and not _is_quota(outcome):
                 memory.refused[why] = outcome.message
-                if outcome.result is Result.TAKEN:
+                # A queue may be opened without anybody telling us.
+                if outcome.result is Result.TAKEN or kind in gangs:
                     memory.taken[why] = elapsed
+            elif outcome.result is Result.DONE and kind in gangs:
+                memory.pruned[kind] = outcome.find_dropped()
             elif outcome.result is Result.DONE and isinstance(outcome.action, Patch):
                 memory.dropped |= outcome.dropped
 

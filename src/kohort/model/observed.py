@@ -24,6 +24,7 @@ class Member:
     is_pending: bool = False  # not running yet
     has_restarted: bool = False  # a container of it has run before
     is_current: bool = True  # belongs to the group's present incarnation
+    is_placed: bool = False  # has a node
 
 
 @dataclass(frozen=True, slots=True)

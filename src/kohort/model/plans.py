@@ -6,6 +6,7 @@ A plan speaks of units. A carrier turns it into actions on objects.
 
 from dataclasses import dataclass, field
 
+from kohort.model.placement import Gang
 from kohort.model.reasons import Blocker, Notice
 
 
@@ -50,6 +51,7 @@ class Report:
     is_available: bool
     is_done: bool  # the whole workload is on its target revision and ready
     blockers: tuple[Blocker, ...] = ()
+    losses: tuple[str, ...] = ()  # clauses of the placement that the scheduler is not told
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,5 +62,6 @@ class Plan:
     report: Report
     restarts: tuple[Restart, ...] = ()
     may_complete: frozenset[int] = field(default_factory=frozenset)  # groups that get all members
+    gangs: tuple[Gang, ...] = ()  # one for each live group, lowest ordinal first
     notices: tuple[Notice, ...] = ()
     recheck_seconds: float | None = None

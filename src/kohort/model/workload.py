@@ -8,6 +8,7 @@ of all roles, a role is a kind of instance, and an instance is the set of member
 
 from dataclasses import dataclass
 
+from kohort.model.placement import NO_PLACEMENT, PlacementPolicy
 from kohort.model.policies import NO_RECOVERY, RecoveryPolicy, RolloutPolicy, Startup
 
 
@@ -34,6 +35,7 @@ class Workload:
     rollout: RolloutPolicy
     recovery: RecoveryPolicy = NO_RECOVERY
     startup: Startup = Startup.TOGETHER
+    placement: PlacementPolicy = NO_PLACEMENT
     is_leaving: bool = False
 
     @property

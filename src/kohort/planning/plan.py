@@ -6,6 +6,7 @@ from kohort.model.observed import Observed, Progress
 from kohort.model.plans import Plan, Rollout
 from kohort.model.reasons import Blocker, count
 from kohort.model.workload import Workload
+from kohort.planning.placement import plan_gangs
 from kohort.planning.recovery import plan_recovery
 from kohort.planning.rollout import STRATEGIES
 from kohort.planning.startup import plan_startup
@@ -24,6 +25,7 @@ def plan(workload: Workload, observed: Observed) -> Plan:
         report=plan_report(workload, observed, blockers),
         restarts=restarts,
         may_complete=plan_startup(workload, observed),
+        gangs=plan_gangs(workload, observed),
     )
 
 

@@ -38,6 +38,7 @@ def plan_report(
         is_available=not is_updating and ready == workload.groups and done == len(rolled),
         is_done=policy.partition == 0 and done == workload.groups and _is_over(workload, observed),
         blockers=blockers,
+        losses=workload.placement.losses,
     )
 
 

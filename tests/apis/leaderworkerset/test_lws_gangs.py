@@ -1,22 +1,35 @@
 """Pod groups: their names, their owners, and the room that they ask for."""
 
+from typing import Any
+
 import pytest
 from lws_builders import lws, pod_from
 
+from kohort.apis.gangs.dialects.volcano import QUEUE_NAME, VOLCANO
+from kohort.apis.gangs.intent import Tiers
 from kohort.apis.leaderworkerset import labels
-from kohort.apis.leaderworkerset.admission.pods import mutate_pod
-from kohort.apis.leaderworkerset.rendering.gangs import group_requests, pod_group
+from kohort.apis.leaderworkerset.admission.pods import Joining, mutate_pod
+from kohort.apis.leaderworkerset.rendering.gangs import make_intent
+from kohort.apis.leaderworkerset.rendering.requests import group_requests
 from kohort.apis.leaderworkerset.rendering.templates import leader_template
 from kohort.cluster.objects import Object
+from kohort.model.placement import Gang
 
 NAME = "leaderworkerset-sample"
 
 
 def leader(workload: Object) -> Object:
     pod = pod_from(leader_template(workload, "abc"), f"{NAME}-1", NAME)
-    mutated = mutate_pod(pod, has_pod_groups=True)
+    mutated = mutate_pod(pod, gang=Joining(VOLCANO))
     assert isinstance(mutated, dict)
     return mutated
+
+
+def pod_group(workload: Object, minimum: int = 4, **more: Any) -> Object:
+    gang = Gang(1, "uid", "abc", size=4, minimum=minimum, **more)
+    intent = make_intent(workload, leader(workload), gang, VOLCANO)
+    (found,) = VOLCANO.render(intent, Tiers())
+    return found
 
 
 def requesting(*containers: Object, **spec: Object) -> Object:
@@ -29,9 +42,9 @@ def asks(restart: str | None = None, **requests: str) -> Object:
 
 
 def test_a_gang_is_named_for_its_group_and_revision_and_belongs_to_the_leader():
-    notes = {"volcano.sh/x": "1", "other": "2", labels.QUEUE: "fast"}
+    notes = {"volcano.sh/x": "1", "other": "2", QUEUE_NAME: "fast"}
     workload = lws(annotations=notes)
-    found = pod_group(workload, leader(workload))
+    found = pod_group(workload)
     metadata = found["metadata"]
     assert metadata["name"] == f"{NAME}-1-abc"
     assert metadata["labels"] == {
@@ -45,9 +58,7 @@ def test_a_gang_is_named_for_its_group_and_revision_and_belongs_to_the_leader():
 
 
 def test_a_group_that_waits_for_its_leader_needs_the_leader_alone():
-    workload = lws()
-    workload["spec"]["startupPolicy"] = "LeaderReady"
-    assert pod_group(workload, leader(workload))["spec"]["minMember"] == 1
+    assert pod_group(lws(), minimum=1)["spec"]["minMember"] == 1
 
 
 @pytest.mark.parametrize(

@@ -1,20 +1,27 @@
 """What a pod learns about itself: indices, keys, placement, refusals."""
 
 from hashlib import sha1
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lws_builders import bare_pod, variables_of
 
+from kohort.apis.gangs.dialects.volcano import GROUP_NAME, VOLCANO
 from kohort.apis.leaderworkerset import labels
-from kohort.apis.leaderworkerset.admission.pods import PodRefused, mutate_pod, subgroup_index
+from kohort.apis.leaderworkerset.admission.pods import (
+    Joining,
+    PodRefused,
+    mutate_pod,
+    subgroup_index,
+)
 from kohort.cluster.objects import Object, annotations_of, labels_of
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 
 
-def mutated(pod: Object, **options: bool) -> Object:
+def mutated(pod: Object, **options: Any) -> Object:
     result = mutate_pod(pod, **options)
     assert not isinstance(result, PodRefused), result.reason
     return result
@@ -151,9 +158,9 @@ def test_terms_of_the_user_stay_in_front():
 
 
 def test_a_pod_joins_its_gang_where_gangs_are_made():
-    pod = mutated(bare_pod("lw-3", is_leader=True), has_pod_groups=True)
-    assert annotations_of(pod)[labels.POD_GROUP] == "lw-3-abc"
-    assert labels.POD_GROUP not in annotations_of(mutated(bare_pod("lw-3", is_leader=True)))
+    pod = mutated(bare_pod("lw-3", is_leader=True), gang=Joining(VOLCANO))
+    assert annotations_of(pod)[GROUP_NAME] == "lw-3-abc"
+    assert GROUP_NAME not in annotations_of(mutated(bare_pod("lw-3", is_leader=True)))
 
 
 @pytest.mark.parametrize(

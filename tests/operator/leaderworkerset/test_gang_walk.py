@@ -7,8 +7,8 @@ import pytest
 from gang_lab import VOLCANO, define_pod_groups, gangs, is_in_order, open_gang_lab
 from operator_lab import LWS, Lab, make_lws, set_image, set_replicas
 
+from kohort.apis.gangs.dialects.volcano import GROUP_NAME, POD_GROUP, QUEUE_NAME
 from kohort.apis.leaderworkerset import labels
-from kohort.apis.leaderworkerset.rendering.gangs import POD_GROUP
 from kohort.cluster.objects import Object, name_of, uid_of
 from kohort.simulator import kinds
 
@@ -43,7 +43,7 @@ def find_stall(lab: Lab) -> Object | None:
 
 
 async def test_each_group_has_a_gang_of_all_its_pods(lab: Lab, carrier: str):
-    notes = {"volcano.sh/x": "1", labels.QUEUE: "fast"}
+    notes = {"volcano.sh/x": "1", QUEUE_NAME: "fast"}
     await bring_up(lab, make(carrier, notes, groups=2, size=3))
     found = gangs(lab)
     assert sorted(found) == ["x-0", "x-1"]
@@ -185,7 +185,7 @@ async def test_without_gangs_nobody_looks_for_pod_groups(carrier: str):
     assert lab.all(POD_GROUP) == []
     assert POD_GROUP not in {cache.selection.kind for cache in lab.operator.informers.caches}
     notes = [pod["metadata"].get("annotations") or {} for pod in lab.all(kinds.POD)]
-    assert not any(labels.POD_GROUP in found for found in notes)
+    assert not any(GROUP_NAME in found for found in notes)
     await lab.close()
 
 

@@ -37,6 +37,7 @@ def read_member(reader: Reader, index: int, pod: PodFacts, is_current: bool) -> 
         is_pending=status.phase in ("", "Pending"),
         has_restarted=is_alive and pod.restarts > 0,
         is_current=is_current,
+        is_placed=bool(pod.spec.node_name),
     )
 
 

@@ -3,18 +3,17 @@
 from collections.abc import Callable
 from typing import Any
 
-from kohort.apis.api import Api, Dialect, Key, Settings, Verdict, Watched, Webhook
-from kohort.apis.facts import PodFacts, SetFacts, Whole, read_head, read_node, read_pod, read_set
+from kohort.apis.api import Api, Key, Settings, Verdict, Watched, Webhook
+from kohort.apis.facts import PodFacts, SetFacts, Whole, read_node, read_pod, read_set
 from kohort.apis.leaderworkerset import labels
 from kohort.apis.leaderworkerset.admission.defaulting import default_workload, record_carrier
-from kohort.apis.leaderworkerset.admission.pods import PodRefused, mutate_pod
+from kohort.apis.leaderworkerset.admission.pods import Joining, PodRefused, mutate_pod
 from kohort.apis.leaderworkerset.admission.validation import validate_workload
 from kohort.apis.leaderworkerset.admission.warning import warn_workload
 from kohort.apis.leaderworkerset.definition import define_leader_worker_set
 from kohort.apis.leaderworkerset.face import FACE
 from kohort.apis.leaderworkerset.names import find_ordinal
 from kohort.apis.leaderworkerset.rendering.claims import CLAIM
-from kohort.apis.leaderworkerset.rendering.gangs import POD_GROUP
 from kohort.apis.leaderworkerset.translation.carrying import read, render
 from kohort.apis.leaderworkerset.translation.outages import rehearse, wake
 from kohort.apis.leaderworkerset.translation.reading import (
@@ -27,9 +26,10 @@ from kohort.apis.leaderworkerset.translation.reading import (
 )
 from kohort.apis.leaderworkerset.translation.status import write_status
 from kohort.apis.leaderworkerset.translation.telling import tell
-from kohort.cluster.objects import Kind, Object, namespace_of
+from kohort.cluster.objects import Kind, Object, annotations_of, namespace_of
 from kohort.cluster.permissions import Grant
 
+NETWORK_TOPOLOGY = labels.NETWORK_TOPOLOGY.encode()
 # Pods that we make ourselves come with everything that the webhook would add.
 _SELECTOR = {
     "matchExpressions": [
@@ -84,6 +84,10 @@ def _lost(pod: PodFacts, find: Callable[[Kind, Key], Any]) -> tuple[Key, str] | 
     return (metadata.namespace, metadata.labels.get(labels.NAME, "")), incarnation
 
 
+def _heeds_tiers(root: Whole) -> bool:
+    return any(mark in root.raw for mark in (b'"networkTopology"', NETWORK_TOPOLOGY))
+
+
 def _default(lws: Object, old: Object | None, settings: Settings) -> Verdict:
     filled = default_workload(lws)
     if old is None:
@@ -97,8 +101,9 @@ def _validate(lws: Object, old: Object | None, settings: Settings) -> Verdict:
 
 
 def _mutate_pod(pod: Object, old: Object | None, settings: Settings) -> Verdict:
-    joins = bool(settings.gang)
-    mutated = mutate_pod(pod, namespace=namespace_of(pod), has_pod_groups=joins)
+    dialect = settings.find_dialect(annotations_of(pod).get(labels.GANG, ""))
+    gang = None if dialect is None else Joining(dialect, settings.tiers)
+    mutated = mutate_pod(pod, namespace=namespace_of(pod), gang=gang)
     if isinstance(mutated, PodRefused):
         return Verdict(refusal=str(mutated))
     return Verdict(mutated)
@@ -143,11 +148,10 @@ WRITES = (
     Grant(POD, ("update",), "finalizers"),
 )
 
-_REMEDY = "install Volcano, or run the operator without gang scheduling"
-VOLCANO = Dialect(
-    (Watched(POD_GROUP, read_head, labels.NAME, _owners, _REMEDY),),
-    (Grant(POD_GROUP, ("get", "create")),),
-)
+
+def _watch_gangs(kind: Kind, remedy: str) -> Watched:
+    return Watched(kind, Whole, labels.NAME, _owners, remedy)
+
 
 LEADER_WORKER_SET = Api(
     kind=labels.KIND,
@@ -172,5 +176,6 @@ LEADER_WORKER_SET = Api(
     face=FACE,
     rehearse=rehearse,
     wake=wake,
-    gangs={"volcano": VOLCANO},
+    watch_gangs=_watch_gangs,
+    heeds_tiers=_heeds_tiers,
 )

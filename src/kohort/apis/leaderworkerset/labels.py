@@ -30,13 +30,12 @@ SUBGROUP_POLICY_TYPE = PREFIX + "subgroup-policy-type"
 SUBDOMAIN_POLICY = PREFIX + "subdomainPolicy"
 LEADER_REQUESTS_TPUS = PREFIX + "leader-requests-tpus"
 RECREATE_AFTER_START = PREFIX + "experimental-recreate-group-after-start"
-POD_GROUP = "scheduling.k8s.io/group-name"
-QUEUE = "scheduling.volcano.sh/queue-name"
-VOLCANO_PREFIX = "volcano.sh/"
 
 # Annotations of our own.
 CARRIER = "kohort.dev/carrier"
 STRATEGY = "kohort.dev/rollout-strategy"
+GANG = "kohort.dev/gang"  # the dialect of its gangs, or none
+NETWORK_TOPOLOGY = "kohort.dev/network-topology"  # as the field of that name, in JSON
 PROGRESS = "kohort.dev/progress"
 # On the revision in force: the strategy that the operator was told, for those who only read.
 STRATEGY_IN_USE = "kohort.dev/strategy-in-use"

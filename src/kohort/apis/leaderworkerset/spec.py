@@ -32,6 +32,17 @@ def template_of(lws: Object) -> Object:
     return found
 
 
+def pod_specs_of(lws: Object) -> tuple[Object, ...]:
+    """The pod specs of leader and workers; one if they are alike or there are no workers."""
+    template = template_of(lws)
+    worker: Object = (template.get("workerTemplate") or {}).get("spec") or {}
+    leader = template.get("leaderTemplate")
+    if leader is None:
+        return (worker,)
+    own: Object = leader.get("spec") or {}
+    return (own,) if size_of(lws) == 1 else (own, worker)
+
+
 def replicas_of(lws: Object) -> int:
     """How many groups are asked for."""
     return int(_given(spec_of(lws).get("replicas"), 1))

@@ -13,7 +13,7 @@ from typing import Any
 
 from kohort import __version__
 from kohort.cli.exits import Exit, UsageError
-from kohort.cli.parsing import Parser, add_settings, whole
+from kohort.cli.parsing import Parser, add_gangs, add_settings, typed, whole
 from kohort.cli.table import Command
 
 _EXAMPLES = (
@@ -38,6 +38,7 @@ def _make_parser(prog: str) -> Parser:
     parser = _GoParser(prog, "run the operator against a cluster, until it is stopped", _EXAMPLES)
     _add_own(parser.add_argument)
     add_settings(parser)
+    add_gangs(parser)
     _add_upstream(parser.add_argument)
     _add_accepted(parser.add_argument)
     return parser
@@ -67,19 +68,14 @@ def _add_own(add: Callable[..., Any]) -> None:
 
 
 def _add_upstream(add: Callable[..., Any]) -> None:
-    from kohort.controller.running.configuration import (
-        SCHEDULERS,
-        read_address,
-        read_duration,
-    )
+    from kohort.controller.running.configuration import read_address, read_duration
 
-    address, duration = _typed(read_address), _typed(read_duration)
+    address, duration = typed(read_address), typed(read_duration)
     add("--config", type=Path, metavar="FILE", help="configuration file")
     add("--metrics-bind-address", type=address, metavar="ADDR", help="0 for none (default: :8443)")
     add("--health-probe-bind-address", type=address, metavar="ADDR", help="(default: :8081)")
     add("--kube-api-qps", type=float, metavar="N", help="requests per second (default: 500)")
     add("--kube-api-burst", type=whole(0, 2**31 - 1), metavar="N", help="at once (default: 500)")
-    add("--gang", choices=SCHEDULERS, help="make gangs for this scheduler (default: none)")
     add("--leader-elect", **_switch(), help="work only while holding the lease (default: true)")
     for name in ("lease-duration", "renew-deadline", "retry-period"):
         add(f"--leader-elect-{name}", type=duration, metavar="TIME", help="such as 15s")
@@ -104,16 +100,6 @@ def _read_switch(text: str) -> bool:
     if text.lower() not in _TRUE + _FALSE:
         raise argparse.ArgumentTypeError(f"must be true or false, not {text!r}")
     return text.lower() in _TRUE
-
-
-def _typed(read: Callable[[Any], Any]) -> Callable[[str], Any]:
-    def convert(text: str) -> Any:
-        try:
-            return read(text)
-        except ValueError as error:
-            raise argparse.ArgumentTypeError(str(error)) from error
-
-    return convert
 
 
 def _run(arguments: argparse.Namespace) -> int:

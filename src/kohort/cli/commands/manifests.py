@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 from kohort.apis.served import APIS
 from kohort.cli.documents import add_form, write_documents
 from kohort.cli.exits import Exit, UsageError
-from kohort.cli.parsing import Parser
+from kohort.cli.parsing import Parser, add_gangs
 from kohort.cli.table import Command
 from kohort.cluster.names import check_label
 from kohort.controller.installing.manifests import ManifestOptions, write_manifests
@@ -16,7 +16,6 @@ _EXAMPLES = (
     "--image registry.example.com/kohort:1 | kubectl apply --server-side -f -",
     "--webhook-url https://10.0.0.7:9443",
 )
-_GANGS = sorted({name for api in APIS for name in api.gangs})
 
 
 def _make_parser(prog: str) -> Parser:
@@ -33,7 +32,7 @@ def _make_parser(prog: str) -> Parser:
         metavar="URL",
         help="where the server finds the webhooks (default: a service of the cluster)",
     )
-    add("--gang", choices=_GANGS, default="", help="make gangs for this scheduler")
+    add_gangs(parser)
     add("--namespace", "-n", default=NAMESPACE, help=f"of the operator (default: {NAMESPACE})")
     add_form(parser)
     return parser
@@ -44,7 +43,8 @@ def _run(arguments: argparse.Namespace) -> int:
         namespace=_read_namespace(arguments.namespace),
         image=arguments.image,
         webhook_url=_read_url(arguments.webhook_url),
-        gang=arguments.gang,
+        gang=arguments.gang or "",
+        tiers=tuple(arguments.tier),
     )
     print(write_documents(write_manifests(APIS, options), arguments.output))
     return Exit.DONE

@@ -6,6 +6,7 @@ for anything.
 """
 
 import argparse
+import asyncio
 import logging
 import os
 import socket
@@ -17,10 +18,11 @@ from urllib.parse import urlsplit
 from uuid import uuid4
 
 from kohort.apis.api import DEFAULTS, Settings
+from kohort.apis.gangs.dialect import Dialect
 from kohort.apis.served import APIS
 from kohort.cli.exits import Failure, UsageError
 from kohort.cli.processes.signals import catch_signals
-from kohort.cluster.errors import KohortError
+from kohort.cluster.errors import InternalError, KohortError, TimedOut, Unavailable
 from kohort.cluster.http import HttpCluster, connect
 from kohort.cluster.http.access.incluster import ACCOUNT, is_in_cluster
 from kohort.controller.installing.install import InstallOptions
@@ -30,6 +32,7 @@ from kohort.controller.running.configuration import (
     check_configuration,
     read_configuration,
 )
+from kohort.controller.running.gangs import choose_dialects, find_known, gather_tiers, has_usual
 from kohort.controller.running.process import Launch, Process
 from kohort.observability.logs import LogForm, begin_logging
 from kohort.simulator.hosting.loop import run
@@ -47,6 +50,8 @@ _FLAGS = {
     "leader_elect_resource_name": "lease_name",
     "gang": "scheduler",
 }
+_ASK_SECONDS = 2.0
+log = logging.getLogger(__name__)
 _LEVELS = {"error": logging.ERROR, "panic": logging.ERROR, "debug": logging.DEBUG}
 
 
@@ -61,7 +66,25 @@ async def _work(arguments: argparse.Namespace, configuration: Configuration) -> 
     stop = catch_signals()
     told = configuration
     async with connect(arguments.kubeconfig, arguments.context, told.qps, told.burst) as cluster:
-        await Process(cluster, _describe(arguments, configuration, cluster)).run(stop)
+        gangs = await _find_gangs(cluster, configuration.scheduler)
+        settings = read_settings(arguments, gangs)
+        settings = replace(settings, has_usual=has_usual(configuration.scheduler))
+        await Process(cluster, _describe(arguments, configuration, cluster, settings)).run(stop)
+
+
+async def _find_gangs(cluster: HttpCluster, names: str) -> tuple[Dialect, ...]:
+    """The dialects to speak; a cluster that does not answer yet is asked again."""
+    while True:
+        try:
+            gangs = await choose_dialects(cluster, names, find_known())
+        except (InternalError, TimedOut, Unavailable) as error:
+            log.warning("cannot see which gangs are served: %s", error)
+            await asyncio.sleep(_ASK_SECONDS)
+            continue
+        if names:
+            found = ", ".join(gang.name for gang in gangs) or "nobody: none is served"
+            log.info("gangs are made for %s", found)
+        return gangs
 
 
 def configure(arguments: argparse.Namespace) -> Configuration:
@@ -84,7 +107,10 @@ def configure(arguments: argparse.Namespace) -> Configuration:
 
 
 def _describe(
-    arguments: argparse.Namespace, configuration: Configuration, cluster: HttpCluster
+    arguments: argparse.Namespace,
+    configuration: Configuration,
+    cluster: HttpCluster,
+    settings: Settings,
 ) -> Launch:
     namespace = arguments.namespace or _own_namespace()
     url = _find_url(arguments, configuration, cluster)
@@ -103,7 +129,7 @@ def _describe(
         apis=APIS,
         identity=f"{socket.gethostname()}_{uuid4()}",
         configuration=_listen(configuration, arguments, url),
-        settings=read_settings(arguments, configuration),
+        settings=settings,
         namespace=namespace,
         webhook_url=url,
         installing=installing,
@@ -111,13 +137,14 @@ def _describe(
     )
 
 
-def read_settings(arguments: argparse.Namespace, configuration: Configuration) -> Settings:
+def read_settings(arguments: argparse.Namespace, gangs: tuple[Dialect, ...]) -> Settings:
     """What the operator is told about workloads that say nothing themselves."""
     return replace(
         DEFAULTS,
         strategy=arguments.rollout_strategy,
         carrier=arguments.carrier,
-        gang=configuration.scheduler,
+        gangs=gangs,
+        tiers=gather_tiers(arguments.tier),
     )
 
 

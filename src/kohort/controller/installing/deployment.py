@@ -21,7 +21,7 @@ _CONFIG_PATH = f"/{CONFIG_KEY}"
 _PORTS = {"webhook-server": 9443, "health": 8081, "metrics": 8443}
 
 
-def write_deployment(namespace: str, image: str) -> Object:
+def write_deployment(namespace: str, image: str, flags: tuple[str, ...] = ()) -> Object:
     """The Deployment."""
     return {
         "apiVersion": "apps/v1",
@@ -30,12 +30,12 @@ def write_deployment(namespace: str, image: str) -> Object:
         "spec": {
             "replicas": REPLICAS,
             "selector": {"matchLabels": dict(SELECTOR)},
-            "template": {"metadata": {"labels": dict(LABELS)}, "spec": _write_pod(image)},
+            "template": {"metadata": {"labels": dict(LABELS)}, "spec": _write_pod(image, flags)},
         },
     }
 
 
-def _write_pod(image: str) -> Object:
+def _write_pod(image: str, flags: tuple[str, ...]) -> Object:
     return {
         "serviceAccountName": ACCOUNT,
         "securityContext": {
@@ -44,7 +44,7 @@ def _write_pod(image: str) -> Object:
             "seccompProfile": {"type": "RuntimeDefault"},
         },
         "terminationGracePeriodSeconds": 10,
-        "containers": [_write_container(image)],
+        "containers": [_write_container(image, flags)],
         "volumes": [
             {"name": "config", "configMap": {"name": CONFIG_MAP}},
             {"name": "tmp", "emptyDir": {}},
@@ -52,12 +52,12 @@ def _write_pod(image: str) -> Object:
     }
 
 
-def _write_container(image: str) -> Object:
+def _write_container(image: str, flags: tuple[str, ...]) -> Object:
     return {
         "name": "manager",
         "image": image,
         "command": ["kohort"],
-        "args": ["controller", f"--config={_CONFIG_PATH}"],
+        "args": ["controller", f"--config={_CONFIG_PATH}", *flags],
         "ports": [{"name": name, "containerPort": port} for name, port in _PORTS.items()],
         "livenessProbe": _write_probe("/healthz", 15, 20),
         "readinessProbe": _write_probe("/readyz", 5, 10),

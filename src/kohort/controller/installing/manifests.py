@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from kohort.apis.api import DEFAULTS, Api, Settings
+from kohort.apis.gangs.intent import Tier
 from kohort.cluster.objects import Object
 from kohort.cluster.permissions import Grant, write_rules
 from kohort.controller.installing.deployment import write_deployment
@@ -32,6 +33,7 @@ from kohort.controller.installing.permissions import (
     election_grants,
 )
 from kohort.controller.installing.webhooks import Endpoint, write_configurations
+from kohort.controller.running.gangs import find_known, list_variants
 
 _RBAC = "rbac.authorization.k8s.io"
 _CONFIGURATION = """\
@@ -53,12 +55,18 @@ class ManifestOptions:
     namespace: str = NAMESPACE
     image: str = ""  # the operator runs elsewhere if empty
     webhook_url: str = ""  # a service of the cluster if empty
-    gang: str = ""  # the scheduler that gangs are made for
+    gang: str = ""  # the schedulers that gangs are made for
+    tiers: tuple[Tier, ...] = ()
 
     @property
     def settings(self) -> Settings:
-        """What the operator will be told."""
-        return replace(DEFAULTS, gang=self.gang)
+        """What the operator will be told, whichever variants the cluster serves."""
+        return replace(DEFAULTS, gangs=list_variants(self.gang, find_known()))
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """What the operator is told beside its file."""
+        return tuple(f"--tier={t.number}={t.name}={t.label}" for t in self.tiers)
 
     @property
     def configuration(self) -> str:
@@ -82,7 +90,7 @@ def write_manifests(apis: Sequence[Api], options: ManifestOptions) -> list[Objec
         objects.append(_write_service(WEBHOOK_SERVICE, namespace, "webhook", 443, 9443))
     if options.image:
         objects.append(_write_service(METRICS_SERVICE, namespace, "metrics", 8443, 8443))
-        objects.append(write_deployment(namespace, options.image))
+        objects.append(write_deployment(namespace, options.image, options.flags))
     return [*objects, *write_configurations(apis, endpoint)]
 
 

@@ -18,10 +18,10 @@ import yaml
 from kohort.cluster.errors import KohortError
 from kohort.controller.certificates.live import SUITES, VERSIONS
 from kohort.controller.installing import names
+from kohort.controller.running.gangs import find_known, read_gangs
 
 API_VERSION = "config.lws.x-k8s.io/v1alpha1"
 KIND = "Configuration"
-SCHEDULERS = ("volcano",)
 
 _UNITS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
 _DURATION = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(h|ms|us|µs|ns|m|s)")
@@ -175,6 +175,10 @@ def _choice(*known: str) -> Callable[[Any], str]:
     return read
 
 
+def _gangs(value: Any) -> str:
+    return read_gangs(_text(value), find_known())
+
+
 def _suites(value: Any) -> tuple[str, ...]:
     if not isinstance(value, list):
         raise ValueError(f"must be a list, not {value!r}")
@@ -224,5 +228,5 @@ _SECTIONS: dict[str, dict[str, Field]] = {
         "webhookSecretName": ("secret_name", _text),
     },
     "clientConnection": {"qps": ("qps", _number), "burst": ("burst", _whole(0, 2**31 - 1))},
-    "gangSchedulingManagement": {"schedulerProvider": ("scheduler", _choice(*SCHEDULERS))},
+    "gangSchedulingManagement": {"schedulerProvider": ("scheduler", _gangs)},
 }

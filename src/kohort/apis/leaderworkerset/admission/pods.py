@@ -7,12 +7,15 @@ for its own work first, so a second pass changes nothing. The pod that comes in
 is never changed; what does not differ is shared.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from kohort.apis.gangs.dialect import Dialect
+from kohort.apis.gangs.intent import Membership, Tiers
 from kohort.apis.leaderworkerset import labels, names
 from kohort.apis.leaderworkerset.admission.affinity import add_exclusive_terms
 from kohort.apis.leaderworkerset.admission.tpu import Place, UnreadableMember, tpu_variables
 from kohort.apis.leaderworkerset.spec import LEADER_EXCLUDED, UNIQUE_PER_REPLICA
+from kohort.apis.leaderworkerset.topology import find_pack
 from kohort.cluster.objects import Object, annotations_of, labels_of, name_of, namespace_of
 
 
@@ -26,18 +29,29 @@ class PodRefused:
         return self.reason
 
 
+SUBGROUP = "subgroup"
+
+
 class _Refused(Exception):
     """Carries the reason from where it is found to where it is answered."""
 
 
+@dataclass(frozen=True, slots=True)
+class Joining:
+    """The gang that pods join: the words for it, and what tiers they can speak of."""
+
+    dialect: Dialect
+    tiers: Tiers = field(default_factory=Tiers)
+
+
 def mutate_pod(
-    pod: Object, *, namespace: str = "", has_pod_groups: bool = False
+    pod: Object, *, namespace: str = "", gang: Joining | None = None
 ) -> Object | PodRefused:
     """The pod with its identity; a pod of nobody's comes back as it is."""
     if labels.NAME not in labels_of(pod):
         return pod
     try:
-        return _mutate(pod, namespace_of(pod) or namespace, has_pod_groups)
+        return _mutate(pod, namespace_of(pod) or namespace, gang)
     except (_Refused, UnreadableMember) as refusal:
         return PodRefused(str(refusal))
 
@@ -54,15 +68,15 @@ def is_leader(pod: Object) -> bool:
     return labels_of(pod).get(labels.WORKER_INDEX) == "0"
 
 
-def _mutate(pod: Object, namespace: str, has_pod_groups: bool) -> Object:
+def _mutate(pod: Object, namespace: str, gang: Joining | None) -> Object:
     size = _read_size(pod)
     draft = _open(pod)
     if is_leader(pod):
         _mark_leader(draft, namespace)
     else:
         _mark_worker(draft, size)
-    if has_pod_groups:
-        _join_pod_group(draft)
+    if gang is not None:
+        draft = gang.dialect.mark(draft, _find_membership(draft, size, gang.dialect), gang.tiers)
     _add_variables(draft, tpu_variables(draft, size), namespace)
     return draft
 
@@ -138,11 +152,18 @@ def _place_alone(pod: Object, annotation: str, label: str, key: str) -> None:
         spec["affinity"] = add_exclusive_terms(spec.get("affinity"), topology, label, key)
 
 
-def _join_pod_group(pod: Object) -> None:
-    own = labels_of(pod)
+def _find_membership(pod: Object, size: int, dialect: Dialect) -> Membership:
+    own, notes = labels_of(pod), annotations_of(pod)
     group, key = own.get(labels.GROUP_INDEX, ""), own.get(labels.REVISION, "")
-    name = names.pod_group_name(own[labels.NAME], group, key)
-    pod["metadata"]["annotations"] = {**annotations_of(pod), labels.POD_GROUP: name}
+    index, subgroup = own.get(labels.WORKER_INDEX, "0"), own.get(labels.SUBGROUP_INDEX)
+    return Membership(
+        gang=names.pod_group_name(own[labels.NAME], group, key),
+        size=size,
+        index=_read_number(index, "worker index label", pod),
+        queue=dialect.find_queue(own, notes),
+        part=f"{SUBGROUP}-{subgroup}" if subgroup else "",
+        pack=find_pack(notes.get(labels.NETWORK_TOPOLOGY, "")),
+    )
 
 
 def _add_variables(pod: Object, extra: dict[Place, list[Object]], namespace: str) -> None:

@@ -1,119 +1,100 @@
 """
-Pod groups: a gang scheduler places all pods of a group, or none.
+The gang of a group, before any scheduler's words.
 
-A group that starts its workers only when the leader is ready cannot wait for
-all, so its gang is the leader alone, though room is asked for everybody. What
-a pod asks for is counted as the scheduler counts it: containers that run side
-by side are added up, those that run before them need only fit.
+A group belongs to the gang that its leader names, in the dialect in which it names
+it, whatever the operator is told now: a group never has two providers (lws#1075). All is
+counted from the spec as it was at the leader's revision; only the topology is that
+of now. Where others wait for the leader, no subgroup can be asked for: its pods would
+be waited for by those who make them.
 """
 
 from collections.abc import Iterable, Mapping
 
+from kohort.apis.api import Settings
+from kohort.apis.gangs.dialect import Dialect
+from kohort.apis.gangs.intent import Intent, Part
 from kohort.apis.leaderworkerset import labels, names
+from kohort.apis.leaderworkerset.admission.pods import SUBGROUP
+from kohort.apis.leaderworkerset.rendering.requests import group_requests
 from kohort.apis.leaderworkerset.rendering.sets import as_pod
 from kohort.apis.leaderworkerset.rendering.templates import group_labels
 from kohort.apis.leaderworkerset.spec import (
-    LEADER_READY,
+    LEADER_EXCLUDED,
+    find_exclusive_topology,
+    find_subgroup_policy,
+    pod_specs_of,
     size_of,
-    startup_policy_of,
-    template_of,
 )
 from kohort.cluster.objects import (
-    Kind,
     Object,
     annotations_of,
+    labels_of,
     name_of,
     namespace_of,
     owner_reference,
 )
-from kohort.cluster.quantities import parse_quantity, write_quantity
-
-POD_GROUP = Kind("scheduling.volcano.sh", "v1beta1", "PodGroup", "podgroups")
-
-_POD_LEVEL = ("cpu", "memory", "hugepages-")
-
-# Amounts in billionths, and whether they are written in powers of 1024.
-Amounts = dict[str, tuple[int, bool]]
+from kohort.model.placement import Gang
 
 
-def is_in_gang(marks: Mapping[str, str], notes: Mapping[str, str]) -> bool:
-    """Whether the pod with these labels and annotations was admitted into a gang of ours."""
+def choose_dialect(lws: Object, settings: Settings) -> Dialect | None:
+    """The dialect that gangs of new groups are made in; None: they are in no gang."""
+    return settings.find_dialect(annotations_of(lws).get(labels.GANG, ""))
+
+
+def find_dialect(
+    settings: Settings, marks: Mapping[str, str], notes: Mapping[str, str]
+) -> Dialect | None:
+    """The dialect in which the pod with these labels and annotations is in a gang of ours."""
     group, key = marks.get(labels.GROUP_INDEX, ""), marks.get(labels.REVISION, "")
     name = names.pod_group_name(marks.get(labels.NAME, ""), group, key)
-    return notes.get(labels.POD_GROUP) == name
+    joined = [d for d in settings.gangs if d.find_gang(marks, notes) == name]
+    # Two dialects may read the same key: then the pod says which one was meant.
+    chosen = notes.get(labels.GANG)
+    return next((d for d in joined if d.name == chosen), joined[0] if joined else None)
 
 
-def pod_group(lws_at_revision: Object, leader_pod: Object) -> Object:
+def make_intent(
+    lws_at_revision: Object, leader_pod: Object, gang: Gang, dialect: Dialect
+) -> Intent:
     """The gang of one group, from the spec as it was at the leader's revision."""
     marks = group_labels(lws_at_revision, leader_pod)
     index, key = marks[labels.GROUP_INDEX], marks[labels.REVISION]
-    own_name = names.pod_group_name(name_of(lws_at_revision), index, key)
+    joined = dialect.find_gang(labels_of(leader_pod), annotations_of(leader_pod))
     given = annotations_of(lws_at_revision)
-    queue = given.get(labels.QUEUE)
-    waits = startup_policy_of(lws_at_revision) == LEADER_READY
-    return {
-        "apiVersion": POD_GROUP.api_version,
-        "kind": POD_GROUP.name,
-        "metadata": {
-            "name": annotations_of(leader_pod).get(labels.POD_GROUP) or own_name,
-            "namespace": namespace_of(lws_at_revision),
-            "labels": {k: v for k, v in marks.items() if k != labels.GROUP_KEY},
-            "annotations": {k: v for k, v in given.items() if k.startswith(labels.VOLCANO_PREFIX)},
-            "ownerReferences": [owner_reference(as_pod(leader_pod))],
-        },
-        "spec": {
-            "minMember": 1 if waits else size_of(lws_at_revision),
-            "minResources": group_requests(lws_at_revision),
-            **({"queue": queue} if queue else {}),
-        },
-    }
+    specs = pod_specs_of(lws_at_revision)
+    return Intent(
+        namespace=namespace_of(lws_at_revision),
+        name=joined or names.pod_group_name(name_of(lws_at_revision), index, key),
+        gang=gang,
+        owner=owner_reference(as_pod(leader_pod)),
+        labels={k: v for k, v in marks.items() if k != labels.GROUP_KEY},
+        annotations=given,
+        requests=group_requests(lws_at_revision),
+        queue=dialect.find_queue(labels_of(lws_at_revision), given),
+        priorities=_once(spec.get("priorityClassName") for spec in specs),
+        schedulers=_once(spec.get("schedulerName") for spec in specs),
+        parts=find_parts(lws_at_revision, marks) if gang.minimum == gang.size else (),
+        exclusive=find_exclusive_topology(lws_at_revision) or "",
+    )
 
 
-def group_requests(lws: Object) -> dict[str, str]:
-    """What all pods of a group ask for together."""
-    template = template_of(lws)
-    worker = _pod_requests((template.get("workerTemplate") or {}).get("spec") or {})
-    chosen = template.get("leaderTemplate")
-    leader = worker if chosen is None else _pod_requests(chosen.get("spec") or {})
-    others = {name: (n * (size_of(lws) - 1), binary) for name, (n, binary) in worker.items()}
-    total = _sum([leader, others])
-    return {name: write_quantity(n, is_binary=binary) for name, (n, binary) in total.items()}
+def _once(values: Iterable[str | None]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(value or "" for value in values))
 
 
-def _pod_requests(spec: Object) -> Amounts:
-    containers = [_requests(container) for container in spec.get("containers") or ()]
-    beside: list[Amounts] = []
-    needed: Amounts = {}
-    for container in spec.get("initContainers") or ():
-        own = _requests(container)
-        needed = _larger(needed, _sum([*beside, own]))
-        if container.get("restartPolicy") == "Always":
-            beside.append(own)
-    needed = _larger(_sum([*containers, *beside]), needed)
-    whole = {k: v for k, v in _requests(spec).items() if k.startswith(_POD_LEVEL)}
-    return _sum([{**needed, **whole}, _read(spec.get("overhead"))])
-
-
-def _requests(holder: Object) -> Amounts:
-    return _read((holder.get("resources") or {}).get("requests"))
-
-
-def _read(amounts: Object | None) -> Amounts:
-    return {
-        name: (parse_quantity(value), str(value).endswith("i"))
-        for name, value in (amounts or {}).items()
-    }
-
-
-def _sum(parts: Iterable[Amounts]) -> Amounts:
-    total: Amounts = {}
-    for part in parts:
-        for name, (nanos, is_binary) in part.items():
-            # The first amount that is not zero decides how the sum is written.
-            before, was_binary = total.get(name, (0, is_binary))
-            total[name] = (before + nanos, was_binary if before else is_binary)
-    return total
-
-
-def _larger(one: Amounts, other: Amounts) -> Amounts:
-    return {**one, **{k: v for k, v in other.items() if v[0] > one.get(k, (-1, False))[0]}}
+def find_parts(lws: Object, marks: Mapping[str, str]) -> tuple[Part, ...]:
+    """The subgroups of a group: all of one size, though a leader may be one too many."""
+    policy = find_subgroup_policy(lws) or {}
+    size, each = size_of(lws), policy.get("subGroupSize") or 0
+    if each < 1:
+        return ()
+    is_excluded = policy.get("subGroupPolicyType") == LEADER_EXCLUDED
+    is_even = size % each == 0
+    count = (size - 1) // each if is_excluded or not is_even else size // each
+    if count < 1:
+        return ()
+    # Workers that stand alone are numbered by their own index, which starts behind the leader.
+    first = 1 if is_excluded and is_even else 0
+    selector = {key: marks[key] for key in (labels.NAME, labels.GROUP_INDEX)}
+    extra = 0 if is_excluded or is_even else 1
+    return (Part(SUBGROUP, labels.SUBGROUP_INDEX, each, count, selector, first=first, extra=extra),)

@@ -9,20 +9,12 @@ difference. One label more says so, and keeps the webhook from being asked.
 from collections.abc import Iterable, Iterator, Mapping
 
 from kohort.apis.leaderworkerset import labels, names
-from kohort.apis.leaderworkerset.admission.pods import PodRefused, mutate_pod
+from kohort.apis.leaderworkerset.admission.pods import Joining, PodRefused, mutate_pod
 from kohort.apis.leaderworkerset.rendering.claims import claim_name, claim_templates
-from kohort.apis.leaderworkerset.rendering.gangs import is_in_gang
 from kohort.apis.leaderworkerset.rendering.sets import as_pod
 from kohort.apis.leaderworkerset.rendering.templates import leader_template, worker_template
 from kohort.apis.leaderworkerset.spec import UNIQUE_PER_REPLICA, subdomain_policy_of
-from kohort.cluster.objects import (
-    Object,
-    annotations_of,
-    labels_of,
-    name_of,
-    namespace_of,
-    owner_reference,
-)
+from kohort.cluster.objects import Object, name_of, namespace_of, owner_reference
 
 POD_NAME = "statefulset.kubernetes.io/pod-name"
 POD_INDEX = "apps.kubernetes.io/pod-index"
@@ -30,7 +22,7 @@ _KEPT = ("annotations", "finalizers", "labels")
 
 
 def leader_pods(
-    lws_at_revision: Object, key: str, groups: Iterable[int], *, has_pod_groups: bool = False
+    lws_at_revision: Object, key: str, groups: Iterable[int], gang: Joining | None = None
 ) -> Iterator[Object | PodRefused]:
     """The leaders of some groups, at the revision with that key."""
     template = leader_template(lws_at_revision, key)
@@ -38,7 +30,7 @@ def leader_pods(
     for group in groups:
         name = names.leader_name(name_of(lws_at_revision), group)
         pod = _make(lws_at_revision, template, name, group, subdomain)
-        yield _finish(pod, lws_at_revision, has_pod_groups)
+        yield _finish(pod, lws_at_revision, gang)
 
 
 def worker_pods(
@@ -46,17 +38,16 @@ def worker_pods(
     leader: Object,
     workers: Iterable[int],
     node_selector: Mapping[str, str] | None = None,
+    gang: Joining | None = None,
 ) -> Iterator[Object | PodRefused]:
     """Some workers of the group that this leader leads; they belong to the leader."""
     template = worker_template(lws_at_revision, leader, node_selector)
-    # A gang is joined by all or by none, whatever the operator was told since.
-    has_pod_groups = is_in_gang(labels_of(leader), annotations_of(leader))
     is_alone = subdomain_policy_of(lws_at_revision) == UNIQUE_PER_REPLICA
     subdomain = name_of(leader) if is_alone else name_of(lws_at_revision)
     for worker in workers:
         name = names.worker_name(name_of(leader), worker)
         pod = _make(lws_at_revision, template, name, worker, subdomain)
-        yield _finish(pod, as_pod(leader), has_pod_groups)
+        yield _finish(pod, as_pod(leader), gang)
 
 
 def _make(lws: Object, template: Object, name: str, index: int, subdomain: str) -> Object:
@@ -89,6 +80,6 @@ def _volumes(lws: Object, pod: str, volumes: list[Object]) -> list[Object]:
     return [*made, *(volume for volume in volumes if volume.get("name") not in claimed)]
 
 
-def _finish(pod: Object, owner: Object, has_pod_groups: bool) -> Object | PodRefused:
+def _finish(pod: Object, owner: Object, gang: Joining | None) -> Object | PodRefused:
     pod["metadata"]["ownerReferences"] = [owner_reference(owner)]
-    return mutate_pod(pod, has_pod_groups=has_pod_groups)
+    return mutate_pod(pod, gang=gang)

@@ -60,7 +60,7 @@ def _actions(family: Family, reading: Reading, plan: Plan) -> Iterator[Action]:
         yield from _leader_set_actions(family, reading, plan)
     yield from shared_service_actions(family)
     leaders = _leaders_by_ordinal(family, reading)
-    gangs = Gangs(family, memory.revisions)
+    gangs = Gangs(family, memory.revisions, plan)
     held = _Held(family)
     for group in reading.observed.groups:
         if group.ordinal in leaders and group.phase is not Phase.LEAVING:

@@ -1,54 +1,111 @@
 """
-The pod groups of a LeaderWorkerSet, as they exist, and those that have to be made.
+The objects of a LeaderWorkerSet's gangs, as they exist, and what has to be done about them.
 
-Each live leader that was admitted into a gang has one, which belongs to it and goes
-with it. It is made when it is missing and never changed. One of the same name that
-belongs to a leader of before is waited for: the garbage collector takes it, and that
+Each live leader that was admitted into a gang has its own, which belong to it and go
+with it. They are made when they are missing, whoever took them. One of the same name
+that belongs to a leader of before is waited for: the garbage collector takes it, and that
 is when we are asked again (lws#1054). Leaders of a time without gangs get none, since
 a scheduler would keep room for pods that never come.
+
+Topology, queue and priority are patched as long as no member has a node, and never
+afterwards: a constraint that the scheduler has acted on stays (P5). Counts stay as they
+were made (P3). Patches hold the spec alone: where status is no part of its own,
+anything else would write it too (P6).
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
 
 from kohort.apis.api import Family
-from kohort.apis.facts import Head, PodFacts, Whole
+from kohort.apis.facts import PodFacts, Whole
+from kohort.apis.gangs.dialect import Dialect
 from kohort.apis.leaderworkerset import labels, spec
-from kohort.apis.leaderworkerset.rendering.gangs import POD_GROUP, is_in_gang, pod_group
+from kohort.apis.leaderworkerset.rendering.differences import find_differences
+from kohort.apis.leaderworkerset.rendering.gangs import find_dialect, make_intent
 from kohort.apis.leaderworkerset.revision import apply_revision
-from kohort.cluster.actions import Action, Create
-from kohort.cluster.objects import Object, namespace_of
+from kohort.cluster.actions import Action, Create, Patch
+from kohort.cluster.objects import Kind, Object, name_of, namespace_of
+from kohort.cluster.port import Address
+from kohort.model.placement import Gang
+from kohort.model.plans import Plan
 
 
 class Gangs:
-    """The pod groups of one workload in one plan."""
+    """The gangs of one workload in one plan."""
 
-    def __init__(self, family: Family, revisions: tuple[Whole, ...]) -> None:
+    def __init__(self, family: Family, revisions: tuple[Whole, ...], plan: Plan) -> None:
+        self._family = family
         self._lws = family.root
         self._revisions = revisions
-        self._are_made = bool(family.settings.gang) and POD_GROUP not in family.absent
-        found: tuple[Head, ...] = family.all(POD_GROUP) if self._are_made else ()
-        self._held = {group.metadata.name: group for group in found}
+        self._planned = {gang.incarnation: gang for gang in plan.gangs}
+        self._held: dict[Kind, dict[str, Whole]] = {}
         self._specs: dict[str, Object] = {}  # by the key of their revision
 
-    def ensure(self, leader: PodFacts) -> Iterator[Action]:
-        """The pod group of this leader, if it is missing and can be made."""
+    def find(self, leader: PodFacts) -> tuple[Gang, Dialect] | None:
+        """The gang that the group of this leader is placed as, and the words for it."""
         metadata = leader.metadata
-        if not self._are_made or not _has_gang(leader) or self._is_settled(leader):
-            return
-        then = self._find_spec(metadata.labels.get(labels.REVISION, ""))
-        if then is not None:
-            body = pod_group(then, as_leader(then, leader))
-            why = f"group {metadata.name} has no pod group"
-            yield Create(POD_GROUP, namespace_of(self._lws), body, why)
+        is_worker = labels.LEADER_NAME in metadata.annotations
+        gang = self._planned.get(metadata.uid)
+        if gang is None or is_worker or not self._family.settings.gangs:
+            return None
+        dialect = find_dialect(self._family.settings, metadata.labels, metadata.annotations)
+        return None if dialect is None else (gang, dialect)
 
-    def _is_settled(self, leader: PodFacts) -> bool:
-        """Whether nothing is to be made: it is there, or one of before has to go first."""
-        found = self._held.get(leader.metadata.annotations[labels.POD_GROUP])
+    def waits_for_all(self, leader: PodFacts) -> bool:
+        """Whether nobody in the group of this leader gets a node before all its pods exist."""
+        found = self.find(leader)
+        return found is not None and found[0].minimum > 1
+
+    def ensure(self, leader: PodFacts) -> Iterator[Action]:
+        """What is missing of the gang of this leader, or differs and may still be changed."""
+        found = self.find(leader)
         if found is None:
+            return
+        gang, dialect = found
+        if self._is_settled(leader, gang, dialect):
+            return
+        then = self._find_spec(leader.metadata.labels.get(labels.REVISION, ""))
+        if then is None:
+            return
+        if gang.is_placed:
+            # It was lost, and its pods may stand wider than the wish of today allows.
+            gang = replace(gang, pack=None)
+        intent = make_intent(then, as_leader(then, leader), gang, dialect)
+        for wanted in dialect.render(intent, self._family.tiers_of(dialect)):
+            kind = _kind_of(wanted, dialect)
+            if kind not in self._family.absent:
+                yield from self._bring(kind, wanted, leader, gang, dialect)
+
+    def _bring(
+        self, kind: Kind, wanted: Object, leader: PodFacts, gang: Gang, dialect: Dialect
+    ) -> Iterator[Action]:
+        held = self._all(kind).get(name_of(wanted))
+        group = leader.metadata.name
+        if held is None or _is_in_the_way(held):
+            why = f"group {group} has no {_name_kind(kind)}"
+            yield Create(kind, namespace_of(self._lws), wanted, why)
+        elif _is_own(held, leader) and dialect.is_mutable and not gang.is_placed:
+            pruned = self._family.pruned.get(kind, frozenset())
+            change = _find_change(wanted, held, dialect, pruned)
+            if change:
+                address = Address(kind, namespace_of(self._lws), name_of(wanted))
+                body = {"metadata": {"uid": held.metadata.uid}, "spec": change}
+                why = f"{_name_kind(kind)} of {group}: {', '.join(sorted(change))} differ"
+                yield Patch(address, body, why=why)
+
+    def _is_settled(self, leader: PodFacts, gang: Gang, dialect: Dialect) -> bool:
+        """Whether nothing can be wrong: all is there, and may not be changed any more."""
+        if dialect.is_mutable and not gang.is_placed:
             return False
-        owners = [owner for owner in found.metadata.owner_references if owner.controller]
-        # Nobody will take away what belongs to somebody else: the server's refusal says so.
-        return found.metadata.is_leaving or any(owner.kind == "Pod" for owner in owners)
+        name = dialect.find_gang(leader.metadata.labels, leader.metadata.annotations)
+        found = [self._all(kind).get(name) for kind in dialect.kinds]
+        return all(held is not None and _is_own(held, leader) for held in found)
+
+    def _all(self, kind: Kind) -> dict[str, Whole]:
+        if kind not in self._held:
+            self._held[kind] = {found.metadata.name: found for found in self._family.all(kind)}
+        return self._held[kind]
 
     def _find_spec(self, key: str) -> Object | None:
         if key not in self._specs:
@@ -59,10 +116,51 @@ class Gangs:
         return self._specs[key]
 
 
-def _has_gang(leader: PodFacts) -> bool:
-    metadata = leader.metadata
-    is_worker = labels.LEADER_NAME in metadata.annotations
-    return not is_worker and is_in_gang(metadata.labels, metadata.annotations)
+def _kind_of(obj: Object, dialect: Dialect) -> Kind:
+    for kind in dialect.kinds:
+        if (kind.api_version, kind.name) == (obj["apiVersion"], obj["kind"]):
+            return kind
+    raise AssertionError(f"dialect {dialect.name} renders {obj['kind']}, which it does not declare")
+
+
+def _name_kind(kind: Kind) -> str:
+    return "pod group" if kind.name == "PodGroup" else kind.name
+
+
+def _is_own(held: Whole, leader: PodFacts) -> bool:
+    return held.metadata.controller == leader.metadata.uid and not held.metadata.is_leaving
+
+
+def _is_in_the_way(held: Whole) -> bool:
+    """Whether nobody will take it away: then the server's refusal says whose it is."""
+    owners = [owner for owner in held.metadata.owner_references if owner.controller]
+    return not held.metadata.is_leaving and not any(owner.kind == "Pod" for owner in owners)
+
+
+def _find_change(wanted: Object, held: Whole, dialect: Dialect, pruned: frozenset[str]) -> Object:
+    """The fields of the spec to be patched; a clause that is asked for no more is taken away."""
+    found: Object = held.decode().get("spec") or {}
+    asked: Object = wanted.get("spec") or {}
+    change: Object = {}
+    for name in dialect.clauses:
+        value = asked.get(name)
+        if value is None and name not in dialect.filled and found.get(name) is not None:
+            change[name] = None
+        elif value is not None:
+            value = _with_endings(value, found.get(name))
+            if find_differences({"spec": {name: value}}, {"spec": found}, pruned):
+                change[name] = value
+    return change
+
+
+def _with_endings(wanted: Any, found: Any) -> Any:
+    """The value, with an end for each leaf that is there beside it: a merge would keep that."""
+    if not isinstance(wanted, dict) or not isinstance(found, dict):
+        return wanted
+    return {
+        **dict.fromkeys(found, None),
+        **{key: _with_endings(value, found.get(key)) for key, value in wanted.items()},
+    }
 
 
 def as_leader(lws: Object, leader: PodFacts) -> Object:
@@ -80,5 +178,5 @@ def as_leader(lws: Object, leader: PodFacts) -> Object:
             "labels": metadata.labels,
             "annotations": metadata.annotations,
         },
-        "spec": chosen.get("spec") or {},
+        "spec": {**(chosen.get("spec") or {}), "schedulerName": leader.spec.scheduler_name},
     }

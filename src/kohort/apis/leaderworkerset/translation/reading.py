@@ -19,6 +19,7 @@ from kohort.apis.facts import Meta, SetFacts, Whole
 from kohort.apis.leaderworkerset import labels, spec
 from kohort.apis.leaderworkerset.names import find_ordinal
 from kohort.apis.leaderworkerset.revision import revision_data, revision_key, same_revision
+from kohort.apis.leaderworkerset.topology import find_topology, read_pack
 from kohort.apis.leaderworkerset.translation.incarnations import judge_groups, own_pods
 from kohort.cluster.objects import (
     Kind,
@@ -30,6 +31,7 @@ from kohort.cluster.objects import (
     uid_of,
 )
 from kohort.model.observed import Observed, Progress
+from kohort.model.placement import PlacementPolicy
 from kohort.model.policies import STRATEGIES, RecoveryPolicy, RolloutPolicy, Startup, Trigger
 from kohort.model.workload import Role, Workload
 
@@ -97,6 +99,10 @@ def read_workload(family: Family, key: str) -> Workload:
         rollout=policy,
         recovery=RecoveryPolicy(_trigger_of(lws)),
         startup=Startup.ENTRY_FIRST if ready_first else Startup.TOGETHER,
+        placement=PlacementPolicy(
+            pack=read_pack(find_topology(lws)),
+            exclusive=spec.find_exclusive_topology(lws) or "",
+        ),
         is_leaving=is_leaving(lws),
     )
 

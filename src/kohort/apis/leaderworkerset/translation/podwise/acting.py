@@ -17,8 +17,10 @@ from dataclasses import dataclass, field
 from kohort.apis.api import Family, InvalidWorkload, Reading
 from kohort.apis.carriers.pods import Note, settle_base, write_note
 from kohort.apis.facts import PodFacts, Whole
+from kohort.apis.gangs.dialect import Dialect
 from kohort.apis.leaderworkerset import labels, names, spec
-from kohort.apis.leaderworkerset.admission.pods import PodRefused
+from kohort.apis.leaderworkerset.admission.pods import Joining, PodRefused
+from kohort.apis.leaderworkerset.rendering.gangs import choose_dialect, find_dialect
 from kohort.apis.leaderworkerset.rendering.pods import leader_pods, worker_pods
 from kohort.apis.leaderworkerset.rendering.services import group_service
 from kohort.apis.leaderworkerset.revision import apply_revision
@@ -56,7 +58,7 @@ def _actions(family: Family, reading: Reading, plan: Plan) -> Iterator[Action]:
         scene = _Scene(family, reading, plan, note)
         yield from _deletions(scene)
         yield from _leader_actions(scene)
-        gangs = Gangs(family, memory.revisions)
+        gangs = Gangs(family, memory.revisions, plan)
         for group in scene.staying:
             yield from gangs.ensure(scene.leader_of(group))
             yield from _group_actions(scene, group)
@@ -129,6 +131,10 @@ class _Scene:
         """The leader pod of a group."""
         return self.held[group.members[0].name]
 
+    def join(self, dialect: Dialect | None) -> Joining | None:
+        """What pods are told that join a gang in this dialect."""
+        return None if dialect is None else Joining(dialect, self.family.tiers_of(dialect))
+
     def find_spec(self, key: str) -> Object | None:
         """The object as it was at a revision, if that is still known."""
         if key not in self._specs:
@@ -181,8 +187,8 @@ def _leader_actions(scene: _Scene) -> Iterator[Action]:
             missing.setdefault(progress.target if is_new else scene.note.base, []).append(ordinal)
     for key, ordinals in missing.items():
         then = scene.find_spec(key)
-        joins = bool(scene.family.settings.gang)
-        for pod in leader_pods(then, key, ordinals, has_pod_groups=joins) if then else ():
+        joining = scene.join(choose_dialect(scene.family.root, scene.family.settings))
+        for pod in leader_pods(then, key, ordinals, joining) if then else ():
             yield from _create(scene, pod)
 
 
@@ -221,7 +227,10 @@ def _worker_actions(scene: _Scene, group: Group, then: Object, leader: Object) -
         if found is None:
             return
         selector = {topology: found}
-    for made in worker_pods(then, leader, missing, selector):
+    # A gang is joined by all or by none, whatever the operator was told since.
+    metadata = scene.leader_of(group).metadata
+    dialect = find_dialect(scene.family.settings, metadata.labels, metadata.annotations)
+    for made in worker_pods(then, leader, missing, selector, scene.join(dialect)):
         yield from _create(scene, made)
 
 

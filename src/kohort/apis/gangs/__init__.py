@@ -1,0 +1,1 @@
+"""Gangs, in the words of each scheduler: one intent, many dialects."""

@@ -1,0 +1,155 @@
+"""
+Gangs in the words of Volcano: a PodGroup for each, and HyperNodes that say what a tier is.
+
+Tiers are numbers that whoever writes HyperNodes has chosen. One that no HyperNode has
+is not refused by Volcano but means something else each time: nothing can match below
+the lowest, above the highest everything does, and a name that nobody knows is
+dropped. So each of them is a loss. A policy for subgroups counts only with a label
+to tell them apart, so there always is one; pods without the label belong to none.
+
+PodGroups have no status of their own to write apart: what is patched is the spec.
+"""
+
+from collections.abc import Iterator
+
+from kohort.apis.gangs.dialect import Dialect
+from kohort.apis.gangs.intent import Intent, Membership, Part, Tier, Tiers
+from kohort.cluster.objects import Kind, Object, annotations_of
+from kohort.model.placement import Pack, Strength
+
+POD_GROUP = Kind("scheduling.volcano.sh", "v1beta1", "PodGroup", "podgroups")
+HYPER_NODE = Kind("topology.volcano.sh", "v1alpha1", "HyperNode", "hypernodes", namespaced=False)
+GROUP_NAME = "scheduling.k8s.io/group-name"
+QUEUE_NAME = "scheduling.volcano.sh/queue-name"
+_COPIED = "volcano.sh/"
+
+
+def _mark(pod: Object, membership: Membership, tiers: Tiers) -> Object:
+    annotations = {**annotations_of(pod), GROUP_NAME: membership.gang}
+    return {**pod, "metadata": {**(pod.get("metadata") or {}), "annotations": annotations}}
+
+
+def _render(intent: Intent, tiers: Tiers) -> tuple[Object, ...]:
+    given = intent.annotations
+    metadata = {
+        "name": intent.name,
+        "namespace": intent.namespace,
+        "labels": dict(intent.labels),
+        "annotations": {k: v for k, v in given.items() if k.startswith(_COPIED)},
+        "ownerReferences": [intent.owner],
+    }
+    return (
+        {
+            "apiVersion": POD_GROUP.api_version,
+            "kind": POD_GROUP.name,
+            "metadata": metadata,
+            "spec": {"minMember": intent.gang.minimum, **_write_clauses(intent)},
+        },
+    )
+
+
+def _write_clauses(intent: Intent) -> Object:
+    pack = intent.gang.pack
+    clauses: Object = {"minResources": dict(intent.requests)}
+    if intent.queue:
+        clauses["queue"] = intent.queue
+    if intent.priority:
+        clauses["priorityClassName"] = intent.priority
+    if pack is not None:
+        clauses["networkTopology"] = _write_pack(pack)
+    if intent.parts:
+        clauses["subGroupPolicy"] = [_write_part(part) for part in intent.parts]
+    return clauses
+
+
+def _write_pack(pack: Pack) -> Object:
+    written: Object = {"mode": pack.strength.value}
+    if pack.tier is not None:
+        written["highestTierAllowed"] = pack.tier
+    if pack.tier_name:
+        written["highestTierName"] = pack.tier_name
+    return written
+
+
+def _write_part(part: Part) -> Object:
+    selector: Object = {"matchExpressions": [{"key": part.key, "operator": "Exists"}]}
+    if part.selector:
+        selector["matchLabels"] = dict(part.selector)
+    written: Object = {
+        "name": part.name,
+        "labelSelector": selector,
+        "matchLabelKeys": [part.key],
+        "subGroupSize": part.size,
+        "minSubGroups": part.count,
+    }
+    if part.pack is not None:
+        written["networkTopology"] = _write_pack(part.pack)
+    return written
+
+
+def _find_losses(intent: Intent, tiers: Tiers) -> tuple[str, ...]:
+    packs = [intent.gang.pack, *(part.pack for part in intent.parts)]
+    asked = [pack for pack in packs if pack is not None]
+    return tuple(dict.fromkeys(loss for pack in asked for loss in _judge(pack, tiers)))
+
+
+def _judge(pack: Pack, tiers: Tiers) -> Iterator[str]:
+    is_hard = pack.strength is Strength.HARD
+    if pack.tier is None and not pack.tier_name:
+        if is_hard:
+            yield "hard without a tier is not enforced by Volcano: say highestTierAllowed"
+    elif tiers.are_known and tiers.find(pack) is None:
+        yield _name_missing(pack, tiers, is_hard)
+
+
+def _name_missing(pack: Pack, tiers: Tiers, is_hard: bool) -> str:
+    known = _list_tiers(tiers)
+    if pack.tier_name:
+        effect = "Volcano places the pods without it" if is_hard else "it means nothing"
+        return f"no HyperNode has the tier name {pack.tier_name} ({known}): {effect}"
+    what = f"no HyperNode has tier {pack.tier} ({known})"
+    if not is_hard:
+        return f"{what}: it means nothing"
+    lowest = min((tier.number for tier in tiers.all), default=1)
+    assert pack.tier is not None
+    if pack.tier < lowest:
+        return f"{what}: nothing can match, so the pods stay pending"
+    highest = max((tier.number for tier in tiers.all), default=0)
+    if pack.tier > highest:
+        return f"{what}: the whole cluster is allowed"
+    return f"{what}: the next lower tier holds"
+
+
+def _list_tiers(tiers: Tiers) -> str:
+    if not tiers.all:
+        return "there are no HyperNodes"
+    shown = (f"{t.number} {t.name}" if t.name else str(t.number) for t in tiers.all)
+    return f"there are tiers {', '.join(shown)}"
+
+
+def _read_tiers(hyper_nodes: tuple[Object, ...]) -> Tiers:
+    found: dict[int, set[str]] = {}
+    for node in hyper_nodes:
+        spec = node.get("spec") or {}
+        tier = spec.get("tier")
+        if isinstance(tier, int):
+            found.setdefault(tier, set()).update(filter(None, [spec.get("tierName")]))
+    numbered = ((number, sorted(names) or [""]) for number, names in sorted(found.items()))
+    return Tiers(tuple(Tier(number, name) for number, names in numbered for name in names), True)
+
+
+VOLCANO = Dialect(
+    name="volcano",
+    scheduler="volcano",
+    mark=_mark,
+    membership=GROUP_NAME,
+    kinds=(POD_GROUP,),
+    reads=(HYPER_NODE,),
+    remedy="install Volcano, or run the operator without gang scheduling",
+    render=_render,
+    find_losses=_find_losses,
+    read_tiers=_read_tiers,
+    queue=QUEUE_NAME,
+    clauses=("networkTopology", "subGroupPolicy", "queue", "priorityClassName"),
+    skips_best_effort=True,
+)

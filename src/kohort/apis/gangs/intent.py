@@ -1,0 +1,93 @@
+"""
+The intent of one gang, before any scheduler's words: all that a dialect may need.
+
+An API fills it from the group's own revision. A dialect renders it, and says which
+clauses of it are lost on the way.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from kohort.cluster.objects import Object
+from kohort.model.placement import Gang, Pack
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Subgroups of a gang that are made alike."""
+
+    name: str
+    key: str  # the label whose values tell one subgroup from the next
+    size: int  # members of each
+    count: int  # how many there are
+    selector: Mapping[str, str] = field(default_factory=dict)  # the members of all of them
+    pack: Pack | None = None
+    first: int = 0  # the lowest value of the label; the others follow
+    extra: int = 0  # members of the first subgroup beyond its size
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The name of each subgroup, as ``Membership.part`` says it: by the label's value."""
+        return tuple(f"{self.name}-{self.first + place}" for place in range(self.count))
+
+
+@dataclass(frozen=True, slots=True)
+class Intent:
+    """One gang."""
+
+    namespace: str
+    name: str
+    gang: Gang
+    owner: Object  # an ownerReference: the gang goes with it
+    labels: Mapping[str, str] = field(default_factory=dict)
+    annotations: Mapping[str, str] = field(
+        default_factory=dict
+    )  # the workload's, for its scheduler
+    requests: Mapping[str, str] = field(default_factory=dict)  # of all members together
+    queue: str = ""
+    priorities: tuple[str, ...] = ()  # the priority classes of members, each once; "" is none
+    schedulers: tuple[str, ...] = ()  # the schedulers that members name, each once
+    parts: tuple[Part, ...] = ()
+    exclusive: str = ""  # the node label whose value the gang has to itself
+
+    @property
+    def priority(self) -> str:
+        """The priority class that all members share; empty if they do not."""
+        return self.priorities[0] if len(self.priorities) == 1 else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Membership:
+    """What one pod is told of its gang, when it is made."""
+
+    gang: str  # the name of the gang
+    size: int  # members of the complete group
+    index: int  # of the member; 0 is the entry
+    queue: str = ""
+    part: str = ""  # the name of its subgroup, where there are subgroups
+    pack: Pack | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Tier:
+    """One width of domains, as the cluster names it."""
+
+    number: int
+    name: str = ""
+    label: str = ""  # the node label whose value tells its domains apart; empty: none is known
+    source: str = ""  # the object that declares it, where a workload may choose among several
+
+
+@dataclass(frozen=True, slots=True)
+class Tiers:
+    """The tiers of a cluster, as far as they are known."""
+
+    all: tuple[Tier, ...] = ()  # nearest first
+    are_known: bool = False  # false: nobody could be asked, so nothing is missing
+
+    def find(self, pack: Pack) -> Tier | None:
+        """The tier that a pack names."""
+        for tier in self.all:
+            if tier.number == pack.tier or (pack.tier_name and tier.name == pack.tier_name):
+                return tier
+        return None

@@ -1,0 +1,72 @@
+"""
+The tiers of a cluster, as each dialect knows them.
+
+Some schedulers keep objects that say what a tier is. Those are watched, and read
+again when one of them has changed and somebody asks. Where they are not served, or
+may not be seen, nothing is known, which is not the same as that there are none.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import orjson
+
+from kohort.apis.api import Api, Settings
+from kohort.apis.facts import Whole
+from kohort.apis.gangs.dialect import Dialect
+from kohort.apis.gangs.intent import Tiers
+from kohort.cluster.objects import Kind
+from kohort.cluster.port import Selection
+from kohort.controller.caching.cache import Cache, Difference
+from kohort.controller.caching.informers import Informers
+
+
+class TierBook:
+    """What is known of tiers, by the name of the dialect."""
+
+    def __init__(
+        self, api: Api, settings: Settings, informers: Informers, tell: Callable[[], None]
+    ) -> None:
+        self._informers = informers
+        self._tell = tell
+        self._dialects = tuple(d for d in settings.gangs if d.read_tiers is not None)
+        self._caches: dict[Kind, Cache[Whole]] = {}
+        for kind in api.reads_with(settings):
+            cache = informers.add(Selection(kind), Whole, optional=True)
+            cache.subscribe(self._note)
+            self._caches[kind] = cache
+        self._known: Mapping[str, Tiers] | None = None
+
+    def read(self) -> Mapping[str, Tiers]:
+        """The tiers of all dialects whose tiers are read from the cluster."""
+        if self._known is None or not self._are_listed:
+            self._known = {d.name: self._read(d) for d in self._dialects}
+        return self._known
+
+    @property
+    def _are_listed(self) -> bool:
+        return all(cache.is_ready for cache in self._caches.values())
+
+    def _note(self, difference: Difference[Any]) -> None:
+        # Where nobody has asked since the last change, nobody has to be told again.
+        if self._known is not None and self._matters(difference):
+            self._known = None
+            self._tell()
+
+    def _matters(self, difference: Difference[Any]) -> bool:
+        """Whether what one object declares is other than before."""
+        sides = [
+            (orjson.loads(entry.value.raw),) if entry is not None else ()
+            for entry in (difference.old, difference.new)
+        ]
+        readers = [d.read_tiers for d in self._dialects if d.read_tiers is not None]
+        return any(read(sides[0]) != read(sides[1]) for read in readers)
+
+    def _read(self, dialect: Dialect) -> Tiers:
+        caches = [self._caches[kind] for kind in dialect.reads if kind in self._caches]
+        absent = self._informers.absent
+        if any(not c.is_ready or c.selection in absent for c in caches):
+            return Tiers()
+        assert dialect.read_tiers is not None
+        found = tuple(orjson.loads(entry.value.raw) for cache in caches for entry in cache)
+        return dialect.read_tiers(found)

@@ -1,0 +1,36 @@
+"""
+Gangs: which members of each group are placed together, or not at all.
+
+Nobody may be asked for together with others who are made only when that one runs: such
+a gang would wait for ever. So where others wait for the entry, the entry is
+a gang of its own (P2). A gang is counted from its group as it was made (P3), and
+is placed as soon as one member has a node: from then on its constraint stays (P5).
+"""
+
+from kohort.model.observed import Group, Observed
+from kohort.model.placement import Gang
+from kohort.model.policies import Startup
+from kohort.model.units import Phase
+from kohort.model.workload import Workload
+
+
+def plan_gangs(workload: Workload, observed: Observed) -> tuple[Gang, ...]:
+    """The gangs of all groups that live, lowest ordinal first."""
+    return tuple(_make_gang(workload, group) for group in observed.groups if _lives(group))
+
+
+def _lives(group: Group) -> bool:
+    return bool(group.incarnation) and group.phase is not Phase.LEAVING
+
+
+def _make_gang(workload: Workload, group: Group) -> Gang:
+    is_together = workload.startup is Startup.TOGETHER
+    return Gang(
+        ordinal=group.ordinal,
+        incarnation=group.incarnation,
+        revision=group.revision,
+        size=group.size,
+        minimum=group.size if is_together else 1,
+        is_placed=any(member.is_placed for member in group.members if member.is_current),
+        pack=workload.placement.pack,
+    )
