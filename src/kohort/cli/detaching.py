@@ -85,6 +85,8 @@ def _arguments(wish: Wish) -> Sequence[str]:
         "--nodes": wish.nodes,
         "--gpus-per-node": wish.gpus_per_node,
         "--racks": wish.racks if wish.nodes else None,
+        "--spines": wish.spines or None,
+        "--gang": wish.gang or None,
         "--speed": wish.speed,
         "--port": wish.port,
         "--kubeconfig": wish.kubeconfig,

@@ -54,6 +54,8 @@ class Wish:
     strategy: str = "budgeted"  # of the operator's rollouts
     carrier: str = "statefulsets"  # of new workloads
     has_sample: bool = False  # a first workload is made, and told of
+    gang: str = ""  # the dialect of gangs; empty: none are made
+    spines: int = 0  # 0: nodes stand under none
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +71,8 @@ class Ready:
     racks: int
     speed: float
     operator: bool = False
+    spines: int = 0
+    gang: str = ""
 
 
 def host(wish: Wish, announce: Callable[[Ready], None]) -> None:
@@ -137,6 +141,8 @@ class _Hosting:
             nodes=wish.nodes,
             gpus_per_node=wish.gpus_per_node,
             racks=wish.racks,
+            spines=wish.spines,
+            gang=wish.gang,
             speed=wish.speed,
             data_dir=wish.data_dir,
             apis=APIS if wish.has_operator else (),
@@ -175,8 +181,13 @@ class _Hosting:
 
     def _settings(self) -> "Settings":
         from kohort.apis.api import Settings
+        from kohort.cli.processes.dialects import TIERS, find_gangs
 
-        return Settings(self._wish.strategy, self._wish.carrier)
+        wish = self._wish
+        gangs = find_gangs(wish.gang)
+        if not gangs:
+            return Settings(wish.strategy, wish.carrier)
+        return Settings(wish.strategy, wish.carrier, gangs, TIERS)
 
     def _publish(self, embedded: "Embedded", identity: "Identity") -> None:
         url = f"https://{HOST}:{embedded.port}"
@@ -237,10 +248,11 @@ def _is_free(port: int) -> bool:
 
 def _describe(wish: Wish, embedded: "Embedded", url: str, kubeconfig: Path) -> Ready:
     """What is there now, which after a restart may differ from what was asked for."""
-    from kohort.simulator.nodes import RACK
+    from kohort.cluster.places import RACK, SPINE
 
     nodes = [entry.decode() for entry in embedded.api.store.bucket("nodes").entries.values()]
-    racks = {node["metadata"].get("labels", {}).get(RACK) for node in nodes} - {None}
+    labels = [node["metadata"].get("labels", {}) for node in nodes]
+    racks, spines = ({found.get(key) for found in labels} - {None} for key in (RACK, SPINE))
     capacities = [node.get("status", {}).get("capacity", {}) for node in nodes]
     gpus = sum(int(capacity.get(_GPUS, 0)) for capacity in capacities)
     return Ready(
@@ -253,4 +265,6 @@ def _describe(wish: Wish, embedded: "Embedded", url: str, kubeconfig: Path) -> R
         racks=len(racks),
         speed=wish.speed,
         operator=wish.has_operator,
+        spines=len(spines),
+        gang=wish.gang,
     )

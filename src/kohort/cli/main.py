@@ -36,7 +36,11 @@ COMMANDS = Group(
         "manifests": Entry(
             "kohort.cli.commands.manifests", "MANIFESTS", "print all that a cluster needs"
         ),
-        "sim": Entry("kohort.cli.commands.sim", "SIM", "change the simulation: nodes, clock"),
+        "sim": Entry(
+            "kohort.cli.commands.sim",
+            "SIM",
+            "see and change the simulation: topology, nodes, clock",
+        ),
         "controller": Entry(
             "kohort.cli.commands.controller", "CONTROLLER", "run the operator against a cluster"
         ),

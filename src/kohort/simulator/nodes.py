@@ -18,13 +18,12 @@ import msgspec
 
 from kohort.cluster.errors import ClusterError
 from kohort.cluster.objects import Kind, Object, annotations_of, find_condition
+from kohort.cluster.places import HOST, RACK, REGION, SPINE, ZONE
 from kohort.simulator.evictions import Evictions
 from kohort.simulator.kinds import NODE, POD
 from kohort.simulator.stages import FAILED, NOT_READY
 from kohort.simulator.steps import Action, Delete, Emit, Merge, Moment, Step, View
 from kohort.simulator.store.entries import Entry
-
-RACK = "topology.kohort.dev/rack"
 
 # How long a node may be silent before it counts as lost, as real controllers have it.
 SILENCE_SECONDS = 40.0
@@ -50,6 +49,7 @@ class NodeMake:
     pods: int = 110
     zone: str = "sim-1a"
     region: str = "sim-1"
+    spines: int = 0  # 0: nodes do not say under which one they stand
 
 
 def name_node(index: int, nodes: int) -> str:
@@ -57,11 +57,15 @@ def name_node(index: int, nodes: int) -> str:
     return f"gpu-{index:0{max(2, len(str(max(nodes, 1) - 1)))}}"
 
 
-def make_node(index: int, make: NodeMake, stamp: str, rack: int | None = None) -> Object:
+def make_node(
+    index: int, make: NodeMake, stamp: str, rack: int | None = None, spine: int | None = None
+) -> Object:
     """A node that is ready."""
     name = name_node(index, make.nodes)
     if rack is None:
         rack = min(index * make.racks // max(make.nodes, 1), make.racks - 1)
+    if spine is None and make.spines:
+        spine = min(rack * make.spines // make.racks, make.spines - 1)
     room = {
         "cpu": str(make.cpus),
         "ephemeral-storage": "7Ti",
@@ -73,7 +77,7 @@ def make_node(index: int, make: NodeMake, stamp: str, rack: int | None = None) -
     return {
         "apiVersion": "v1",
         "kind": "Node",
-        "metadata": {"name": name, "labels": _labels(name, rack, make)},
+        "metadata": {"name": name, "labels": _labels(name, rack, spine, make)},
         "spec": {"providerID": f"kohort://{make.region}/{name}"},
         "status": {
             "capacity": room,
@@ -89,17 +93,19 @@ def make_node(index: int, make: NodeMake, stamp: str, rack: int | None = None) -
     }
 
 
-def _labels(name: str, rack: int, make: NodeMake) -> dict[str, str]:
+def _labels(name: str, rack: int, spine: int | None, make: NodeMake) -> dict[str, str]:
     labels = {
         "beta.kubernetes.io/arch": "amd64",
         "beta.kubernetes.io/os": "linux",
         "kubernetes.io/arch": "amd64",
-        "kubernetes.io/hostname": name,
+        HOST: name,
         "kubernetes.io/os": "linux",
-        "topology.kubernetes.io/region": make.region,
-        "topology.kubernetes.io/zone": make.zone,
+        REGION: make.region,
+        ZONE: make.zone,
         RACK: f"rack-{rack}",
     }
+    if spine is not None:
+        labels[SPINE] = f"spine-{spine}"
     if make.gpus:
         labels["nvidia.com/gpu.present"] = "true"
     return labels

@@ -2,14 +2,14 @@
 
 from kohort.cli.table import Entry, Group
 
-_NODES = "kohort.cli.commands.nodes"
+_NODES = "kohort.cli.commands.simulation.nodes"
 
 NODE = Group(
     summary="add, empty, lose and recover simulated nodes of a running cluster",
     examples=("add", "drain gpu-03", "fail gpu-03", "recover gpu-03"),
     entries={
         "add": Entry(_NODES, "ADD", "add nodes"),
-        "drain": Entry("kohort.cli.commands.drain", "DRAIN", "evict the pods of a node"),
+        "drain": Entry("kohort.cli.commands.simulation.drain", "DRAIN", "evict the pods of a node"),
         "fail": Entry(_NODES, "FAIL", "let a node fall silent, as if it had lost power"),
         "recover": Entry(_NODES, "RECOVER", "bring a node back: it answers, and takes pods"),
     },
@@ -17,10 +17,17 @@ NODE = Group(
 
 SIM = Group(
     summary="change the simulation of a running cluster, or rehearse the operator",
-    examples=("node fail gpu-03", "clock", "clock step 300", "run --seeds 1000"),
+    examples=("topology", "node fail gpu-03", "clock", "clock step 300", "run --seeds 1000"),
     entries={
         "node": Entry("kohort.cli.commands.sim", "NODE", "add, drain, fail and recover nodes"),
-        "clock": Entry("kohort.cli.commands.clock", "CLOCK", "show, pause and step delays"),
+        "topology": Entry(
+            "kohort.cli.commands.simulation.topology",
+            "TOPOLOGY",
+            "show racks, nodes and who sits where",
+        ),
+        "clock": Entry(
+            "kohort.cli.commands.simulation.clock", "CLOCK", "show, pause and step delays"
+        ),
         "run": Entry(
             "kohort.cli.commands.rehearsing", "RUN", "rehearse the operator with faults, from seeds"
         ),

@@ -22,6 +22,7 @@ from kohort.cli.table import Command
 _EXAMPLES = (
     "",
     "--nodes 32 --racks 4 --speed 10",
+    "--gang volcano --racks 4 --spines 2",
     "--name ci --port 0 --kubeconfig ci.kubeconfig --detach",
     "--data-dir ./cluster",
 )
@@ -36,6 +37,18 @@ def _make_parser(prog: str) -> Parser:
     add("--nodes", type=whole(0, 20_000), default=8, metavar="N", help="(default: 8)")
     add("--gpus-per-node", type=whole(0, 1_000), default=8, metavar="G", help="(default: 8)")
     add("--racks", type=whole(1, 20_000), metavar="R", help="(default: 2)")
+    add(
+        "--spines",
+        type=whole(1, 20_000),
+        metavar="S",
+        help="that the racks stand under (default: 1 with --gang, else none)",
+    )
+    add(
+        "--gang",
+        default="",
+        metavar="NAME",
+        help="the gang scheduler that the cluster has, such as volcano or kai (default: none)",
+    )
     add(
         "--port",
         type=whole(0, 65_535),
@@ -87,6 +100,9 @@ def _wish(arguments: argparse.Namespace) -> Wish:
     nodes, racks = arguments.nodes, arguments.racks
     if racks is not None and nodes and racks > nodes:
         raise UsageError(f"{racks} racks cannot be filled with {_count(nodes, 'node')}")
+    gang = _read_gang(arguments.gang)
+    spines = arguments.spines or (1 if gang else 0)
+    _check_spines(spines, racks or max(1, min(2, nodes)))
     if arguments.sample and arguments.no_operator:
         raise UsageError("--sample needs the operator: leave out --no-operator")
     return Wish(
@@ -102,24 +118,43 @@ def _wish(arguments: argparse.Namespace) -> Wish:
         strategy=arguments.rollout_strategy,
         carrier=arguments.carrier,
         has_sample=arguments.sample,
+        gang=gang,
+        spines=spines,
     )
+
+
+def _read_gang(name: str) -> str:
+    from kohort.cli.processes.dialects import check_gang
+
+    return check_gang(name) if name else ""
+
+
+def _check_spines(spines: int, racks: int) -> None:
+    if spines > racks:
+        raise UsageError(
+            f"{_count(spines, 'spine')} cannot be filled with {_count(racks, 'rack')}: "
+            "ask for more with --racks"
+        )
 
 
 def _print(ready: Ready, arguments: argparse.Namespace) -> None:
     if arguments.output == "json":
         print(json.dumps(asdict(ready)), flush=True)
         return
-    counts = ", ".join(
-        (_count(ready.nodes, "node"), _count(ready.gpus, "GPU"), _count(ready.racks, "rack"))
-    )
+    nouns = {"node": ready.nodes, "GPU": ready.gpus, "rack": ready.racks}
+    if ready.spines:
+        nouns["spine"] = ready.spines
+    counts = ", ".join(_count(number, noun) for noun, number in nouns.items())
     place = paint(f"control plane ready at {ready.url}", BOLD, sys.stdout)
     path = _shorten(Path(ready.kubeconfig))
     end = f"kohort down{State(ready.name).flag}" if arguments.detach else "Ctrl-C"
     rows = {
         "kubeconfig": f"{path}   export KUBECONFIG={path}",
+        "gangs": ready.gang and f"{ready.gang}   see the network with kohort sim topology",
         "try": "kubectl get lws,pods" if arguments.sample else _suggest(ready),
         "stop": end,
     }
+    rows = {title: text for title, text in rows.items() if text}
     print(f"{place}   {counts} (simulated)")
     print("\n".join(f"  {title:<12}{text}" for title, text in rows.items()), flush=True)
 

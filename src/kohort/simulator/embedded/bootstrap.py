@@ -5,11 +5,15 @@ Every object is made only if it is missing, so a cluster that was kept is opened
 as it was left.
 """
 
+from kohort.apis.gangs.definitions import definitions_of
+from kohort.apis.gangs.definitions.kai import TOPOLOGY
+from kohort.apis.gangs.definitions.volcano import QUEUE
 from kohort.cluster.errors import AlreadyExists
 from kohort.cluster.objects import Kind, Object
+from kohort.cluster.places import HOST, RACK, SPINE
 from kohort.simulator import kinds
 from kohort.simulator.api.api import Api
-from kohort.simulator.api.requests import WriteOptions
+from kohort.simulator.api.requests import Patch, PatchType, WriteOptions
 from kohort.simulator.nodes import NodeMake, make_node
 from kohort.simulator.resources.validation.settings import SYSTEM_PRIORITIES
 
@@ -18,8 +22,11 @@ _OPTIONS = WriteOptions(manager="kube-apiserver")
 _DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
 
 
-async def bootstrap(api: Api, make: NodeMake) -> None:
-    """Make namespaces, nodes and the few objects that clients take for granted."""
+async def bootstrap(api: Api, make: NodeMake, gang: str = "") -> None:
+    """Make namespaces, nodes and the few objects that clients take for granted.
+
+    With the name of a gang dialect its kinds are defined, too.
+    """
     for name in _NAMESPACES:
         await _make(api, kinds.NAMESPACE, {"metadata": {"name": name}})
     for name, value in SYSTEM_PRIORITIES.items():
@@ -30,6 +37,22 @@ async def bootstrap(api: Api, make: NodeMake) -> None:
     if not api.store.bucket("nodes").entries:
         for index in range(make.nodes):
             await _make(api, kinds.NODE, make_node(index, make, api.context.stamp()))
+    if gang:
+        await _prepare_gangs(api, gang)
+
+
+async def _prepare_gangs(api: Api, gang: str) -> None:
+    """What the scheduler of a dialect brings along when it is installed."""
+    for definition in definitions_of(gang):
+        await _make(api, kinds.DEFINITION, definition)
+    if gang == "volcano":
+        await _make(api, QUEUE, {"metadata": {"name": "default"}, "spec": {"weight": 1}})
+        target = api.target(QUEUE, "", "default", "status")
+        patch = Patch(PatchType.MERGE, {"status": {"state": "Open"}})
+        await api.patch(target, patch, _OPTIONS)
+    if gang == "kai":
+        levels = [{"nodeLabel": label} for label in (SPINE, RACK, HOST)]
+        await _make(api, TOPOLOGY, {"metadata": {"name": "default"}, "spec": {"levels": levels}})
 
 
 async def _make(api: Api, kind: Kind, body: Object, namespace: str = "") -> None:

@@ -26,6 +26,7 @@ from kohort.simulator.api.registry import Registry
 from kohort.simulator.builtins import builtin_parts
 from kohort.simulator.clock import WallClock
 from kohort.simulator.embedded.bootstrap import bootstrap
+from kohort.simulator.embedded.domains import Domains
 from kohort.simulator.embedded.logs import ContainerLogs
 from kohort.simulator.kubelet import Kubelet
 from kohort.simulator.nodes import NodeMake, Nodes
@@ -56,6 +57,8 @@ class EmbeddedOptions:
     nodes: int = 8
     gpus_per_node: int = 8
     racks: int = 2
+    spines: int = 0  # 0: nodes stand under none
+    gang: str = ""  # the dialect whose kinds are served; empty: none
     speed: float = 1.0
     data_dir: Path | None = None
     gates: frozenset[str] = frozenset()
@@ -100,7 +103,8 @@ class Embedded:
         api.context.admission = ApiAdmission(options.apis, options.settings, webhooks)
         api.settled = commits.settled
         quick = api.without_waiting()
-        await bootstrap(quick, NodeMake(options.nodes, options.racks, options.gpus_per_node))
+        make = NodeMake(options.nodes, options.racks, options.gpus_per_node, spines=options.spines)
+        await bootstrap(quick, make, options.gang)
         world = World(quick, make_parts(options), clock)
         clock.on_change = world.wake
         world.on_fault = _report
@@ -148,6 +152,7 @@ def make_parts(options: EmbeddedOptions) -> Sequence[Part]:
         Scheduler(),
         Kubelet(),
         Nodes(),
+        *([Domains()] if options.gang == "volcano" else []),
     ]
 
 

@@ -22,7 +22,14 @@ if TYPE_CHECKING:
     from kohort.cli.workloads.asking import Wanted
     from kohort.views.picture import Picture
 
-_EXAMPLES = ("", "lws/llama", "lws/llama -w", "-A --blocked", "lws -l team=chat -o wide")
+_EXAMPLES = (
+    "",
+    "lws/llama",
+    "lws/llama -w",
+    "lws/llama --topology",
+    "-A --blocked",
+    "lws -l team=chat -o wide",
+)
 _REDRAW = "\x1b[H\x1b[J"
 
 
@@ -33,6 +40,7 @@ def _make_parser(prog: str) -> Parser:
     add("target", nargs="*", metavar="KIND[/NAME]", help="(default: all kinds)")
     add("-w", "--watch", action="store_true", help="stay, and show what changes")
     add("-l", "--selector", default="", metavar="LABELS", help="only those with these labels")
+    add("--topology", action="store_true", help="of one: who sits in which domain, and how far")
     add("--blocked", action="store_true", help="only those that need help, longest first")
     add_place(parser, everywhere=True)
     add_form(parser, "wide", "json", "yaml", "name")
@@ -43,10 +51,40 @@ def _run(arguments: argparse.Namespace) -> int:
     wanted = read_wanted(arguments.target, arguments.selector)
     if wanted.name and arguments.all_namespaces:
         raise UsageError("a name needs one namespace: leave -A out")
+    if arguments.topology:
+        return asyncio.run(_show_topology(arguments, _check_topology(arguments, wanted)))
     if arguments.watch and arguments.output in ("json", "yaml", "name"):
         raise UsageError(f"-w shows text: leave '-o {arguments.output}' out")
     run = _follow if arguments.watch else _show
     return asyncio.run(run(arguments, wanted))
+
+
+def _check_topology(arguments: argparse.Namespace, wanted: "Wanted") -> "Wanted":
+    if not wanted.name:
+        raise UsageError("--topology is about one workload: name it as KIND/NAME")
+    if arguments.watch or arguments.blocked or arguments.output in ("name", "wide"):
+        raise UsageError("--topology goes with -o json or -o yaml alone")
+    return wanted
+
+
+async def _show_topology(arguments: argparse.Namespace, wanted: "Wanted") -> int:
+    from kohort.cli.render.topologies import write_spread
+    from kohort.cli.render.values import write_value
+    from kohort.cli.workloads.source import open_source
+    from kohort.cli.workloads.surveying import survey
+    from kohort.views.topology.spread import make_spread
+
+    async with open_source(arguments, wanted) as source:
+        picture = await source.read_one()
+        spread = make_spread(picture, (await survey(source.cluster)).draw())
+    if arguments.output == "text":
+        lines = write_spread(
+            spread, picture.now, lambda text, style: paint(text, style, sys.stdout)
+        )
+        print("\n".join(lines))
+    else:
+        print(write_value(spread, arguments.output))
+    return Exit.DONE
 
 
 async def _show(arguments: argparse.Namespace, wanted: "Wanted") -> int:

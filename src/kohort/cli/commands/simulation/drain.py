@@ -9,7 +9,7 @@ import argparse
 import time
 from typing import Any
 
-from kohort.cli.commands.nodes import NODES
+from kohort.cli.commands.simulation.nodes import NODES
 from kohort.cli.exits import Exit, TimedOut
 from kohort.cli.parsing import Parser, positive
 from kohort.cli.reaching import add_cluster, connect

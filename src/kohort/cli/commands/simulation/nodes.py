@@ -7,6 +7,7 @@ added by creating it, and fails because an annotation says so.
 
 import argparse
 import itertools
+from collections import Counter
 from datetime import UTC, datetime
 from typing import Any
 
@@ -15,6 +16,7 @@ from kohort.cli.parsing import Parser, whole
 from kohort.cli.reaching import add_cluster, connect, read_control
 from kohort.cli.table import Command
 from kohort.cluster.objects import write_time
+from kohort.cluster.places import RACK, SPINE
 
 NODES = "/api/v1/nodes"
 
@@ -43,15 +45,35 @@ def _add(arguments: argparse.Namespace) -> int:
     gpus: int = arguments.gpus
     if gpus is None:
         gpus = read_control(arguments.name)["gpusPerNode"]
-    racks = _count_racks(known)
+    racks = _count_nodes(known, RACK) or {0: 0}
+    spines = _Spines(known)
     names = arguments.node or _free_names(known, arguments.count or 1)
     for index, name in enumerate(names, len(known)):
         rack = min(racks, key=racks.__getitem__) if arguments.rack is None else arguments.rack
         racks[rack] = racks.get(rack, 0) + 1
-        node = make_node(index, NodeMake(gpus=gpus), write_time(datetime.now(UTC)), rack)
+        spine = spines.choose(rack)
+        node = make_node(index, NodeMake(gpus=gpus), write_time(datetime.now(UTC)), rack, spine)
         client.create(NODES, _rename(node, name))
         print(f"{name} added to rack-{rack} with {gpus} GPUs", flush=True)
     return Exit.DONE
+
+
+class _Spines:
+    """Under which spine a rack stands: its own, or for a new rack that with the fewest nodes."""
+
+    def __init__(self, nodes: list[dict[str, Any]]) -> None:
+        self._nodes = _count_nodes(nodes, SPINE)
+        places = [(_read_number(node, RACK), _read_number(node, SPINE)) for node in nodes]
+        self._of_racks = {r: s for r, s in places if r is not None and s is not None}
+
+    def choose(self, rack: int) -> int | None:
+        """The spine of a rack; None where there are none."""
+        if not self._nodes:
+            return None
+        emptiest = min(self._nodes, key=self._nodes.__getitem__)
+        spine = self._of_racks.setdefault(rack, emptiest)
+        self._nodes[spine] += 1
+        return spine
 
 
 def _free_names(nodes: list[dict[str, Any]], count: int) -> list[str]:
@@ -62,17 +84,15 @@ def _free_names(nodes: list[dict[str, Any]], count: int) -> list[str]:
     return list(itertools.islice((name for name in names if name not in taken), count))
 
 
-def _count_racks(nodes: list[dict[str, Any]]) -> dict[int, int]:
-    """How many nodes each rack has, by its number."""
-    from kohort.simulator.nodes import RACK
+def _count_nodes(nodes: list[dict[str, Any]], label: str) -> dict[int, int]:
+    """How many nodes each rack or spine has, by its number."""
+    numbers = (_read_number(node, label) for node in nodes)
+    return dict(Counter(number for number in numbers if number is not None))
 
-    counts: dict[int, int] = {}
-    for node in nodes:
-        label = node["metadata"].get("labels", {}).get(RACK, "")
-        number = label.removeprefix("rack-")
-        if number.isdecimal():
-            counts[int(number)] = counts.get(int(number), 0) + 1
-    return counts or {0: 0}
+
+def _read_number(node: dict[str, Any], label: str) -> int | None:
+    number = node["metadata"].get("labels", {}).get(label, "").rpartition("-")[2]
+    return int(number) if number.isdecimal() else None
 
 
 def _rename(node: dict[str, Any], name: str) -> dict[str, Any]:

@@ -1,0 +1,52 @@
+"""
+This is where ``kohort sim topology`` shows racks, nodes and who sits where.
+
+It looks at the running embedded cluster, or with a kubeconfig at any cluster.
+"""
+
+import argparse
+import asyncio
+from pathlib import Path
+
+from kohort.cli.exits import Exit
+from kohort.cli.parsing import Parser
+from kohort.cli.reaching import add_cluster, read_control
+from kohort.cli.table import Command
+from kohort.cli.workloads.asking import add_form
+
+
+def _make_parser(prog: str) -> Parser:
+    summary = "show the domains of the network as a tree: free GPUs, nodes, and who sits where"
+    parser = Parser(prog, summary, ("", "-o wide", "--kubeconfig ~/.kube/config -o json"))
+    add_cluster(parser)
+    add = parser.add_argument
+    add("--kubeconfig", type=Path, metavar="FILE", help="of another cluster than an embedded one")
+    add("--context", metavar="NAME", help="of the kubeconfig")
+    add_form(parser, "wide", "json", "yaml")
+    return parser
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    path: Path | None = arguments.kubeconfig
+    if path is None and arguments.context is None:
+        path = Path(read_control(arguments.name)["kubeconfig"])
+    return asyncio.run(_show(arguments, path))
+
+
+async def _show(arguments: argparse.Namespace, kubeconfig: Path | None) -> int:
+    from kohort.cli.render.topologies import write_map
+    from kohort.cli.render.values import write_value
+    from kohort.cli.workloads.surveying import survey
+    from kohort.cluster.http import connect
+    from kohort.views.topology.map import draw_map
+
+    async with connect(kubeconfig, arguments.context) as cluster:
+        drawn = draw_map((await survey(cluster)).draw())
+    if arguments.output in ("json", "yaml"):
+        print(write_value(drawn, arguments.output))
+    else:
+        print("\n".join(write_map(drawn, wide=arguments.output == "wide")))
+    return Exit.DONE
+
+
+TOPOLOGY = Command(_make_parser, _run)

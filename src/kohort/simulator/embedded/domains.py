@@ -1,0 +1,133 @@
+"""
+The domains of a simulated network: a HyperNode for each node, rack and spine.
+
+They follow the labels of nodes, as a discovery of a real network would: a node that is
+added joins its rack, and a rack without nodes goes. Each node is tier 0, a rack tier
+1, a spine tier 2. HyperNodes that somebody else made are left alone.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterable
+
+from kohort.apis.gangs.dialects.volcano import HYPER_NODE
+from kohort.cluster.errors import ClusterError
+from kohort.cluster.objects import Kind, Object, labels_of
+from kohort.cluster.places import RACK, SPINE
+from kohort.simulator.kinds import NODE
+from kohort.simulator.steps import Action, Create, Delete, Merge, Moment, Step, View
+from kohort.simulator.store.entries import Entry
+
+TIER_NAMES = ("host", "rack", "spine")
+SOURCE = "sim.kohort.dev/domains"  # the label of HyperNodes that are ours
+_MARK = {SOURCE: "nodes"}
+
+
+class Domains:
+    """The part that keeps HyperNodes in line with nodes. Its keys are the names of domains."""
+
+    name = "domains"
+    manager = "kohort-domains"
+
+    def __init__(self) -> None:
+        self.kinds: tuple[Kind, ...] = (NODE,)
+        self._is_served = False
+        self._places: dict[str, tuple[str, str]] = {}  # rack and spine of each node
+        self._nodes: dict[str, set[str]] = {}  # of each rack
+        self._under: Counter[str] = Counter()  # nodes under each spine
+
+    def watch_kinds(self, kinds: Collection[Kind]) -> None:
+        """Learn whether there can be HyperNodes."""
+        self._is_served = HYPER_NODE in kinds
+        if self._is_served:
+            self.kinds = (NODE, HYPER_NODE)
+
+    def observe(
+        self, kind: Kind, old: Entry | None, new: Entry | None, view: View
+    ) -> Iterable[str]:
+        """The domains of a node that came, changed or went."""
+        entry = new or old
+        assert entry is not None
+        name = entry.name
+        if kind == HYPER_NODE:
+            return (name,)
+        before = self._places.get(name)
+        after = None
+        if new is not None:
+            after = (_name(new.labels.get(RACK, "")), _name(new.labels.get(SPINE, "")))
+        if before == after:
+            return ()
+        self._move(name, before, after)
+        return dict.fromkeys(filter(None, (name, *(before or ()), *(after or ()))))
+
+    def _move(
+        self, node: str, before: tuple[str, str] | None, after: tuple[str, str] | None
+    ) -> None:
+        if before is not None:
+            del self._places[node]
+            self._under -= Counter(before[1:])
+            self._nodes[before[0]].discard(node)
+            if not self._nodes[before[0]]:
+                del self._nodes[before[0]]
+        if after is not None:
+            self._places[node] = after
+            self._under[after[1]] += 1
+            self._nodes.setdefault(after[0], set()).add(node)
+
+    def step(self, key: str, view: View, moment: Moment) -> Step:
+        """Make, change or delete one HyperNode."""
+        if not self._is_served:
+            return Step()
+        found = view.find(HYPER_NODE, "", key)
+        wanted = self._find_wanted(key)
+        if found is None:
+            return Step((Create(HYPER_NODE, _render(key, wanted)),)) if wanted else Step()
+        obj = found.decode()
+        if labels_of(obj).get(SOURCE) != _MARK[SOURCE]:
+            return Step()
+        if wanted is None:
+            return Step((Delete(HYPER_NODE, "", key, found.uid),))
+        return Step(tuple(_correct(found, obj, wanted)))
+
+    def refused(self, key: str, action: Action, error: ClusterError) -> None:
+        """Nothing to undo: the next look starts from what is stored."""
+
+    def _find_wanted(self, name: str) -> Object | None:
+        """The spec of the domain of that name; the widest, where a name is used twice."""
+        if name in self._under:
+            racks = sorted(r for r in self._nodes if r and self._spine_of(r) == name)
+            return _write(2, "HyperNode", racks) if racks else None
+        if name in self._nodes:
+            return _write(1, "HyperNode", sorted(self._nodes[name]))
+        return _write(0, "Node", [name]) if name in self._places else None
+
+    def _spine_of(self, rack: str) -> str:
+        """A rack stands under one spine, whatever its nodes say."""
+        return self._places[min(self._nodes[rack])][1]
+
+
+def _name(label: str) -> str:
+    """A value of a label as the name of an object."""
+    return label.lower().replace("_", "-")
+
+
+def _write(tier: int, kind: str, members: list[str]) -> Object:
+    named = [{"type": kind, "selector": {"exactMatch": {"name": name}}} for name in members]
+    return {"tier": tier, "tierName": TIER_NAMES[tier], "members": named}
+
+
+def _render(name: str, spec: Object) -> Object:
+    return {
+        "apiVersion": HYPER_NODE.api_version,
+        "kind": HYPER_NODE.name,
+        "metadata": {"name": name, "labels": dict(_MARK)},
+        "spec": spec,
+    }
+
+
+def _correct(entry: Entry, obj: Object, spec: Object) -> Iterable[Action]:
+    if obj.get("spec") != spec:
+        yield Merge(HYPER_NODE, "", entry.name, {"spec": spec}, uid=entry.uid)
+    count = len(spec["members"])
+    if (obj.get("status") or {}).get("nodeCount") != count:
+        status = {"status": {"nodeCount": count}}
+        yield Merge(HYPER_NODE, "", entry.name, status, "status", entry.uid)

@@ -1,0 +1,1 @@
+"""What people are shown of a network: which domains there are, and who sits where."""

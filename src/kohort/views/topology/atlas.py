@@ -1,0 +1,113 @@
+"""
+An atlas: the nodes of a cluster, the domains that they stand in, and who sits on them.
+
+Domains are what HyperNodes declare. A cluster without them is shown by the labels of
+its nodes: hosts as tier 0, and above them racks and spines, or zones and regions.
+Everything is read from raw objects, so any cluster can be looked at.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from kohort.cluster.objects import Object, is_true, labels_of, name_of, namespace_of
+from kohort.cluster.places import HOST, RACK, REGION, SPINE, ZONE
+from kohort.placement.fitting import read_domains
+from kohort.placement.forest import ROOT, Forest
+from kohort.placement.hypernodes import HyperNode
+from kohort.placement.reading import find_node, read_node_state, read_request
+
+GPUS = "nvidia.com/gpu"
+_LEVELS = {HOST: "host", RACK: "rack", SPINE: "spine", ZONE: "zone", REGION: "region"}
+
+
+@dataclass(frozen=True, slots=True)
+class Sitter:
+    """A pod on a node."""
+
+    namespace: str
+    name: str
+    gpus: int
+    pod: Object
+
+
+@dataclass(frozen=True)
+class Atlas:
+    """A cluster as seen from above."""
+
+    forest: Forest
+    nodes: Mapping[str, Object]
+    sitters: Mapping[str, tuple[Sitter, ...]]  # by node
+
+    @cached_property
+    def hosts(self) -> Mapping[int, tuple[str, ...]]:
+        """The nodes that hang on each domain itself, not on one inside it."""
+        found: dict[int, list[str]] = {}
+        for name in sorted(self.nodes):
+            found.setdefault(self.forest.chain(name)[0], []).append(name)
+        return {domain: tuple(names) for domain, names in found.items()}
+
+    def count_room(self, node: str, resource: str = GPUS) -> tuple[int, int]:
+        """How much of a resource is free on a node, and how much there is."""
+        room = read_node_state(self.nodes[node]).allocatable.get(resource, 0)
+        taken = sum(read_request(s.pod).get(resource, 0) for s in self.sitters.get(node, ()))
+        return room - taken, room
+
+
+def draw_atlas(
+    nodes: Iterable[Object], pods: Iterable[Object], hypernodes: Sequence[Object] = ()
+) -> Atlas:
+    """The atlas of a cluster, from its objects."""
+    known = {name_of(node): node for node in nodes}
+    if hypernodes:
+        forest = read_domains(known.values(), hypernodes)
+    else:
+        forest = _grow_forest({name: labels_of(node) for name, node in known.items()})
+    sitters: dict[str, list[Sitter]] = {}
+    for pod in pods:
+        node = find_node(pod)
+        if node in known:
+            gpus = read_request(pod).get(GPUS, 0)
+            found = Sitter(namespace_of(pod), name_of(pod), gpus, pod)
+            sitters.setdefault(node, []).append(found)
+    seated = {
+        node: tuple(sorted(found, key=lambda s: (s.namespace, s.name)))
+        for node, found in sitters.items()
+    }
+    return Atlas(forest, known, seated)
+
+
+def _grow_forest(labels: Mapping[str, Mapping[str, str]]) -> Forest:
+    """Domains by labels: those that simulated nodes carry, or the usual ones."""
+    ours = any(RACK in found or SPINE in found for found in labels.values())
+    keys = [HOST, RACK, SPINE] if ours else [HOST, ZONE, REGION]
+    keys = [k for k in keys if k == HOST or any(k in found for found in labels.values())]
+    domains: dict[str, HyperNode] = {}
+    parents: dict[str, str] = {}
+    homes: dict[str, str] = {}
+    for node in sorted(labels):
+        inner = homes[node] = f"{_LEVELS[HOST]}/{node}"
+        domains[inner] = HyperNode(inner, 0, _LEVELS[HOST])
+        for tier, key in enumerate(keys[1:], 1):
+            value = labels[node].get(key)
+            if not value:
+                continue
+            outer = f"{_LEVELS[key]}/{value}"
+            domains.setdefault(outer, HyperNode(outer, tier, _LEVELS[key]))
+            # A rack of which two nodes name two spines stands under the first.
+            parents.setdefault(inner, outer)
+            inner = outer
+    return Forest(domains.values(), parents, homes)
+
+
+def name_domain(forest: Forest, domain: int) -> str:
+    """A domain as people read it."""
+    return "cluster" if domain == ROOT else forest.names[domain].split("/", 1)[-1]
+
+
+def describe_node(node: Object) -> str:
+    """What is the matter with a node; nothing if it takes pods."""
+    words = [] if is_true(node, "Ready") else ["not ready"]
+    if (node.get("spec") or {}).get("unschedulable"):
+        words.append("cordoned")
+    return ", ".join(words)

@@ -1,0 +1,36 @@
+"""What ``kohort up`` says to the size of a network and to the names of schedulers."""
+
+import pytest
+
+REFUSED = [
+    ("--racks 2 --spines 3", "3 spines cannot be filled with 2 racks: ask for more with --racks"),
+    ("--racks 9", "9 racks cannot be filled with 8 nodes"),
+    ("--spines 0", "argument --spines: must be a whole number from 1 to 20000, not '0'"),
+    ("--gang vulcano", "--gang vulcano: unknown scheduler (did you mean 'volcano'?)"),
+]
+
+
+@pytest.mark.parametrize(("flags", "sentence"), REFUSED, ids=[flags for flags, _ in REFUSED])
+def test_what_cannot_be_built_is_refused_before_anything_starts(tell, flags, sentence):
+    told = tell("up", *flags.split())
+    assert told.code == 2
+    assert sentence in told.err
+
+
+def test_the_known_schedulers_are_named(tell):
+    told = tell("up", "--gang", "slurm")
+    for name in ("volcano", "kai", "koordinator", "coscheduling", "kubernetes", "kueue"):
+        assert name in told.err
+
+
+def test_topology_is_about_one_workload(tell):
+    told = tell("get", "--topology")
+    assert (told.code, "name it as KIND/NAME" in told.err) == (2, True)
+    told = tell("get", "lws/a", "--topology", "-w")
+    assert told.code == 2
+
+
+def test_topology_of_a_cluster_that_does_not_run_says_how_to_start_it(tell):
+    told = tell("sim", "topology")
+    assert told.code == 1
+    assert "start it with 'kohort up'" in told.err
