@@ -35,7 +35,7 @@ def test_soft_would_place_what_a_hard_limit_keeps_waiting():
     assert told.would_fit_soft
     assert describe(told) == (
         "3 of 3 members wait for a node; asked for: hard, tier 1.",
-        "tier 1 (rack): rack-0 takes 2 of 3; missing room for 1 of p0, p1, p2 (4 nvidia.com/gpu).",
+        "tier 1 (rack): 2 of 3 fit into rack-0; 1 of p0, p1, p2 lacks 4 nvidia.com/gpu.",
         "There is room at tier 2 (spine), spine: mode soft would place it.",
     )
 
@@ -62,7 +62,7 @@ def test_those_who_have_nodes_hold_the_others_in_their_domain():
 def test_room_in_pieces_is_not_called_a_missing_resource():
     others = [bound(pod(f"other-{at}", 2), f"n{at}") for at in range(4)]
     told = ask(gang(1), others=others)
-    assert "nvidia.com/gpu is free only in pieces too small" in describe(told)[1]
+    assert "lacks nvidia.com/gpu in one piece" in describe(told)[1]
 
 
 def test_a_tier_that_no_domain_has_is_said():

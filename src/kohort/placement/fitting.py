@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from kohort.cluster.objects import Object, labels_of, name_of, uid_of
 from kohort.model.placement import Pack, Strength
 from kohort.placement.amounts import Amounts
-from kohort.placement.forest import Forest, build_forest, build_label_forest
+from kohort.placement.forest import ROOT, Forest, build_forest, build_label_forest
 from kohort.placement.hypernodes import read_hypernode
 from kohort.placement.layout import Layout
 from kohort.placement.nodes import NodeIndex
@@ -173,41 +173,43 @@ class _Explainer:
     def _fits(self) -> Iterator[Fit]:
         pinned = self._forest.find_common(node for _, node in self._placed)
         window = Window(0, self._forest.top)
-        for domains in list_tiers(self._layout, window, 0, pinned):
-            tier = self._forest.tiers[domains[0]]
-            trial = RoomTrial(self._layout)
-            unit = Unit(self._batches, self._needed, Window(tier, tier), pinned)
-            found = find_seats(trial, unit)
-            trial.undo(0)
-            best = found if found is not None else max(domains, key=self._count_seats)
-            yield self._fit(tier, best, is_fitting=found is not None)
+        return fit_tiers(self._layout, Unit(self._batches, self._needed, window, pinned))
 
-    def _count_seats(self, domain: int) -> tuple[int, int]:
-        rooms = [count_room(self._layout, batch.ask, domain) for batch in self._batches]
-        sizes = [len(batch.members) for batch in self._batches]
-        return sum(map(min, rooms, sizes)), sum(rooms)
 
-    def _fit(self, tier: int, domain: int, *, is_fitting: bool) -> Fit:
-        return Fit(
+def fit_tiers(layout: Layout, unit: Unit) -> Iterator[Fit]:
+    """The best domain of each tier that a unit may use, by room alone and without subgroups."""
+    batches = unit.all_batches()
+
+    def count_seats(domain: int) -> tuple[int, int]:
+        rooms = [count_room(layout, batch.ask, domain, batch.mask) for batch in batches]
+        return sum(map(min, rooms, (len(batch.members) for batch in batches))), sum(rooms)
+
+    for domains in list_tiers(layout, unit.window, ROOT, unit.pinned):
+        tier = layout.forest.tiers[domains[0]]
+        trial = RoomTrial(layout)
+        window = Window(tier, tier) if unit.window else None
+        found = find_seats(trial, Unit(batches, unit.needed, window, unit.pinned))
+        trial.undo(0)
+        best = found if found is not None else max(domains, key=count_seats)
+        yield Fit(
             tier,
-            self._forest.name_of_tier(tier),
-            self._forest.names[domain],
-            len(self._layout.slots[domain]),
-            tuple(self._fit_shape(batch, domain) for batch in self._batches),
-            self._count_seats(domain)[0],
-            is_fitting,
+            layout.forest.name_of_tier(tier),
+            layout.forest.names[best],
+            len(layout.slots[best]),
+            tuple(_fit_shape(layout, batch, best) for batch in batches),
+            count_seats(best)[0],
+            found is not None,
         )
 
-    def _fit_shape(self, batch: Batch, domain: int) -> ShapeFit:
-        index = self._layout.index
-        allowed = batch.ask.rule.allowed(index) & self._layout.masks[domain]
-        slots = [slot for slot in self._layout.slots[domain] if allowed >> slot & 1]
-        names = tuple(str(member) for member in batch.members)
-        have = count_room(self._layout, batch.ask, domain)
-        short = _find_shortfalls(index, slots, batch.ask.request, len(names))
-        return ShapeFit(
-            names, batch.ask.request, have, len(slots), short if have < len(names) else ()
-        )
+
+def _fit_shape(layout: Layout, batch: Batch, domain: int) -> ShapeFit:
+    index = layout.index
+    allowed = batch.ask.rule.allowed(index) & batch.mask
+    slots = [slot for slot in layout.slots[domain] if allowed >> slot & 1]
+    names = tuple(str(member) for member in batch.members)
+    have = count_room(layout, batch.ask, domain, batch.mask)
+    short = _find_shortfalls(index, slots, batch.ask.request, len(names))
+    return ShapeFit(names, batch.ask.request, have, len(slots), short if have < len(names) else ())
 
 
 def _find_shortfalls(

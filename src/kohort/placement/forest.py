@@ -167,8 +167,14 @@ def _find_home(
     return nearest, ""
 
 
-def build_label_forest(keys: Sequence[str], nodes: Labels) -> Forest:
-    """The forest of nested node labels, the broadest first; the narrowest is tier 1."""
+def build_label_forest(
+    keys: Sequence[str], nodes: Labels, titles: Mapping[str, str] | None = None
+) -> Forest:
+    """The forest of nested node labels, the broadest first; the narrowest is tier 1.
+
+    Tiers are called by their label, or by the title that is given for it.
+    """
+    titles = titles or {}
     domains: dict[str, HyperNode] = {}
     parents: dict[str, str] = {}
     homes: dict[str, str] = {}
@@ -180,7 +186,7 @@ def build_label_forest(keys: Sequence[str], nodes: Labels) -> Forest:
                 break
             inner = f"{path}/{value}" if path else value
             if inner not in domains:
-                domains[inner] = HyperNode(inner, len(keys) - depth, key)
+                domains[inner] = HyperNode(inner, len(keys) - depth, titles.get(key, key))
             parents[inner] = path
             homes[node] = path = inner
     return Forest(domains.values(), parents, homes)

@@ -53,37 +53,42 @@ def _describe_outlook(told: Explanation) -> str:
     return f"There is room at {where}: mode soft would place it"
 
 
-def describe_fit(fit: Fit) -> str:
+def describe_fit(fit: Fit, *, names: bool = True) -> str:
     """The best domain of one tier, and what is missing in it."""
     need = sum(shape.need for shape in fit.shapes)
-    start = f"{fit.title}: {_name(fit)} takes {fit.seats} of {need}"
+    start = f"{fit.title}: {fit.seats} of {need} fit into {_name(fit)}"
     if fit.fits:
         return start
     if fit.is_mixed_up:
         return f"{start} by shape, but not all together: no mixture was found"
-    missing = [_describe_shape(shape) for shape in fit.shapes if shape.missing]
-    return f"{start}; missing {'; '.join(missing)}"
+    missing = [_describe_shape(shape, names=names) for shape in fit.shapes if shape.missing]
+    return f"{start}; {'; '.join(missing)}"
 
 
 def _name(fit: Fit) -> str:
-    return f"all {fit.nodes} nodes" if fit.domain == ROOT_NAME else fit.domain
+    if fit.domain != ROOT_NAME:
+        return fit.domain
+    return f"all {fit.nodes} nodes" if fit.nodes != 1 else "the only node"
 
 
-def _describe_shape(shape: ShapeFit) -> str:
-    named = ", ".join(shape.members[:NAMED_MAX])
-    more = f" and {shape.need - NAMED_MAX} more" if shape.need > NAMED_MAX else ""
-    who = f"room for {shape.missing} of {named}{more}"
+def _describe_shape(shape: ShapeFit, *, names: bool) -> str:
+    who = str(shape.need)
+    if names:
+        more = f" and {shape.need - NAMED_MAX} more" if shape.need > NAMED_MAX else ""
+        who = ", ".join(shape.members[:NAMED_MAX]) + more
+    who = f"{shape.missing} of {who}"
     if not shape.nodes:
-        return f"{who} (no node of it accepts them)"
+        return f"{who}: no node of it will do"
+    verb = "lacks" if shape.missing == 1 else "lack"
     if not shape.shortfalls:
-        return f"{who} (each node lacks something else)"
-    return f"{who} ({', '.join(describe_shortfall(short) for short in shape.shortfalls)})"
+        return f"{who} {verb} something on every node"
+    return f"{who} {verb} {', '.join(describe_shortfall(short) for short in shape.shortfalls)}"
 
 
 def describe_shortfall(short: Shortfall) -> str:
     """How much of a resource is missing."""
     if not short.missing:
-        return f"{short.resource} is free only in pieces too small"
+        return f"{short.resource} in one piece"
     if short.resource == PODS:
         return f"{short.missing} places for pods"
     return f"{write_amount(short.resource, short.missing)} {short.resource}"
