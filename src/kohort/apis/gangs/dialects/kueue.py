@@ -1,0 +1,123 @@
+"""
+Gangs in the words of Kueue: labels and annotations on pods, which it gates until it has room.
+
+There is no object to be made: Kueue makes its own when all pods of a group are there, so
+the entry alone cannot be a gang. It looks only at pods that name a queue. Domains are
+told by node labels, and pods are bound to the nodes of a domain without a look at who
+else stands there.
+"""
+
+from collections.abc import Iterator
+
+from kohort.apis.gangs.dialect import Dialect
+from kohort.apis.gangs.dialects.objects import fits_label, mark_pod
+from kohort.apis.gangs.dialects.sentences import (
+    has_no_tier,
+    lose_label,
+    lose_limit,
+    lose_long_name,
+    lose_nearest,
+    lose_parts,
+    name_priorities,
+)
+from kohort.apis.gangs.intent import Intent, Membership, Tiers
+from kohort.cluster.objects import Kind, Object
+from kohort.model.placement import Pack, Strength
+
+QUEUE_NAME = "kueue.x-k8s.io/queue-name"
+GROUP_NAME = "kueue.x-k8s.io/pod-group-name"
+TOTAL_COUNT = "kueue.x-k8s.io/pod-group-total-count"
+SERVING = "kueue.x-k8s.io/pod-group-serving"
+REQUIRED_TOPOLOGY = "kueue.x-k8s.io/podset-required-topology"
+PREFERRED_TOPOLOGY = "kueue.x-k8s.io/podset-preferred-topology"
+_NAME = "kueue"
+
+
+def _mark(pod: Object, membership: Membership, tiers: Tiers) -> Object:
+    if not membership.queue or not fits_label(membership.gang):
+        return pod
+    annotations = {
+        TOTAL_COUNT: str(membership.size),
+        # Pods that serve never finish: without this, Kueue takes one that ended for done.
+        SERVING: "true",
+        **_tell_pack(membership.pack, tiers),
+    }
+    labels = {QUEUE_NAME: membership.queue, GROUP_NAME: membership.gang}
+    return mark_pod(pod, labels=labels, annotations=annotations)
+
+
+def _tell_pack(pack: Pack | None, tiers: Tiers) -> dict[str, str]:
+    label = _find_label(pack, tiers)
+    if pack is None or not label:
+        return {}
+    is_limit = pack.strength is Strength.HARD and not has_no_tier(pack)
+    return {REQUIRED_TOPOLOGY if is_limit else PREFERRED_TOPOLOGY: label}
+
+
+def _find_label(pack: Pack | None, tiers: Tiers) -> str:
+    """The node label of a pack's tier; without a tier, of the nearest that there is."""
+    if pack is None:
+        return ""
+    if has_no_tier(pack):
+        return next((tier.label for tier in tiers.all if tier.label), "")
+    tier = tiers.find(pack)
+    return tier.label if tier else ""
+
+
+def _find_losses(intent: Intent, tiers: Tiers) -> tuple[str, ...]:
+    return tuple(_lose(intent, tiers))
+
+
+def _lose(intent: Intent, tiers: Tiers) -> Iterator[str]:
+    if not intent.queue:
+        yield (
+            f"the gang cannot be told to {_NAME} without a queue: name one in the annotation "
+            f"{QUEUE_NAME}"
+        )
+    if intent.gang.minimum < intent.gang.size:
+        yield (
+            f"a gang of {intent.gang.minimum} of {intent.gang.size} members cannot be told to "
+            f"{_NAME}, which waits for all pods of a group: start them together"
+        )
+    yield from lose_long_name(intent, _NAME)
+    if intent.gang.pack is not None:
+        yield from _lose_pack(intent.gang.pack, intent.exclusive, tiers)
+    yield from lose_parts(intent, _NAME)
+    if len(intent.priorities) > 1:
+        yield (
+            f"members have different priority classes ({name_priorities(intent)}), and {_NAME} "
+            f"takes that of one pod for all: give all the same"
+        )
+
+
+def _lose_pack(pack: Pack, exclusive: str, tiers: Tiers) -> Iterator[str]:
+    yield from lose_limit(pack, _NAME)
+    if not _find_label(pack, tiers):
+        yield lose_nearest(pack, _NAME) if has_no_tier(pack) else lose_label(pack, _NAME)
+    if exclusive:
+        yield (
+            f"exclusive topology {exclusive} cannot be told to {_NAME}, which chooses domains "
+            f"without a look at who is there: take one of the two away"
+        )
+
+
+def _make_variant(version: str) -> Dialect:
+    queues = Kind("kueue.x-k8s.io", version, "ClusterQueue", "clusterqueues", namespaced=False)
+    return Dialect(
+        name=_NAME,
+        scheduler="",
+        mark=_mark,
+        membership=GROUP_NAME,
+        remedy="install Kueue, or run the operator without gang scheduling",
+        find_losses=_find_losses,
+        tells_pods_topology=True,
+        queue=QUEUE_NAME,
+        needs=(queues,),
+        # Its webhook gates pods that have its label, and looks at them once.
+        marks_first=True,
+        counts_all=True,
+    )
+
+
+V1BETA2 = _make_variant("v1beta2")
+V1BETA1 = _make_variant("v1beta1")

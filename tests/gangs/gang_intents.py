@@ -1,0 +1,123 @@
+"""Intents for tests: one by hand, any by hypothesis, and what a dialect makes of them."""
+
+from dataclasses import replace
+from typing import Any
+
+from hypothesis import strategies as st
+
+from kohort.apis.gangs.dialect import Dialect
+from kohort.apis.gangs.intent import Intent, Membership, Part, Tier, Tiers
+from kohort.cluster.objects import Object
+from kohort.model.placement import Gang, Pack, Strength
+
+OWNER = {"apiVersion": "v1", "kind": "Pod", "name": "x-0", "uid": "u-1", "controller": True}
+RACK, SPINE = "topology.kubernetes.io/rack", "topology.kubernetes.io/spine"
+TIERS = Tiers(
+    (
+        Tier(0, "host", "kubernetes.io/hostname", "net"),
+        Tier(1, "rack", RACK, "net"),
+        Tier(2, "spine", SPINE, "net"),
+    ),
+    are_known=True,
+)
+HARD, SOFT = Strength.HARD, Strength.SOFT
+
+
+def gang(size: int = 4, minimum: int | None = None, pack: Pack | None = None) -> Gang:
+    return Gang(0, "u-1", "r1", size, size if minimum is None else minimum, pack=pack)
+
+
+def intent(group: Gang | None = None, /, **given: Any) -> Intent:
+    """A gang of four in queue ``q``; ``pack`` and ``size`` are those of the gang."""
+    shape = {name: given.pop(name) for name in ("size", "minimum", "pack") if name in given}
+    told: dict[str, Any] = {"queue": "q", "priorities": ("",), "schedulers": ("",), **given}
+    name = told.pop("name", "x-0-abc")
+    return Intent("ns", name, group or gang(**shape), OWNER, **told)
+
+
+def members(told: Intent) -> list[Membership]:
+    """What the pods of a gang are told: those of subgroups first, then the others."""
+    parts = [
+        name
+        for part in told.parts
+        for place, name in enumerate(part.names)
+        for _ in range(part.size + (part.extra if place == 0 else 0))
+    ]
+    size = told.gang.size
+    pack = told.gang.pack
+    return [
+        Membership(told.name, size, index, told.queue, part, pack)
+        for index, part in enumerate([*parts, *[""] * (size - len(parts))])
+    ]
+
+
+def mark_all(dialect: Dialect, told: Intent, tiers: Tiers = TIERS) -> list[Object]:
+    """The pods of a gang, as they are made."""
+    return [dialect.mark(a_pod(), member, tiers) for member in members(told)]
+
+
+def a_pod() -> Object:
+    return {"metadata": {"name": "x", "labels": {"app": "x"}}, "spec": {"containers": []}}
+
+
+def say(dialect: Dialect, told: Intent, tiers: Tiers = TIERS) -> tuple[Any, Any, Any]:
+    """All that is said of a gang: objects, pods and losses."""
+    objects = dialect.render(told, tiers)
+    return objects, mark_all(dialect, told, tiers), dialect.find_losses(told, tiers)
+
+
+LETTERS = st.text("abcdefghij", min_size=1, max_size=5)
+PACKS = st.builds(
+    lambda strength, tier: Pack(strength, **tier),
+    st.sampled_from(Strength),
+    st.one_of(
+        st.just({}),
+        st.builds(lambda n: {"tier": n}, st.integers(0, 4)),
+        st.builds(lambda n: {"tier_name": n}, st.sampled_from(["host", "rack", "row"])),
+    ),
+)
+KNOWN_TIERS = st.builds(
+    lambda count, labelled, known, sources: Tiers(
+        tuple(
+            replace(t, label=t.label if labelled else "", source=source)
+            for source in sources
+            for t in TIERS.all[:count]
+        ),
+        are_known=known,
+    ),
+    st.integers(0, 3),
+    st.booleans(),
+    st.booleans(),
+    st.sampled_from([("net",), ("net", "other"), ("",)]),
+)
+
+
+@st.composite
+def intents(draw: st.DrawFn) -> Intent:
+    """Any gang that an API may ask for."""
+    part_size, count = draw(st.integers(1, 3)), draw(st.integers(0, 3))
+    alone, extra = draw(st.integers(0, 1)), draw(st.integers(0, 1))
+    size = max(1, part_size * count + alone + (extra if count else 0))
+    minimum = size if count else draw(st.sampled_from([1, size]))
+    part = Part(
+        "subgroup",
+        "lab/subgroup",
+        part_size,
+        count,
+        {"lab/name": "x"},
+        draw(st.none() | PACKS),
+        draw(st.integers(0, 1)),
+        extra,
+    )
+    return intent(
+        gang(size, minimum, draw(st.none() | PACKS)),
+        name=draw(st.sampled_from(["x-0-abc", "n" * 70])),
+        labels={"lab/name": "x"},
+        annotations=draw(st.sampled_from([{}, {"kai.scheduler/topology": "net"}])),
+        requests=draw(st.dictionaries(st.sampled_from(["cpu", "memory"]), st.just("4"))),
+        queue=draw(st.sampled_from(["", "q"])),
+        priorities=draw(st.sampled_from([("",), ("high",), ("high", "")])),
+        schedulers=draw(st.sampled_from([("",), ("volcano",), ("volcano", "")])),
+        parts=(part,) if count else (),
+        exclusive=draw(st.sampled_from(["", "lab/rack"])),
+    )
