@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from kohort.cluster.objects import Object, metadata_of
+from kohort.cluster.objects import Object, find_condition, metadata_of
 from kohort.views.ages import find_time, write_age
 from kohort.views.health import Health, Word, judge
 from kohort.views.picture import Picture
@@ -18,6 +18,7 @@ from kohort.views.table import Row, make_row
 from kohort.views.troubles import Trouble
 
 CULPRITS_MAX = 3
+DEGRADED = "TopologyDegraded"
 _EVENTS_MAX = 2
 _LIVES_MANY = 4  # a change and its undo make three
 _RECENT = timedelta(minutes=10)
@@ -35,6 +36,7 @@ class Explanation:
     commands: tuple[str, ...]
     rules: str
     notes: tuple[str, ...]
+    gangs: tuple[str, ...] = ()  # why members that are placed together are not placed
 
 
 def find_culprits(picture: Picture) -> tuple[Trouble, ...]:
@@ -50,7 +52,9 @@ def _sort_troubles(picture: Picture) -> list[list[Trouble]]:
     return list(alike.values())
 
 
-def explain(picture: Picture, events: Sequence[Object] = ()) -> Explanation:
+def explain(
+    picture: Picture, events: Sequence[Object] = (), gangs: Sequence[str] = ()
+) -> Explanation:
     """The explanation of a workload, with the events of it and of its culprits as evidence."""
     health = judge(picture)
     return Explanation(
@@ -61,6 +65,7 @@ def explain(picture: Picture, events: Sequence[Object] = ()) -> Explanation:
         commands=suggest_commands(picture, health),
         rules=_rules(picture),
         notes=tuple(_notes(picture, events)),
+        gangs=tuple(gangs),
     )
 
 
@@ -208,6 +213,9 @@ def _notes(picture: Picture, events: Sequence[Object]) -> Iterator[str]:
                 f"{culprit.member} has been made {lives} times in 10 minutes: "
                 "its group seems to be restarted again and again"
             )
+    degraded = find_condition(picture.root, DEGRADED) or {}
+    if degraded.get("status") == "True":
+        yield f"{DEGRADED}: {degraded.get('message', '')}"
     status = picture.root.get("status") or {}
     generation = metadata_of(picture.root).get("generation", 0)
     seen = status.get("observedGeneration", 0)

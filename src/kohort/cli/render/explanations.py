@@ -20,6 +20,7 @@ def write_explanation(told: Explanation, now: datetime, paint: Paint = plain) ->
     parts: dict[str, Sequence[str]] = {
         "waits": (told.waits,),
         "on": told.on,
+        "gang": told.gangs,
         "since": (since,),
         "next": told.commands,
         "rules": (told.rules,),

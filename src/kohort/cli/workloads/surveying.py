@@ -9,13 +9,17 @@ from dataclasses import dataclass
 
 import orjson
 
+from kohort.apis.gangs.definitions.volcano import QUEUE
 from kohort.apis.gangs.dialects.volcano import HYPER_NODE
 from kohort.cli.exits import Failure
 from kohort.cluster.errors import ClusterError, Forbidden, NotFound
 from kohort.cluster.http import HttpCluster
-from kohort.cluster.objects import Kind, Object
+from kohort.cluster.objects import Kind, Object, name_of
 from kohort.cluster.port import Selection
+from kohort.controller.running.gangs import find_known
+from kohort.views.picture import Picture
 from kohort.views.topology.atlas import Atlas, draw_atlas
+from kohort.views.topology.gangs import Evidence, find_dialects
 
 NODE = Kind("", "v1", "Node", "nodes", namespaced=False)
 POD = Kind("", "v1", "Pod", "pods")
@@ -52,12 +56,34 @@ async def find_objects(cluster: HttpCluster, kind: Kind, namespace: str = "") ->
         return []
 
 
-async def find_survey(cluster: HttpCluster) -> Survey | None:
-    """What stands where, if we may look."""
+async def gather_evidence(cluster: HttpCluster, picture: Picture) -> Evidence:
+    """What has to be known to say why gangs of a workload wait; nothing if none does."""
+    known = [dialect for variants in find_known().values() for dialect in variants]
+    waiting = find_dialects(picture, known)
+    if not waiting:
+        return Evidence()
+    found = Survey([], [], [])
+    are_nodes_seen = True
     try:
-        return await survey(cluster)
+        found = await survey(cluster)
     except (Failure, ClusterError):
-        return None
+        are_nodes_seen = False
+    objects: dict[Kind, dict[str, Object]] = {}
+    for kind in dict.fromkeys(kind for dialect in waiting for kind in dialect.kinds[:1]):
+        try:
+            listed = await list_objects(cluster, kind, picture.namespace)
+        except (NotFound, Forbidden):
+            continue
+        objects[kind] = {name_of(obj): obj for obj in listed}
+    return Evidence(
+        nodes=found.nodes,
+        pods=found.pods,
+        hypernodes=found.hypernodes,
+        objects=objects,
+        queues={name_of(obj): obj for obj in await find_objects(cluster, QUEUE)},
+        dialects=waiting,
+        are_nodes_seen=are_nodes_seen,
+    )
 
 
 async def list_objects(cluster: HttpCluster, kind: Kind, namespace: str = "") -> list[Object]:

@@ -38,11 +38,14 @@ async def _answer(arguments: argparse.Namespace) -> int:
     from kohort.cli.render.explanations import write_explanation
     from kohort.cli.render.values import write_value
     from kohort.cli.workloads.source import open_source
+    from kohort.cli.workloads.surveying import gather_evidence
     from kohort.views.explain import explain
+    from kohort.views.topology.gangs import explain_gangs
 
     async with open_source(arguments, read_target(arguments.target)) as source:
         picture = await source.read_one()
-        told = explain(picture, await read_events(source, picture))
+        gangs = explain_gangs(picture, await gather_evidence(source.cluster, picture))
+        told = explain(picture, await read_events(source, picture), gangs)
     if arguments.output == "text":
         lines = write_explanation(
             told, picture.now, lambda text, style: paint(text, style, sys.stdout)

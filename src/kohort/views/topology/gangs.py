@@ -1,0 +1,183 @@
+"""
+Why a gang waits: its object, its queue, and the domain that comes nearest to holding it.
+
+What is counted is counted with the arithmetic of the scheduler of the embedded cluster,
+on the raw objects of any cluster: the answer is what that scheduler would say, and on
+another one a good guess. What the scheduler in use says itself stands beside it.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from kohort.apis.gangs.definitions.volcano import POD_GROUP
+from kohort.apis.gangs.dialect import Dialect
+from kohort.cluster.objects import Kind, Object, annotations_of, labels_of
+from kohort.cluster.places import RACK, SPINE
+from kohort.model.observed import Group
+from kohort.placement.amounts import Amounts, read_amounts
+from kohort.placement.fitting import Wish, explain
+from kohort.placement.reading import find_node
+from kohort.placement.wording import describe, write_amount
+from kohort.views.picture import Picture
+
+GROUPS_MAX = 2
+_LEVELS = (SPINE, RACK)
+_SCHEDULED = ("PodGroupScheduled", "PodGroupInitiallyScheduled")
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What has to be known of a cluster to say why a gang waits."""
+
+    nodes: Sequence[Object] = ()
+    pods: Sequence[Object] = ()
+    hypernodes: Sequence[Object] = ()
+    # Objects of gangs by kind and name; a kind that is not served is not in it.
+    objects: Mapping[Kind, Mapping[str, Object]] = field(default_factory=dict)
+    queues: Mapping[str, Object] = field(default_factory=dict)
+    dialects: Sequence[Dialect] = ()
+    are_nodes_seen: bool = True  # false: we may not look at nodes, so room is not counted
+
+
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    """A gang of which members have no node."""
+
+    group: Group
+    members: tuple[Object, ...]  # all that exist
+    dialect: Dialect
+    name: str
+
+
+def find_dialects(picture: Picture, known: Sequence[Dialect]) -> tuple[Dialect, ...]:
+    """The dialects of which somebody who waits says that he is in a gang."""
+    return tuple(dict.fromkeys(w.dialect for w in _find_waiting(picture, known)))
+
+
+def explain_gangs(picture: Picture, evidence: Evidence) -> tuple[str, ...]:
+    """Why gangs of a workload wait, in sentences; nothing if none does."""
+    waiting = list(_find_waiting(picture, evidence.dialects))
+    lines = [line for found in waiting[:GROUPS_MAX] for line in _explain(picture, evidence, found)]
+    more = len(waiting) - GROUPS_MAX
+    if more > 0:
+        lines.append(f"and {more} more {'group waits' if more == 1 else 'groups wait'}")
+    return tuple(lines)
+
+
+def _find_waiting(picture: Picture, known: Sequence[Dialect]) -> Iterator[_Waiting]:
+    for group in picture.reading.observed.groups if picture.reading else ():
+        current = [m.name for m in group.members if m.is_current]
+        pods = [pod for name in current if (pod := picture.sample.find_member(name))]
+        named = [_find_gang(pod, known) for pod in pods if not find_node(pod)]
+        found = next((pair for pair in named if pair is not None), None)
+        if found is not None:
+            yield _Waiting(group, tuple(pods), *found)
+
+
+def _find_gang(pod: Object, known: Sequence[Dialect]) -> tuple[Dialect, str] | None:
+    """The gang that a pod says it is in; the scheduler that it names decides who is meant."""
+    scheduler = (pod.get("spec") or {}).get("schedulerName", "")
+    for dialect in sorted(known, key=lambda d: d.scheduler != scheduler):
+        name = dialect.find_gang(labels_of(pod), annotations_of(pod))
+        if name:
+            return dialect, name
+    return None
+
+
+def _explain(picture: Picture, evidence: Evidence, found: _Waiting) -> Iterator[str]:
+    yield f"group {found.group.ordinal}: {_describe_object(evidence, found)}"
+    missing = found.group.size - len(found.members)
+    gangs = picture.plan.gangs if picture.plan else ()
+    minima = {gang.ordinal: gang.minimum for gang in gangs}
+    needed = minima.get(found.group.ordinal, found.group.size)
+    if missing > 0 and len(found.members) < needed:
+        yield (
+            f"{missing} of {found.group.size} members do not exist yet, and a gang is placed only "
+            "when all do"
+        )
+    if not evidence.are_nodes_seen:
+        yield "nodes may not be read, so room was not counted"
+        return
+    pack = picture.reading.workload.placement.pack if picture.reading else None
+    told = explain(
+        evidence.nodes,
+        evidence.pods,
+        evidence.hypernodes,
+        found.members,
+        Wish(pack, needed, _find_levels(evidence)),
+    )
+    yield from describe(told)
+
+
+def _find_levels(evidence: Evidence) -> tuple[str, ...]:
+    """Labels that stand for domains where none are declared: those of simulated nodes."""
+    if evidence.hypernodes:
+        return ()
+    return tuple(k for k in _LEVELS if any(k in labels_of(node) for node in evidence.nodes))
+
+
+def _describe_object(evidence: Evidence, found: _Waiting) -> str:
+    if not found.dialect.kinds:
+        return f"gang {found.name} of {found.dialect.name}, which keeps no object for it"
+    kind = found.dialect.kinds[0]
+    what = f"{kind.name} {found.name}"
+    if kind not in evidence.objects:
+        remedy = found.dialect.remedy or f"install {found.dialect.name}"
+        return f"{what} cannot exist, since {kind.group_resource} is not served: {remedy}"
+    obj = evidence.objects[kind].get(found.name)
+    if obj is None:
+        return (
+            f"{what} does not exist, and nobody is placed without it: the operator makes it "
+            f"again, if it runs with --gang {found.dialect.name}"
+        )
+    status = obj.get("status") or {}
+    words = [f"{what} is {status['phase']}" if status.get("phase") else what]
+    words += _find_objections(obj, kind, evidence)
+    return "; ".join(words)
+
+
+def _find_objections(obj: Object, kind: Kind, evidence: Evidence) -> Iterator[str]:
+    if kind == POD_GROUP:
+        yield from _judge_queue(obj, evidence)
+    for condition in (obj.get("status") or {}).get("conditions") or ():
+        name, is_true = condition.get("type"), condition.get("status") == "True"
+        says_no = (name == "Unschedulable" and is_true) or (name in _SCHEDULED and not is_true)
+        if says_no and condition.get("message"):
+            yield f"its scheduler says: {condition['message']}"
+
+
+def _judge_queue(obj: Object, evidence: Evidence) -> Iterator[str]:
+    spec = obj.get("spec") or {}
+    name = spec.get("queue") or "default"
+    queue = evidence.queues.get(name)
+    if queue is None:
+        yield f"queue {name} does not exist: make it, or name another"
+        return
+    state = (queue.get("status") or {}).get("state") or "Open"
+    if state != "Open":
+        yield f"queue {name} is {state} and lets nobody in: open it, or name another"
+    if (obj.get("status") or {}).get("phase") != "Pending":
+        return
+    asked = read_amounts(spec.get("minResources"))
+    cap = read_amounts((queue.get("spec") or {}).get("capability"))
+    over = {r: amount for r, amount in asked.items() if r in cap and amount > cap[r]}
+    if over:
+        yield f"minResources asks for {_write(over)}, more than queue {name} may have"
+        return
+    total = _sum_rooms(evidence.nodes)
+    short = {r: amount for r, amount in asked.items() if amount > total.get(r, 0)}
+    if short and evidence.nodes:
+        yield f"minResources asks for {_write(short)}, more than the cluster has"
+
+
+def _sum_rooms(nodes: Sequence[Object]) -> Amounts:
+    total: Amounts = {}
+    for node in nodes:
+        room = read_amounts((node.get("status") or {}).get("allocatable"))
+        for name, amount in room.items():
+            total[name] = total.get(name, 0) + amount
+    return total
+
+
+def _write(amounts: Amounts) -> str:
+    return ", ".join(f"{write_amount(name, amount)} {name}" for name, amount in amounts.items())

@@ -1,0 +1,114 @@
+"""What ``kohort why`` says of a gang that waits."""
+
+from dataclasses import replace
+
+from scenes import NOW, Scene, make_lws
+from topology_scenes import make_hypernodes, make_nodes, make_pod
+
+from kohort.apis.gangs.definitions.volcano import POD_GROUP
+from kohort.apis.gangs.dialects.volcano import GROUP_NAME, VOLCANO
+from kohort.cli.render.explanations import write_explanation
+from kohort.cluster.objects import Object
+from kohort.model.placement import Pack, PlacementPolicy, Strength
+from kohort.views.explain import explain
+from kohort.views.picture import Picture
+from kohort.views.topology.gangs import Evidence, explain_gangs, find_dialects
+
+HARD = Pack(Strength.HARD, 1)
+GANG = "llama-0-abc"
+
+
+class Gangs(Scene):
+    """One group of three that waits together: each asks for eight GPUs."""
+
+    def pod(self, group: int, index: int) -> Object:
+        pod = super().pod(group, index)
+        pod["metadata"]["annotations"][GROUP_NAME] = GANG
+        pod["spec"] = {**make_pod("x")["spec"], "schedulerName": "volcano"}
+        return pod
+
+
+def take(pack: Pack | None = HARD) -> Picture:
+    names = ("llama-0", "llama-0-1", "llama-0-2")
+    picture = Gangs((2,), unready={name: {} for name in names}, lws=make_lws(groups=1)).picture()
+    assert picture.reading is not None
+    workload = replace(picture.reading.workload, placement=PlacementPolicy(pack))
+    return replace(picture, reading=replace(picture.reading, workload=workload))
+
+
+def gather(group: Object | None, queue: Object | None = None, **more) -> Evidence:
+    groups = {GANG: group} if group is not None else {}
+    given = {
+        "nodes": make_nodes(),
+        "pods": [make_pod("other", "gpu-02")],
+        "hypernodes": make_hypernodes(),
+        "objects": {POD_GROUP: groups},
+        "queues": {"default": queue or {"status": {"state": "Open"}}},
+        "dialects": (VOLCANO,),
+    }
+    return Evidence(**{**given, **more})
+
+
+def make_group(phase: str = "Inqueue", message: str = "", **spec) -> Object:
+    conditions = [{"type": "Unschedulable", "status": "True", "message": message}]
+    status = {"phase": phase, "conditions": conditions if message else []}
+    return {"metadata": {"name": GANG}, "spec": {"minMember": 3, **spec}, "status": status}
+
+
+def test_the_best_domain_of_each_tier_is_told_and_what_it_lacks():
+    lines = explain_gangs(take(), gather(make_group(message="3/3 tasks unschedulable")))
+    assert lines[0] == (
+        f"group 0: PodGroup {GANG} is Inqueue; its scheduler says: 3/3 tasks unschedulable"
+    )
+    text = "\n".join(lines)
+    assert "3 of 3 members wait for a node" in text
+    assert "tier 1 (rack): 2 of 3 fit into rack-0" in text
+    assert "8 nvidia.com/gpu" in text
+
+
+def test_it_is_told_that_soft_would_have_placed_it():
+    assert "mode soft would place it" in explain_gangs(take(), gather(make_group()))[-1]
+    soft = explain_gangs(take(Pack(Strength.SOFT, 1)), gather(make_group()))
+    assert "mode soft" not in "\n".join(soft)
+
+
+def test_a_group_that_was_lost_is_missed():
+    line = explain_gangs(take(), gather(None))[0]
+    assert line.startswith(f"group 0: PodGroup {GANG} does not exist")
+    line = explain_gangs(take(), gather(None, objects={}))[0]
+    assert "podgroups.scheduling.volcano.sh is not served" in line
+
+
+def test_a_queue_that_lets_nobody_in_is_named():
+    closed = explain_gangs(take(), gather(make_group("Pending"), {"status": {"state": "Closed"}}))
+    assert "queue default is Closed and lets nobody in" in closed[0]
+    absent = explain_gangs(take(), gather(make_group("Pending", queue="gold")))
+    assert "queue gold does not exist" in absent[0]
+
+
+def test_too_much_for_the_queue_or_for_the_cluster_is_told():
+    group = make_group("Pending", minResources={"nvidia.com/gpu": "24"})
+    queue = {"spec": {"capability": {"nvidia.com/gpu": "16"}}}
+    line = explain_gangs(take(), gather(group, queue))[0]
+    assert "asks for 24 nvidia.com/gpu, more than queue default may have" in line
+    group = make_group("Pending", minResources={"nvidia.com/gpu": "80"})
+    assert "more than the cluster has" in explain_gangs(take(), gather(group))[0]
+
+
+def test_who_may_not_see_nodes_is_told_what_is_known_without_them():
+    lines = explain_gangs(take(), gather(make_group(), nodes=(), are_nodes_seen=False))
+    assert lines[-1] == "nodes may not be read, so room was not counted"
+
+
+def test_nothing_is_said_where_nobody_waits_in_a_gang():
+    assert find_dialects(Scene().picture(), (VOLCANO,)) == ()
+    assert explain_gangs(Scene().picture(), gather(None)) == ()
+
+
+def test_lost_clauses_stand_among_the_notes():
+    message = "no HyperNode has tier 9"
+    condition = {"type": "TopologyDegraded", "status": "True", "message": message}
+    told = explain(Scene(lws=make_lws(conditions=[condition])).picture(), (), ("group 0: waits",))
+    lines = write_explanation(told, NOW)
+    assert "  notes     TopologyDegraded: no HyperNode has tier 9" in lines
+    assert "  gang      group 0: waits" in lines
