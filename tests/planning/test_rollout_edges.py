@@ -28,3 +28,21 @@ def test_surge_that_has_to_serve_is_sheltered_from_a_new_target():
     assert plan_budgeted(serving, progress(0, 3, 2, "old"), "new", policy).boundary == 3
     spare = units([READY_OLD, READY_OLD, READY_OLD])
     assert plan_budgeted(spare, progress(0, 3, 2, "old"), "new", policy).boundary == 2
+
+
+def test_old_units_below_the_partition_cost_nothing_and_surge_is_given_back():
+    policy = RolloutPolicy(wanted=2, partition=1, max_unavailable=0, max_surge=1)
+    rolled = units([READY_OLD, READY_NEW, READY_NEW])
+    assert plan_budgeted(rolled, progress(1, 3, 2), "new", policy).count == 2
+
+
+def test_surge_stays_while_a_wanted_unit_is_old():
+    policy = RolloutPolicy(wanted=2, partition=0, max_unavailable=0, max_surge=1)
+    rolling = units([READY_OLD, READY_NEW, READY_NEW])
+    assert plan_budgeted(rolling, progress(1, 3, 2), "new", policy).count == 3
+
+
+def test_surge_is_made_though_the_budget_alone_would_do():
+    policy = RolloutPolicy(wanted=2, partition=0, max_unavailable=1, max_surge=1)
+    rolling = units([READY_OLD, READY_OLD])
+    assert plan_budgeted(rolling, progress(2, 2, 2), "new", policy).count == 3
