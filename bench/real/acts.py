@@ -108,7 +108,6 @@ class Stage:
 
     async def rest(self) -> dict[str, Any]:
         """Do nothing for a while."""
-        await self.settle()
         await self.meter.start()
         await asyncio.sleep(self.rest_seconds)
         found = {"objects": len(self.sight.statuses), "pods": len(self.sight.pods)}
@@ -128,7 +127,6 @@ class Stage:
         self, act: Callable[[], Any], marks: Marks, seconds: float = 0.0
     ) -> dict[str, Any]:
         """Act, note when each mark was passed in its order, and what it cost."""
-        await self.settle()
         await self.meter.start()
         made, reached = self.sight.made, dict[str, float]()
         began = time.monotonic()

@@ -8,6 +8,7 @@ import asyncio
 import time
 from typing import Any
 
+from bench.processes import cpu_seconds
 from bench.real.server import AT_ONCE, at_once
 from bench.real.sites import Site
 from kohort.apis.facts import read_pod
@@ -20,7 +21,8 @@ SECONDS_MAX = 300.0
 
 async def measure_floor(place: Site, pods: int) -> dict[str, Any]:
     """Seconds until all pods are posted, and until all are ready; they are deleted afterwards."""
-    server = place.server
+    server, processes = place.server, place.processes()
+    before = {name: cpu_seconds(pid) for name, pid in processes.items()}
     began = time.monotonic()
     ready: set[str] = set()
 
@@ -38,6 +40,7 @@ async def measure_floor(place: Site, pods: int) -> dict[str, Any]:
     await at_once([lambda body=body: server.ask("POST", _PODS, body) for body in bodies])
     posted = time.monotonic() - began
     done = await asyncio.wait_for(following, SECONDS_MAX)
+    spent = {name: round(cpu_seconds(pid) - before[name], 2) for name, pid in processes.items()}
     query = "labelSelector=floor&gracePeriodSeconds=0"
     await server.ask("DELETE", _PODS, query=query)
     return {
@@ -45,6 +48,7 @@ async def measure_floor(place: Site, pods: int) -> dict[str, Any]:
         "at_once": AT_ONCE,
         "posted_s": round(posted, 2),
         "ready_s": round(done, 2),
+        "others_cpu_s": spent,
     }
 
 

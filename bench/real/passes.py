@@ -85,11 +85,13 @@ async def play(one: Pass, choice: Choice, folder: Path, keep: Keep) -> None:
 
     async with site(folder, one.readiness) as place:
         for act, pods in FLOORS.items():
-            if act in one.acts:
+            # Where pods take their time it is that time which counts, not the floor.
+            if act in one.acts and (act == "a" or one.readiness == "instant"):
                 tell("floor", {"of": act, **await measure_floor(place, pods)})
         async with operator(place, choice.profile) as pid, sight(place.server, SIZE) as seen:
             stage = Stage(place.server, seen, Meter(place, pid), one.carrier, choice.rest_seconds)
             stage.seconds_max = choice.seconds_max
+            await stage.settle()
             for act in one.acts:
                 if act == "g":
                     for groups in choice.growth:
