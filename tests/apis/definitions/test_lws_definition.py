@@ -19,6 +19,7 @@ DIFFERENCES = {
     "metadata.annotations": "names the tool that wrote upstream's; we use another",
     "metadata.labels": "says that Kohort made it, so that an install may change it",
     "spec.names.categories": "`kubectl get inference` shows all workloads, `get all` too",
+    f"{SCHEMA}.spec.properties.networkTopology": "ours: how near pods of a group stand",
     f"{SCHEMA}.spec.properties.rolloutStrategy.required": "its default fills `type` in first",
 }
 

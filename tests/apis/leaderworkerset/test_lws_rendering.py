@@ -7,7 +7,7 @@ from kohort.apis.leaderworkerset import labels, names
 from kohort.apis.leaderworkerset.admission.pods import mutate_pod
 from kohort.apis.leaderworkerset.rendering.services import group_service, shared_service
 from kohort.apis.leaderworkerset.rendering.sets import leader_set, worker_set
-from kohort.apis.leaderworkerset.rendering.templates import leader_template
+from kohort.apis.leaderworkerset.rendering.templates import Following, leader_template
 from kohort.cluster.objects import Object, annotations_of, labels_of
 
 NAME, KEY = "leaderworkerset-sample", "6859c84d69"
@@ -135,7 +135,7 @@ def test_metadata_of_the_user_goes_onto_the_sets_but_for_what_is_private():
 
 
 def test_workers_follow_their_leader_into_its_topology():
-    found = worker_set(lws(), leader_pod(), {"rack": "r1"})
+    found = worker_set(lws(), leader_pod(), Following(node_selector={"rack": "r1"}))
     assert found["spec"]["template"]["spec"]["nodeSelector"] == {"rack": "r1"}
 
 

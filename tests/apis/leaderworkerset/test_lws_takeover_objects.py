@@ -13,6 +13,7 @@ from kohort.apis.leaderworkerset import labels
 from kohort.apis.leaderworkerset.rendering.differences import find_differences
 from kohort.apis.leaderworkerset.rendering.services import shared_service
 from kohort.apis.leaderworkerset.rendering.sets import leader_set, worker_set
+from kohort.apis.leaderworkerset.rendering.templates import Following
 from kohort.apis.leaderworkerset.revision import (
     apply_revision,
     key_of,
@@ -84,8 +85,9 @@ def test_each_set_of_workers_is_what_its_leaders_revision_asks_for(recording: Re
         leader = recording.by_name["Pod", name_of(workers)]
         then = apply_revision(recording.lws, by_key[key_of(leader)])
         chosen = workers["spec"]["template"]["spec"].get("nodeSelector") or {}
-        selector = {topology: chosen[topology]} if topology else None
-        assert find_differences(worker_set(then, leader, selector), workers) == []
+        selector = {topology: chosen[topology]} if topology else {}
+        following = Following(node_selector=selector)
+        assert find_differences(worker_set(then, leader, following), workers) == []
 
 
 def found_for(wanted: Object) -> Object:

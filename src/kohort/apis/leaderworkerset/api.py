@@ -7,6 +7,7 @@ from kohort.apis.api import Api, Key, Settings, Verdict, Watched, Webhook
 from kohort.apis.facts import PodFacts, SetFacts, Whole, read_node, read_pod, read_set
 from kohort.apis.leaderworkerset import labels
 from kohort.apis.leaderworkerset.admission.defaulting import default_workload, record_carrier
+from kohort.apis.leaderworkerset.admission.placement import validate_placement, warn_placement
 from kohort.apis.leaderworkerset.admission.pods import Joining, PodRefused, mutate_pod
 from kohort.apis.leaderworkerset.admission.validation import validate_workload
 from kohort.apis.leaderworkerset.admission.warning import warn_workload
@@ -96,8 +97,9 @@ def _default(lws: Object, old: Object | None, settings: Settings) -> Verdict:
 
 
 def _validate(lws: Object, old: Object | None, settings: Settings) -> Verdict:
-    errors = tuple(validate_workload(lws, old))
-    return Verdict(errors=errors, warnings=tuple(warn_workload(lws)))
+    errors = (*validate_workload(lws, old), *validate_placement(lws, old, settings))
+    warnings = (*warn_workload(lws), *warn_placement(lws, settings))
+    return Verdict(errors=errors, warnings=warnings)
 
 
 def _mutate_pod(pod: Object, old: Object | None, settings: Settings) -> Verdict:

@@ -31,6 +31,10 @@ SUBDOMAIN_POLICY = PREFIX + "subdomainPolicy"
 LEADER_REQUESTS_TPUS = PREFIX + "leader-requests-tpus"
 RECREATE_AFTER_START = PREFIX + "experimental-recreate-group-after-start"
 
+# Names the gang of a pod, for the one provider that upstream has.
+GROUP_NAME = "scheduling.k8s.io/group-name"
+UPSTREAM_GANG = "volcano"
+
 # Annotations of our own.
 CARRIER = "kohort.dev/carrier"
 STRATEGY = "kohort.dev/rollout-strategy"

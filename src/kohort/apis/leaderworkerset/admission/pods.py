@@ -76,7 +76,7 @@ def _mutate(pod: Object, namespace: str, gang: Joining | None) -> Object:
     else:
         _mark_worker(draft, size)
     if gang is not None:
-        draft = gang.dialect.mark(draft, _find_membership(draft, size, gang.dialect), gang.tiers)
+        draft = _join(draft, size, gang)
     _add_variables(draft, tpu_variables(draft, size), namespace)
     return draft
 
@@ -150,6 +150,16 @@ def _place_alone(pod: Object, annotation: str, label: str, key: str) -> None:
     if topology is not None:
         spec = pod["spec"]
         spec["affinity"] = add_exclusive_terms(spec.get("affinity"), topology, label, key)
+
+
+def _join(pod: Object, size: int, gang: Joining) -> Object:
+    dialect = gang.dialect
+    marked = dialect.mark(pod, _find_membership(pod, size, dialect), gang.tiers)
+    if dialect.name == labels.UPSTREAM_GANG:
+        return marked
+    # Others may share a key, or have none that is seen: so the pod says which one it joined.
+    notes = {**annotations_of(marked), labels.GANG: dialect.name}
+    return {**marked, "metadata": {**marked["metadata"], "annotations": notes}}
 
 
 def _find_membership(pod: Object, size: int, dialect: Dialect) -> Membership:

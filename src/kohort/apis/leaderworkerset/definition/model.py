@@ -1,8 +1,9 @@
 """
 LeaderWorkerSet as its users write it: every field, once, with what it may hold.
 
-Names, defaults and limits are upstream's and never change. What the schema cannot
-say (rules between fields, what may not change) is said at admission.
+Names, defaults and limits are upstream's and never change; the network topology is
+ours. What the schema cannot say (rules between fields, what may not change) is said at
+admission.
 """
 
 from typing import Annotated, Literal
@@ -112,6 +113,29 @@ class NetworkConfig(Model):
     ]
 
 
+class NetworkTopology(Model):
+    """How near to each other the pods of one group stand. Tiers count from near to far."""
+
+    mode: Annotated[
+        Literal["hard", "soft"],
+        about(
+            "Whether pods wait until they can stand so, or go on without where there is no room."
+        ),
+    ] = "hard"
+    highest_tier_allowed: Annotated[
+        int | None,
+        about(
+            "The tier of the widest domain that a group may span, as the cluster numbers them. "
+            "Not together with highestTierName.",
+            ge=0,
+        ),
+    ] = None
+    highest_tier_name: Annotated[
+        str | None,
+        about("The same by name. Not together with highestTierAllowed.", max_length=253),
+    ] = None
+
+
 class LeaderWorkerSetSpec(Model):
     """What is asked for."""
 
@@ -128,6 +152,13 @@ class LeaderWorkerSetSpec(Model):
     ] = "LeaderCreated"
     network_config: Annotated[
         NetworkConfig | None, about("How the pods of a set find each other.")
+    ] = None
+    network_topology: Annotated[
+        NetworkTopology | None,
+        about(
+            "How near to each other the pods of a group stand, as far as the gang scheduler in "
+            "use can be told. Groups that have nodes stay where they are."
+        ),
     ] = None
 
 

@@ -11,9 +11,11 @@ field behind a gate may be missing from the start.
 from collections.abc import Iterator
 from typing import Any
 
-from kohort.apis.leaderworkerset.labels import PREFIX
+from kohort.apis.leaderworkerset.labels import GANG, NETWORK_TOPOLOGY, PREFIX
 from kohort.cluster.objects import Object
 
+# Of our own, these reach templates; others are notes that we do not write there.
+_ENDING = (GANG, NETWORK_TOPOLOGY)
 _GATED = frozenset({"spec.updateStrategy.rollingUpdate.maxUnavailable"})
 
 
@@ -39,5 +41,5 @@ def _compare_members(path: str, wanted: Object, found: Object) -> Iterator[str]:
     for key, value in wanted.items():
         yield from _compare(prefix + key, value, found.get(key))
     for key in found:
-        if key not in wanted and key.startswith(PREFIX):
+        if key not in wanted and (key.startswith(PREFIX) or key in _ENDING):
             yield prefix + key

@@ -6,13 +6,18 @@ adds to a pod of a set, so that no webhook is needed and a program inside sees n
 difference. One label more says so, and keeps the webhook from being asked.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 
 from kohort.apis.leaderworkerset import labels, names
 from kohort.apis.leaderworkerset.admission.pods import Joining, PodRefused, mutate_pod
 from kohort.apis.leaderworkerset.rendering.claims import claim_name, claim_templates
 from kohort.apis.leaderworkerset.rendering.sets import as_pod
-from kohort.apis.leaderworkerset.rendering.templates import leader_template, worker_template
+from kohort.apis.leaderworkerset.rendering.templates import (
+    ALONE,
+    Following,
+    leader_template,
+    worker_template,
+)
 from kohort.apis.leaderworkerset.spec import UNIQUE_PER_REPLICA, subdomain_policy_of
 from kohort.cluster.objects import Object, name_of, namespace_of, owner_reference
 
@@ -37,11 +42,11 @@ def worker_pods(
     lws_at_revision: Object,
     leader: Object,
     workers: Iterable[int],
-    node_selector: Mapping[str, str] | None = None,
+    following: Following = ALONE,
     gang: Joining | None = None,
 ) -> Iterator[Object | PodRefused]:
     """Some workers of the group that this leader leads; they belong to the leader."""
-    template = worker_template(lws_at_revision, leader, node_selector)
+    template = worker_template(lws_at_revision, leader, following)
     is_alone = subdomain_policy_of(lws_at_revision) == UNIQUE_PER_REPLICA
     subdomain = name_of(leader) if is_alone else name_of(lws_at_revision)
     for worker in workers:

@@ -8,11 +8,11 @@ half of what users write into them, so a set that exists keeps its own, and a
 new one gets all of what was asked for.
 """
 
-from collections.abc import Mapping
-
 from kohort.apis.leaderworkerset import labels
 from kohort.apis.leaderworkerset.gojson import CLAIM, RETENTION, drop_nulls, write_typed
 from kohort.apis.leaderworkerset.rendering.templates import (
+    ALONE,
+    Following,
     group_labels,
     leader_template,
     worker_template,
@@ -65,7 +65,7 @@ def leader_set(
 def worker_set(
     lws_at_revision: Object,
     leader_pod: Object,
-    node_selector: Mapping[str, str] | None = None,
+    following: Following = ALONE,
     existing: Object | None = None,
 ) -> Object:
     """The workers of one group; ``lws_at_revision`` has the template of the leader's revision."""
@@ -78,7 +78,7 @@ def worker_set(
         "podManagementPolicy": "Parallel",
         "ordinals": {"start": 1},
         "selector": {"matchLabels": {k: v for k, v in marks.items() if k != labels.REVISION}},
-        "template": worker_template(lws_at_revision, leader_pod, node_selector),
+        "template": worker_template(lws_at_revision, leader_pod, following),
         **_claim_fields(lws_at_revision, existing),
     }
     metadata = _metadata(lws_at_revision, leader, marks, as_pod(leader_pod))

@@ -8,8 +8,10 @@ template is another revision of the StatefulSet, and rolls its pods.
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from kohort.apis.leaderworkerset import labels, names
+from kohort.apis.leaderworkerset.admission.affinity import add_exclusive_terms
 from kohort.apis.leaderworkerset.admission.tpu import requests_tpus
 from kohort.apis.leaderworkerset.gojson import POD_TEMPLATE, drop_nulls, write_typed
 from kohort.apis.leaderworkerset.revision import key_of
@@ -21,6 +23,20 @@ from kohort.apis.leaderworkerset.spec import (
     template_of,
 )
 from kohort.cluster.objects import Object, annotations_of, labels_of, name_of, namespace_of
+
+
+@dataclass(frozen=True, slots=True)
+class Following:
+    """What workers take from their leader's pod, beyond what their own template says."""
+
+    gang: str = ""  # the dialect of its gang, or none; empty: left to admission, as upstream does
+    notes: Mapping[str, str] = field(default_factory=dict)
+    scheduler: str = ""
+    node_selector: Mapping[str, str] = field(default_factory=dict)
+    exclusive: str = ""  # the topology whose domain the group keeps to itself by affinity alone
+
+
+ALONE = Following()
 
 
 def leader_template(lws: Object, key: str) -> Object:
@@ -35,21 +51,30 @@ def leader_template(lws: Object, key: str) -> Object:
 
 
 def worker_template(
-    lws_at_revision: Object, leader_pod: Object, node_selector: Mapping[str, str] | None = None
+    lws_at_revision: Object, leader_pod: Object, following: Following = ALONE
 ) -> Object:
     """The template of one group's workers, from the spec as it was at the leader's revision."""
     notes = {**_group_notes(lws_at_revision), labels.LEADER_NAME: name_of(leader_pod)}
     if requests_tpus(leader_pod):
         notes[labels.LEADER_REQUESTS_TPUS] = "true"
-    rendered = _render(
-        template_of(lws_at_revision).get("workerTemplate"),
-        group_labels(lws_at_revision, leader_pod),
-        notes,
-    )
-    if node_selector:
-        spec = rendered["spec"]
-        spec["nodeSelector"] = {**(spec.get("nodeSelector") or {}), **node_selector}
+    notes |= following.notes
+    if following.gang:
+        notes[labels.GANG] = following.gang
+    marks = group_labels(lws_at_revision, leader_pod)
+    rendered = _render(template_of(lws_at_revision).get("workerTemplate"), marks, notes)
+    _follow(rendered["spec"], marks[labels.GROUP_KEY], following)
     return rendered
+
+
+def _follow(spec: Object, key: str, following: Following) -> None:
+    if following.node_selector:
+        spec["nodeSelector"] = {**(spec.get("nodeSelector") or {}), **following.node_selector}
+    if following.scheduler and not spec.get("schedulerName"):
+        spec["schedulerName"] = following.scheduler
+    if following.exclusive:
+        spec["affinity"] = add_exclusive_terms(
+            spec.get("affinity"), following.exclusive, labels.GROUP_KEY, key
+        )
 
 
 def group_labels(lws: Object, leader_pod: Object) -> dict[str, str]:
@@ -71,6 +96,8 @@ def _group_notes(lws: Object) -> dict[str, str]:
     """The annotations that leaders and workers share."""
     notes = {labels.SIZE: str(size_of(lws))}
     given = annotations_of(lws)
+    if given.get(labels.GANG):
+        notes[labels.GANG] = given[labels.GANG]
     if given.get(labels.EXCLUSIVE_TOPOLOGY):
         notes[labels.EXCLUSIVE_TOPOLOGY] = given[labels.EXCLUSIVE_TOPOLOGY]
     policy = find_subgroup_policy(lws)

@@ -18,9 +18,11 @@ from kohort.apis.api import Family, Reading
 from kohort.apis.facts import Meta, PodFacts, SetFacts, Whole
 from kohort.apis.leaderworkerset import labels, spec
 from kohort.apis.leaderworkerset.rendering.differences import find_differences
+from kohort.apis.leaderworkerset.rendering.placing import end_scheduler, tell_templates
 from kohort.apis.leaderworkerset.rendering.services import group_service, shared_service
 from kohort.apis.leaderworkerset.rendering.sets import leader_set, worker_set
 from kohort.apis.leaderworkerset.revision import apply_revision, make_revision
+from kohort.apis.leaderworkerset.translation.following import find_following, name_gang
 from kohort.apis.leaderworkerset.translation.gangs import Gangs, as_leader
 from kohort.apis.leaderworkerset.translation.history import render_history
 from kohort.apis.leaderworkerset.translation.reading import (
@@ -39,7 +41,13 @@ from kohort.model.plans import Plan
 from kohort.model.units import Phase
 
 _TEMPLATE = "spec.template"
-_USERS_NOTES = (labels.EXCLUSIVE_TOPOLOGY, labels.SUBGROUP_EXCLUSIVE_TOPOLOGY)
+_USERS_NOTES = (
+    labels.EXCLUSIVE_TOPOLOGY,
+    labels.SUBGROUP_EXCLUSIVE_TOPOLOGY,
+    labels.GANG,
+    labels.NETWORK_TOPOLOGY,
+    ".schedulerName",
+)
 
 
 def render(family: Family, reading: Reading, plan: Plan) -> tuple[Action, ...]:
@@ -71,7 +79,7 @@ def _actions(family: Family, reading: Reading, plan: Plan) -> Iterator[Action]:
                 continue
             yield from _service_actions(family, held, leader)
             if group.ordinal in plan.may_complete:
-                yield from _worker_set_actions(family, memory, held, leader)
+                yield from _worker_set_actions(family, memory, held, leader, gangs)
     yield from _deletions(reading, plan, leaders)
     if plan.report.is_done:
         yield from render_history(family.root, memory.revisions, memory.key)
@@ -91,10 +99,12 @@ def _leader_set_actions(family: Family, reading: Reading, plan: Plan) -> Iterato
         return
     found = None if live is None else _decode(live)
     rollout = plan.rollout
-    wanted = leader_set(lws, memory.key, rollout.count, rollout.boundary, found)
+    told = tell_templates(lws, family.settings)
+    wanted = leader_set(told, memory.key, rollout.count, rollout.boundary, found)
     if found is None:
         yield _apply(wanted, "the leader set does not exist")
         return
+    end_scheduler(told, wanted["spec"]["template"], found["spec"]["template"], family.settings)
     differences = find_differences(wanted, found, family.dropped)
     is_same_revision = live is not None and _revision_of(live.metadata) == memory.key
     if is_same_revision and any(path.startswith(_TEMPLATE) for path in differences):
@@ -172,7 +182,7 @@ def _service_actions(family: Family, held: _Held, leader: PodFacts) -> Iterator[
 
 
 def _worker_set_actions(
-    family: Family, memory: Memory, held: _Held, leader: PodFacts
+    family: Family, memory: Memory, held: _Held, leader: PodFacts, gangs: Gangs
 ) -> Iterator[Action]:
     if leader.metadata.name in held.sets:
         # Its own, or a leftover that has to go first: either way nothing can be made now.
@@ -186,24 +196,13 @@ def _worker_set_actions(
     then = apply_revision(family.root, revision.decode())
     if spec.size_of(then) == 1:
         return
-    selector: dict[str, str] = {}
-    topology = spec.find_exclusive_topology(family.root)
-    if topology:
-        found = find_domain(family, leader, topology)
-        if found is None:
-            return
-        selector = {topology: found}
-    body = worker_set(then, as_leader(then, leader), selector)
+    topology = spec.find_exclusive_topology(family.root) or ""
+    following = find_following(family, gangs, leader, then, topology)
+    if following is None:
+        return
+    body = worker_set(then, as_leader(then, leader), name_gang(following, family, leader))
     why = f"group {leader.metadata.name} has no workers"
     yield Create(STATEFUL_SET, namespace_of(family.root), body, why)
-
-
-def find_domain(family: Family, leader: PodFacts, topology: str) -> str | None:
-    """The domain of the leader's node; workers of an exclusive group follow it there."""
-    if not leader.spec.node_name:
-        return None
-    node = family.node_labels(leader.spec.node_name)
-    return None if node is None else node.get(topology)
 
 
 def _deletions(reading: Reading, plan: Plan, leaders: dict[int, PodFacts]) -> Iterator[Action]:

@@ -34,9 +34,13 @@ def judge_groups(
     hashes: dict[str, str] = {}
     for pod in pods:
         metadata = pod.metadata
-        if _is_leader(pod):
-            hashes[metadata.uid] = metadata.labels.get(_SET_REVISION, "")
-        if not metadata.is_leaving and not _is_marked(pod):
+        held = metadata.labels
+        index = held.get(labels.WORKER_INDEX)
+        if index == "0":
+            hashes[metadata.uid] = held.get(_SET_REVISION, "")
+        # Admission gives leaders their group, and workers their place.
+        is_marked = index is not None and labels.GROUP_INDEX in held
+        if not is_marked and not metadata.is_leaving:
             place = metadata.annotations.get(labels.LEADER_NAME) or metadata.name
             unmarked[place].append(metadata.name)
     newest = _newest_hash(leader_set)
@@ -49,9 +53,10 @@ def _judge(
     found = hashes.get(group.incarnation, "")
     if newest and found and found != newest:
         group = replace(group, revision="")
-    entry = next((member.name for member in group.members if member.index == 0), "")
-    if entry in unmarked and group.phase is not Phase.LEAVING:
-        group = replace(group, phase=Phase.BROKEN, unfit=tuple(unmarked[entry]))
+    if unmarked and group.phase is not Phase.LEAVING:
+        entry = next((member.name for member in group.members if member.index == 0), "")
+        if entry in unmarked:
+            group = replace(group, phase=Phase.BROKEN, unfit=tuple(unmarked[entry]))
     return group
 
 
@@ -65,9 +70,3 @@ def _newest_hash(leader_set: SetFacts | None) -> str:
 
 def _is_leader(pod: PodFacts) -> bool:
     return pod.metadata.labels.get(labels.WORKER_INDEX) == "0"
-
-
-def _is_marked(pod: PodFacts) -> bool:
-    """Whether admission has seen the pod: it gives leaders their group, and workers their place."""
-    held = pod.metadata.labels
-    return labels.WORKER_INDEX in held and labels.GROUP_INDEX in held

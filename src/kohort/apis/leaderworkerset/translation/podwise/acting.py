@@ -21,14 +21,15 @@ from kohort.apis.gangs.dialect import Dialect
 from kohort.apis.leaderworkerset import labels, names, spec
 from kohort.apis.leaderworkerset.admission.pods import Joining, PodRefused
 from kohort.apis.leaderworkerset.rendering.gangs import choose_dialect, find_dialect
+from kohort.apis.leaderworkerset.rendering.placing import tell_templates
 from kohort.apis.leaderworkerset.rendering.pods import leader_pods, worker_pods
 from kohort.apis.leaderworkerset.rendering.services import group_service
 from kohort.apis.leaderworkerset.revision import apply_revision
 from kohort.apis.leaderworkerset.translation.acting import (
     create_revision,
-    find_domain,
     shared_service_actions,
 )
+from kohort.apis.leaderworkerset.translation.following import find_following
 from kohort.apis.leaderworkerset.translation.gangs import Gangs, as_leader
 from kohort.apis.leaderworkerset.translation.history import render_history
 from kohort.apis.leaderworkerset.translation.podwise.holding import Claims
@@ -58,9 +59,8 @@ def _actions(family: Family, reading: Reading, plan: Plan) -> Iterator[Action]:
         scene = _Scene(family, reading, plan, note)
         yield from _deletions(scene)
         yield from _leader_actions(scene)
-        gangs = Gangs(family, memory.revisions, plan)
         for group in scene.staying:
-            yield from gangs.ensure(scene.leader_of(group))
+            yield from scene.gangs.ensure(scene.leader_of(group))
             yield from _group_actions(scene, group)
         yield from scene.claims.keep(scene.held.values(), scene.surplus)
     if plan.report.is_done:
@@ -103,6 +103,7 @@ class _Scene:
     held: dict[str, PodFacts] = field(init=False)  # by name
     services: set[str] = field(init=False)  # their names
     claims: Claims = field(init=False)
+    gangs: Gangs = field(init=False)
     doomed: dict[int, str] = field(init=False)  # groups to take down, and why
     surplus: frozenset[str] = field(init=False)  # uids of leaders beyond the count
     _specs: dict[str, Object] = field(default_factory=dict)
@@ -111,6 +112,7 @@ class _Scene:
         self.held = {pod.metadata.name: pod for pod in self.family.all(POD)}
         self.services = {service.metadata.name for service in self.family.all(SERVICE)}
         self.claims = Claims(self.family)
+        self.gangs = Gangs(self.family, self.reading.memory.revisions, self.plan)
         count = max(self.note.progress.count, self.plan.rollout.count)
         groups = self.reading.observed.groups
         self.surplus = frozenset(g.incarnation for g in groups if g.ordinal >= count)
@@ -188,8 +190,10 @@ def _leader_actions(scene: _Scene) -> Iterator[Action]:
     for key, ordinals in missing.items():
         then = scene.find_spec(key)
         joining = scene.join(choose_dialect(scene.family.root, scene.family.settings))
-        for pod in leader_pods(then, key, ordinals, joining) if then else ():
-            yield from _create(scene, pod)
+        if then is not None:
+            told = tell_templates(then, scene.family.settings)
+            for pod in leader_pods(told, key, ordinals, joining):
+                yield from _create(scene, pod)
 
 
 def _group_actions(scene: _Scene, group: Group) -> Iterator[Action]:
@@ -220,17 +224,15 @@ def _worker_actions(scene: _Scene, group: Group, then: Object, leader: Object) -
     missing = [index for index, name in enumerate(wanted, 1) if name not in scene.held]
     if not missing:
         return
-    selector: dict[str, str] = {}
-    topology = leader["metadata"]["annotations"].get(labels.EXCLUSIVE_TOPOLOGY)
-    if topology:
-        found = find_domain(scene.family, scene.leader_of(group), topology)
-        if found is None:
-            return
-        selector = {topology: found}
+    topology = leader["metadata"]["annotations"].get(labels.EXCLUSIVE_TOPOLOGY, "")
+    gangs, entry = scene.gangs, scene.leader_of(group)
+    following = find_following(scene.family, gangs, entry, then, topology)
+    if following is None:
+        return
     # A gang is joined by all or by none, whatever the operator was told since.
-    metadata = scene.leader_of(group).metadata
+    metadata = entry.metadata
     dialect = find_dialect(scene.family.settings, metadata.labels, metadata.annotations)
-    for made in worker_pods(then, leader, missing, selector, scene.join(dialect)):
+    for made in worker_pods(then, leader, missing, following, scene.join(dialect)):
         yield from _create(scene, made)
 
 
