@@ -40,7 +40,10 @@ class Meta(msgspec.Struct, rename="camel"):
     @property
     def controller(self) -> str:
         """The uid of the controlling owner, or nothing."""
-        return next((o.uid for o in self.owner_references if o.controller), "")
+        for owner in self.owner_references:
+            if owner.controller:
+                return owner.uid
+        return ""
 
     @property
     def is_leaving(self) -> bool:

@@ -34,7 +34,7 @@ log = logging.getLogger(__name__)
 class _Seen:
     """What the last look at a workload showed."""
 
-    units: dict[tuple[str, str], int] = field(default_factory=dict)  # by level and phase
+    observed: Observed | None = None  # its units are counted when somebody asks
     wanted: int = 0
     blocked: dict[str, float] = field(default_factory=dict)  # reasons, and since when
 
@@ -127,7 +127,7 @@ class Measures(Reports):
         seen = self._seen.setdefault((kind, key), _Seen())
         if look.observed is not None:
             now = self._time.elapsed()
-            seen.units, seen.wanted = _count_units(look.observed), look.wanted
+            seen.observed, seen.wanted = look.observed, look.wanted
             seen.blocked = {reason: seen.blocked.get(reason, now) for reason in look.blocked}
         if not look.actions:
             self._empty.count(kind)
@@ -175,7 +175,7 @@ class Measures(Reports):
         wanted = Gauge("kohort_units_desired", "Units that were asked for.", (*_WORKLOAD, "level"))
         blocked = Gauge("kohort_blocked_seconds", "For how long.", (*_WORKLOAD, "reason"))
         for (kind, key), seen in self._seen.items():
-            for (level, phase), count in seen.units.items():
+            for (level, phase), count in _count_units(seen.observed).items():
                 units.set(float(count), kind, *key, level, phase)
             wanted.set(float(seen.wanted), kind, *key, Level.GROUP)
             for reason, since in seen.blocked.items():
@@ -189,8 +189,10 @@ class Measures(Reports):
             del self._seen[workload]
 
 
-def _count_units(observed: Observed) -> dict[tuple[str, str], int]:
+def _count_units(observed: Observed | None) -> dict[tuple[str, str], int]:
     """How many units of each level are in each phase; phases without any are told too."""
+    if observed is None:
+        return {}
     found = {(str(level), str(p)): 0 for level in (Level.GROUP, Level.MEMBER) for p in Phase}
     for group in observed.groups:
         found[Level.GROUP, group.phase] += 1
