@@ -1,12 +1,12 @@
 """One rule of placement each, on a handful of nodes."""
 
 import pytest
-from scheduling_views import TinyWorld, node, pod
 
 from kohort.cluster.errors import Conflict
 from kohort.simulator.kinds import CLAIM, NAMESPACE, NODE, POD
 from kohort.simulator.scheduling.scheduler import Scheduler
 from kohort.simulator.steps import Bind
+from scheduling_views import TinyWorld, node, pod
 
 HOST = "kubernetes.io/hostname"
 
@@ -122,7 +122,7 @@ def test_a_gated_pod_waits_for_its_gate():
 
 def test_other_schedulers_pods_are_left_alone():
     made = world(node("a"))
-    assert place(made, pod("p", schedulerName="volcano")) == {}
+    assert place(made, pod("p", schedulerName="somebody-else")) == {}
     assert made.log == []
 
 

@@ -6,13 +6,13 @@ from typing import Any
 import oracle
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scheduling_views import TinyWorld, node, pod
 
 from kohort.placement.amounts import read_amounts
 from kohort.simulator.kinds import NODE, POD
 from kohort.simulator.scheduling.counting.tallies import PodTally
 from kohort.simulator.scheduling.scheduler import Scheduler
 from kohort.simulator.steps import Bind
+from scheduling_views import TinyWorld, node, pod
 
 GROUPS = st.sampled_from(["a", "b", "c"])
 TOPOLOGY = st.sampled_from(["kubernetes.io/hostname", "rack", "zone"])

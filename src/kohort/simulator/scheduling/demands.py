@@ -16,6 +16,7 @@ from kohort.placement.nodes import PODS
 from kohort.placement.rules import NodeRule, read_tolerations
 from kohort.simulator.scheduling.counting.tallies import TallyBook
 from kohort.simulator.scheduling.counting.terms import Terms, TermSource, compile_terms
+from kohort.simulator.scheduling.gangs.membership import find_gang, find_role
 from kohort.simulator.scheduling.shapes import Shape
 from kohort.simulator.store.entries import Entry
 
@@ -51,6 +52,10 @@ class _Volume(msgspec.Struct, rename="camel"):
     ephemeral: msgspec.Raw | None = None
 
 
+class _SchedulingGroup(msgspec.Struct, gc=False, rename="camel"):
+    pod_group_name: str = ""
+
+
 class _Spec(msgspec.Struct, rename="camel"):
     scheduler_name: str = "default-scheduler"
     containers: list[_Container] = []
@@ -65,6 +70,11 @@ class _Spec(msgspec.Struct, rename="camel"):
     preemption_policy: str | None = None
     scheduling_gates: list[Any] | None = None
     volumes: list[_Volume] | None = None
+    scheduling_group: _SchedulingGroup | None = None
+
+
+class _Metadata(msgspec.Struct):
+    annotations: dict[str, str] | None = None
 
 
 class _Status(msgspec.Struct, rename="camel"):
@@ -73,6 +83,7 @@ class _Status(msgspec.Struct, rename="camel"):
 
 class _Pod(msgspec.Struct, rename="camel"):
     spec: _Spec
+    metadata: _Metadata
     status: _Status | None = None
 
 
@@ -83,9 +94,11 @@ class Demand:
     """One pod that waits for a node or stands on one."""
 
     __slots__ = (
+        "annotations",
         "claims",
         "conditions",
         "created",
+        "gang",
         "generation",
         "is_gated",
         "is_leaving",
@@ -97,6 +110,7 @@ class Demand:
         "ports",
         "priority",
         "profile",
+        "role",
         "rv",
         "shape",
         "slot",
@@ -124,6 +138,12 @@ class Demand:
         self.conditions = (raw.status.conditions if raw.status else None) or []
         self.node = ""
         self.slot = -1
+        annotations = raw.metadata.annotations or {}
+        native = spec.scheduling_group.pod_group_name if spec.scheduling_group else ""
+        self.gang = find_gang(self.profile, self.namespace, annotations, self.labels, native)
+        # Those of other pods are not looked at again, and there may be many.
+        self.annotations = annotations if self.gang else {}
+        self.role = find_role(annotations, self.labels) if self.gang else ""
 
     @property
     def key(self) -> tuple[str, str]:

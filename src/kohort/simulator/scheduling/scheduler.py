@@ -5,13 +5,17 @@ It hears of pods and nodes and keeps its ledger up to date at once; a step only
 takes pods from the queue. A bind counts as done as soon as it is decided, so the
 next pod sees it; when the API refuses it, it is undone. Nothing depends on the
 order in which nodes were seen: equal nodes are chosen by name.
+
+Pods that name a gang are placed by ``gangs``, in the same ledger: two would give one
+room away twice. They have a key of their own, and a step of theirs ends when others
+should have their turn.
 """
 
 from collections.abc import Iterable, Sequence
 
 from kohort.cluster.errors import ClusterError, NotFound
-from kohort.cluster.objects import Kind, Object
-from kohort.simulator.kinds import CLAIM, NAMESPACE, NODE, POD
+from kohort.cluster.objects import Kind
+from kohort.simulator.kinds import CLAIM, NAMESPACE, NODE, POD, PRIORITY_CLASS
 from kohort.simulator.scheduling.constraints import (
     find_constraints,
     has_preferences,
@@ -19,15 +23,19 @@ from kohort.simulator.scheduling.constraints import (
 )
 from kohort.simulator.scheduling.demands import Demand, DemandReader
 from kohort.simulator.scheduling.explain import explain, explain_claim
+from kohort.simulator.scheduling.gangs.membership import SCHEDULERS
+from kohort.simulator.scheduling.gangs.scheduling import GangScheduling
+from kohort.simulator.scheduling.gangs.words import describe_absence
 from kohort.simulator.scheduling.ledger import Ledger
 from kohort.simulator.scheduling.preemption import find_preemption, is_clearing, preempt
 from kohort.simulator.scheduling.reading import read_node
+from kohort.simulator.scheduling.telling import GATED, Teller
 from kohort.simulator.scheduling.waiting import WaitingClass, WaitingQueue
 from kohort.simulator.steps import Action, Bind, Delete, Emit, Merge, Moment, Step, View
 from kohort.simulator.store.entries import Entry
 
-QUEUE = "queue"
-GATED = "Scheduling is blocked due to non-empty scheduling gates"
+QUEUE, GANGS = "queue", "gangs"
+PROFILES = ("default-scheduler", *SCHEDULERS)
 # Each pod is two writes or more, and a step is carried out without a pause.
 BATCH_MAX = 10
 
@@ -37,17 +45,26 @@ class Scheduler:
 
     name = "scheduler"
     manager = "kube-scheduler"
-    kinds: tuple[Kind, ...] = (NODE, NAMESPACE, CLAIM, POD)
+    kinds: tuple[Kind, ...] = (NODE, NAMESPACE, CLAIM, PRIORITY_CLASS, POD)
 
-    def __init__(self, profiles: Sequence[str] = ("default-scheduler",)) -> None:
+    def __init__(self, profiles: Sequence[str] = PROFILES) -> None:
         self.ledger = Ledger()
         self._profiles = frozenset(profiles)
         self._reader = DemandReader(self.ledger.book)
         self._queue = WaitingQueue(self.ledger)
         self._pods: dict[str, Demand] = {}
         self._assumed: set[str] = set()
-        self._last: tuple[Action, ...] = ()
-        self._told: dict[str, tuple[str, str]] = {}  # reason and message last written
+        self._last: dict[str, tuple[Action, ...]] = {}
+        self._teller = Teller()
+        self._gangs = GangScheduling(self.ledger, self._teller, self._assume)
+        self._strays: dict[str, Demand] = {}  # pods whose scheduler is not here
+
+    def watch_kinds(self, kinds: Sequence[Kind]) -> None:
+        """Learn what the cluster serves: gangs come with kinds of their own."""
+        self.kinds = (*Scheduler.kinds, *self._gangs.watch(kinds))
+        for pod in self._strays.values():
+            self._queue.push(pod)
+        self._strays.clear()
 
     def observe(
         self, kind: Kind, old: Entry | None, new: Entry | None, view: View
@@ -59,16 +76,29 @@ class Scheduler:
             self._observe_node(old, new)
         elif kind == NAMESPACE:
             self._observe_namespace(old, new)
+        elif kind != CLAIM:
+            self._gangs.observe(kind, old, new)
         elif new is not None:
             self._queue.claim_came(*new.key)
+            self._gangs.wake()
+        self._wake()
+        keys = (QUEUE, GANGS) if self._gangs.has_work else (QUEUE,)
+        return keys if self._queue else keys[1:]
+
+    def _wake(self) -> None:
+        """Let those who wait hear of what was given back."""
+        if self.ledger.freed or self.ledger.book.woken:
+            self._gangs.wake()
         self._queue.wake()
-        return (QUEUE,) if self._queue else ()
 
     def step(self, key: str, view: View, moment: Moment) -> Step:
-        """Place the next pods of the queue."""
+        """Place the next pods of the queue, or the next gangs."""
+        self._wake()
+        if key == GANGS:
+            self._last[key] = tuple(self._gangs.step(view, moment))
+            return Step(self._last[key], 0.0 if self._gangs.has_work else None)
         actions: list[Action] = []
         tried = 0
-        self._queue.wake()
         while tried < BATCH_MAX and self._queue:
             uid, group = self._queue.pop()
             pod = self._pods.get(uid)
@@ -77,14 +107,15 @@ class Scheduler:
                 actions += self._try(pod, view, moment)
             if group is not None:
                 self._queue.advance(group)
-            self._queue.wake()
-        self._last = tuple(actions)
-        return Step(self._last, 0.0 if self._queue else None)
+            self._wake()
+        self._last[key] = tuple(actions)
+        return Step(self._last[key], 0.0 if self._queue else None)
 
     def refused(self, key: str, action: Action, error: ClusterError) -> None:
         """Undo what the API did not accept, and what was to follow it in the same step."""
-        at = next((n for n, known in enumerate(self._last) if known is action), None)
-        lost = (action,) if at is None else self._last[at:]
+        last = self._last.get(key, ())
+        at = next((n for n, known in enumerate(last) if known is action), None)
+        lost = (action,) if at is None else last[at:]
         for other in lost:
             self._undo(other, is_gone=other is action and isinstance(error, NotFound))
 
@@ -93,17 +124,20 @@ class Scheduler:
             # A victim stays, so the pods that count on its room must try again.
             for uid in self.ledger.reserved():
                 self._queue.push(self._pods[uid])
-        pod = self._pods.get(action.uid) if isinstance(action, Bind | Merge) else None
+        if not isinstance(action, Bind | Merge):
+            return
+        pod = self._pods.get(action.uid)
+        self._gangs.retry(action.uid)
         if pod is None:
             return
-        self._told.pop(pod.uid, None)
+        self._teller.forget(pod.uid)
         if isinstance(action, Bind) and pod.uid in self._assumed:
             self._assumed.discard(pod.uid)
             self.ledger.remove(pod)
         if is_gone:
             self._forget(pod.uid)
         elif not pod.node:
-            self._queue.push(pod)
+            self._line_up(pod)
 
     def _observe_pod(self, old: Entry | None, new: Entry | None) -> None:
         if new is None:
@@ -116,16 +150,31 @@ class Scheduler:
         known = self._pods.get(new.uid)
         node = facts.spec.node_name if facts.spec else ""
         if facts.phase in ("Succeeded", "Failed"):
-            self._forget(new.uid)
+            self._finish(known, new)
         elif not node:
             self._observe_waiting(known, new)
         elif known is None or not self._is_current(known, new, node):
             self._forget(new.uid)
             pod = self._pods[new.uid] = self._reader.read(new)
             self.ledger.place(pod, node)
+            if pod.gang is not None:
+                self._gangs.roster.place(pod)
         else:
             self._assumed.discard(new.uid)
             known.rv = new.rv
+        self._gangs.roster.note_phase(new.uid, facts.phase)
+
+    def _finish(self, known: Demand | None, new: Entry) -> None:
+        """A pod has ended: it takes no room, and counts in its gang as what it came to."""
+        if known is None and self._gangs.roster.knows(new.uid):
+            return
+        pod = known or self._reader.read(new)
+        gang = pod.gang
+        if known is None:
+            self._reader.release(pod)
+        self._forget(new.uid)
+        if gang is not None:
+            self._gangs.roster.finish(new.uid, gang, new.facts.phase)
 
     def _is_current(self, pod: Demand, entry: Entry, node: str) -> bool:
         meta = entry.facts.metadata
@@ -141,8 +190,8 @@ class Scheduler:
         if known is not None:
             # A bind is under way: the pod stands where it was put.
             same = known.node or (
-                (known.generation, known.labels, known.is_leaving, known.is_gated)
-                == (pod.generation, pod.labels, pod.is_leaving, pod.is_gated)
+                (known.generation, known.labels, known.is_leaving, known.is_gated, known.gang)
+                == (pod.generation, pod.labels, pod.is_leaving, pod.is_gated, pod.gang)
                 and known.shape is pod.shape
                 and known.terms is pod.terms
             )
@@ -155,11 +204,15 @@ class Scheduler:
             self._reader.release(pod)
             return
         self._pods[pod.uid] = pod
-        for condition in pod.conditions:
-            if condition.get("type") == "PodScheduled":
-                told = condition.get("reason", ""), condition.get("message", "")
-                self._told[pod.uid] = told
-        self._queue.push(pod)
+        self._teller.recall(pod)
+        self._line_up(pod)
+
+    def _line_up(self, pod: Demand) -> None:
+        """Let a pod wait for its turn, alone or with its gang."""
+        if pod.gang is not None:
+            self._gangs.roster.wait(pod)
+        else:
+            self._queue.push(pod)
 
     def _observe_node(self, old: Entry | None, new: Entry | None) -> None:
         if new is None:
@@ -186,7 +239,9 @@ class Scheduler:
     def _forget(self, uid: str) -> None:
         pod = self._pods.pop(uid, None)
         self._assumed.discard(uid)
-        self._told.pop(uid, None)
+        self._strays.pop(uid, None)
+        self._teller.forget(uid)
+        self._gangs.roster.leave(uid)
         self.ledger.offer(self.ledger.unreserve(uid))
         if pod is None:
             return
@@ -195,13 +250,16 @@ class Scheduler:
         self._reader.release(pod)
 
     def _try(self, pod: Demand, view: View, moment: Moment) -> list[Action]:
+        if not self._gangs.has_scheduler(pod.profile):
+            self._strays[pod.uid] = pod
+            return self._teller.tell(pod, "Unschedulable", describe_absence(pod.profile), moment)
         if pod.is_gated:
-            return self._tell(pod, "SchedulingGated", GATED, moment)
+            return self._teller.tell(pod, "SchedulingGated", GATED, moment)
         for claim in pod.claims:
             if view.find(CLAIM, pod.namespace, claim) is None:
                 self._queue.wait_for_claim(pod, claim)
                 message = explain_claim(claim, len(self.ledger.index.slots))
-                return self._tell(pod, "Unschedulable", message, moment)
+                return self._teller.tell(pod, "Unschedulable", message, moment)
         group = self._queue.find_class(pod)
         if group is not None and group.is_blocked:
             return self._set_aside(pod, group, moment)
@@ -212,12 +270,16 @@ class Scheduler:
         node = self.ledger.index.name(slot)
         self.ledger.offer(nominated)
         self.ledger.place(pod, node)
-        self._assumed.add(pod.uid)
+        self._assume(pod)
         assigned = f"Successfully assigned {pod.namespace}/{pod.name} to {node}"
         return [
             Bind(pod.namespace, pod.name, pod.uid, node),
             Emit(pod.about(), "Normal", "Scheduled", assigned),
         ]
+
+    def _assume(self, pod: Demand) -> None:
+        """A bind counts as done, until it is refused."""
+        self._assumed.add(pod.uid)
 
     def _choose(self, pod: Demand) -> int | None:
         ledger = self.ledger
@@ -238,7 +300,7 @@ class Scheduler:
         """Make room by preemption if possible, and set the pod aside."""
         actions: list[Action] = []
         if nominated and is_clearing(pod, nominated, self.ledger):
-            message = self._told.get(pod.uid, ("", ""))[1]
+            message = self._teller.last_message(pod.uid)
         else:
             self.ledger.offer(nominated)
             nominated = ""
@@ -257,39 +319,4 @@ class Scheduler:
         self, pod: Demand, group: WaitingClass, moment: Moment, nominated: str = ""
     ) -> list[Action]:
         self._queue.park(pod, group)
-        return self._tell(pod, "Unschedulable", group.message, moment, nominated)
-
-    def _tell(
-        self, pod: Demand, reason: str, message: str, moment: Moment, nominated: str = ""
-    ) -> list[Action]:
-        if self._told.get(pod.uid) == (reason, message):
-            return []
-        self._told[pod.uid] = (reason, message)
-        patch = _condition_patch(pod, reason, message, moment)
-        if nominated:
-            patch["status"]["nominatedNodeName"] = nominated
-        merge = Merge(POD, pod.namespace, pod.name, patch, "status", pod.uid)
-        if reason == "SchedulingGated":
-            return [merge]
-        return [merge, Emit(pod.about(), "Warning", "FailedScheduling", message)]
-
-
-def _condition_patch(pod: Demand, reason: str, message: str, moment: Moment) -> Object:
-    others = [c for c in pod.conditions if c.get("type") != "PodScheduled"]
-    before = next((c for c in pod.conditions if c.get("type") == "PodScheduled"), {})
-    changed = before.get("lastTransitionTime") if before.get("status") == "False" else None
-    condition: Object = {
-        "type": "PodScheduled",
-        "status": "False",
-        "lastProbeTime": None,
-        "lastTransitionTime": changed or moment.stamp,
-        "reason": reason,
-        "message": message,
-    }
-    if reason == "Unschedulable" and pod.generation:
-        condition["observedGeneration"] = pod.generation
-    patch: Object = {"status": {"conditions": [*others, condition]}}
-    if others:
-        # The list is replaced as a whole, so somebody else's condition must not be lost.
-        patch["metadata"] = {"resourceVersion": str(pod.rv)}
-    return patch
+        return self._teller.tell(pod, "Unschedulable", group.message, moment, nominated)

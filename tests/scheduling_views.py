@@ -23,17 +23,17 @@ class TinyWorld:
         self.part = part
         self.elapsed = 0.0
         self.log: list[Action] = []
-        self._objects: dict[tuple[str, str, str], Entry] = {}
+        self._objects: dict[tuple[Kind, str, str], Entry] = {}
         self._numbers = itertools.count(1)
         self._keys: dict[str, None] = {}
         self._timers: dict[str, float] = {}
 
     def find(self, kind: Kind, namespace: str, name: str) -> Entry | None:
-        return self._objects.get((kind.name, namespace, name))
+        return self._objects.get((kind, namespace, name))
 
     def all(self, kind: Kind, namespace: str | None = None) -> Iterable[Entry]:
-        for (name, space, _), entry in list(self._objects.items()):
-            if name == kind.name and namespace in (None, space):
+        for (known, space, _), entry in list(self._objects.items()):
+            if known == kind and namespace in (None, space):
                 yield entry
 
     def owned(self, kind: Kind, uid: str) -> Iterable[Entry]:
@@ -46,13 +46,13 @@ class TinyWorld:
         meta.setdefault("uid", f"uid-{number}")
         meta["resourceVersion"] = str(number)
         entry = Entry((space, meta["name"]), number, obj, {}, orjson.dumps(obj))
-        old = self._objects.get((kind.name, *entry.key))
-        self._objects[(kind.name, *entry.key)] = entry
+        old = self._objects.get((kind, *entry.key))
+        self._objects[(kind, *entry.key)] = entry
         self._tell(kind, old, entry)
         return entry
 
     def remove(self, kind: Kind, namespace: str, name: str) -> None:
-        old = self._objects.pop((kind.name, namespace, name), None)
+        old = self._objects.pop((kind, namespace, name), None)
         if old is not None:
             self._tell(kind, old, None)
 

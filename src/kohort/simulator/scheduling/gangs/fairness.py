@@ -1,0 +1,123 @@
+"""
+Fairness: a large gang is not passed over for ever.
+
+Whoever waits at the head and sees younger gangs of its queue go past more often than a
+set number of times gets nodes kept for it: in the domain where it lacks least, as many
+as could hold it if they were empty. Those behind it may not use them until it has
+been placed; those before it may. A gang that would not fit even then keeps nothing.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from kohort.placement.forest import ROOT
+from kohort.placement.layout import Ask, Layout
+from kohort.placement.searching import count_room, list_tiers
+from kohort.placement.units import Unit
+from kohort.simulator.scheduling.gangs.requests import GangKey
+from kohort.simulator.scheduling.gangs.roster import Gang, Order
+
+# How often a gang may be passed over by younger ones of its queue.
+PASSED_MAX = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Nodes that are kept for a gang."""
+
+    key: GangKey
+    order: Order
+    mask: int
+    version: int  # of the nodes, when they were chosen
+
+
+class Fairness:
+    """Who was passed over how often, and what is kept for whom; one gang for each queue."""
+
+    def __init__(self) -> None:
+        self._passed: Counter[GangKey] = Counter()
+        self._kept: dict[str, Kept] = {}
+
+    def note_commit(self, placed: Gang, waiting: Iterable[Gang]) -> None:
+        """A gang was placed while others of its queue waited before it."""
+        order, queue = placed.order, _queue_of(placed)
+        for other in waiting:
+            if other is not placed and other.order < order and _queue_of(other) == queue:
+                self._passed[other.key] += 1
+
+    def forget(self, key: GangKey) -> bool:
+        """A gang waits no longer; returns whether nodes were kept for it."""
+        self._passed.pop(key, None)
+        held = [queue for queue, kept in self._kept.items() if kept.key == key]
+        for queue in held:
+            del self._kept[queue]
+        return bool(held)
+
+    def find_kept(self, gang: Gang) -> Kept | None:
+        """What a gang may not use, because it is kept for one that waits before it."""
+        kept = self._kept.get(_queue_of(gang))
+        if kept is None or kept.key == gang.key or gang.order < kept.order:
+            return None
+        return kept
+
+    def keep(self, gang: Gang, unit: Unit, layout: Layout) -> None:
+        """Keep nodes for a gang that found no place, if it was passed over too often."""
+        queue = _queue_of(gang)
+        kept = self._kept.get(queue)
+        if self._passed[gang.key] <= PASSED_MAX or (kept and kept.key != gang.key):
+            return
+        if kept is None or kept.version != layout.version:
+            mask = _choose_nodes(unit, layout)
+            if mask:
+                self._kept[queue] = Kept(gang.key, gang.order, mask, layout.version)
+
+
+def _queue_of(gang: Gang) -> str:
+    spec = gang.object
+    return f"{gang.key.dialect}/{spec.queue if spec else ''}"
+
+
+def _choose_nodes(unit: Unit, layout: Layout) -> int:
+    asked: Counter[Ask] = Counter()
+    for batch in unit.all_batches():
+        asked[batch.ask] += len(batch.members)
+    best: tuple[int, int, str] | None = None
+    chosen = -1
+    for domains in list_tiers(layout, unit.window, ROOT, unit.pinned):
+        for domain in domains:
+            if not _could_hold(asked, layout, domain):
+                continue
+            has = sum(min(count_room(layout, a, domain), n) for a, n in asked.items())
+            rank = (-has, len(layout.slots[domain]), layout.forest.names[domain])
+            if best is None or rank < best:
+                best, chosen = rank, domain
+    return _narrow(asked, layout, chosen) if best is not None else 0
+
+
+def _could_hold(asked: Counter[Ask], layout: Layout, domain: int) -> bool:
+    """Whether a domain would have room if it were empty."""
+    return all(
+        sum(_capacity(ask, layout, slot) for slot in layout.slots[domain]) >= count
+        for ask, count in asked.items()
+    )
+
+
+def _capacity(ask: Ask, layout: Layout, slot: int) -> int:
+    state = layout.index.states[slot]
+    if state is None or not ask.rule.allowed(layout.index) >> slot & 1:
+        return 0
+    return min(state.allocatable.get(name, 0) // n for name, n in ask.request.items() if n)
+
+
+def _narrow(asked: Counter[Ask], layout: Layout, domain: int) -> int:
+    """Only as many nodes of a domain as are needed, those with most room now first."""
+    main = max(asked, key=lambda ask: asked[ask])
+    on_node = layout.count(main).on_node
+    mask, room, size = 0, 0, sum(asked.values())
+    for slot in sorted(layout.slots[domain], key=lambda slot: -on_node[slot]):
+        takes = [count for ask in asked if (count := _capacity(ask, layout, slot))]
+        if takes and room < size:
+            mask |= 1 << slot
+            room += min(takes)
+    return mask

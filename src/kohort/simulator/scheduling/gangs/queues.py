@@ -1,0 +1,146 @@
+"""
+Queues: who is let in, before anybody looks for room.
+
+A Volcano group waits until its queue is open and has room under its cap, and until the
+cluster is not promised more than it has, and a fifth on top. What a group asks for is
+its minResources; a group without them is let in at once.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from kohort.cluster.objects import Object, name_of
+from kohort.placement.amounts import Amounts, read_amounts
+from kohort.placement.nodes import NodeIndex
+from kohort.simulator.scheduling.gangs.membership import VOLCANO
+from kohort.simulator.scheduling.gangs.requests import GangSpec
+from kohort.simulator.scheduling.gangs.roster import Gang
+
+OVERUSED = "resource in cluster is overused"
+OVER_QUOTA = "queue resource quota insufficient"
+# The share of the cluster that groups may be promised, as Volcano's stock settings have it.
+_PROMISED, _OF = 12, 10
+
+
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """One queue."""
+
+    name: str
+    is_open: bool = True
+    capability: Amounts | None = None
+    is_fifo: bool = False
+
+
+def read_queue(obj: Object) -> Queue:
+    """A Queue of scheduling.volcano.sh."""
+    spec: Object = obj.get("spec") or {}
+    state = (obj.get("status") or {}).get("state") or "Open"
+    cap = spec.get("capability")
+    return Queue(
+        name_of(obj),
+        state == "Open",
+        None if cap is None else read_amounts(cap),
+        spec.get("dequeueStrategy") == "fifo",
+    )
+
+
+class Queues:
+    """All queues, and who may pass."""
+
+    def __init__(self, index: NodeIndex) -> None:
+        self.known: dict[str, Queue] = {}
+        self.is_served = False  # whether there can be queues at all
+        self._index = index
+        self._at: tuple[int, int, int] = (-1, -1, -1)
+        self._left: Amounts = {}
+
+    def is_fifo(self, spec: GangSpec) -> bool:
+        """Whether the first of its queue holds up the others."""
+        queue = self.known.get(spec.queue)
+        return spec.key.dialect == VOLCANO and queue is not None and queue.is_fifo
+
+    def find_objection(self, gang: Gang, spec: GangSpec, gangs: Iterable[Gang]) -> str:
+        """Why a gang is not let in; empty if it is."""
+        if spec.key.dialect != VOLCANO or gang.admitted:
+            return ""
+        queue = self.known.get(spec.queue, Queue(spec.queue))
+        if self.is_served and spec.queue not in self.known:
+            return f"queue {spec.queue} is not found"
+        if not queue.is_open:
+            return f"queue {spec.queue} is not open"
+        if spec.resources is None:
+            return ""
+        others = [other for other in gangs if other is not gang]
+        if queue.capability is not None:
+            used = _sum_queue(spec.queue, others)
+            if not _fits(spec.resources, _subtract(queue.capability, used)):
+                return OVER_QUOTA
+        promised = _sum(_promised(other) for other in others)
+        left = _subtract(self._count_left(), promised)
+        # What no node has is not there; names that are none of a node's are not looked at.
+        absent = {name: 0 for name in spec.resources if "/" in name and name not in left}
+        return "" if _fits(spec.resources, {**left, **absent}) else OVERUSED
+
+    def exceeds(self, spec: GangSpec, more: Amounts, gangs: Iterable[Gang]) -> bool:
+        """Whether a queue would use more than it may with so much more in it."""
+        queue = self.known.get(spec.queue)
+        if spec.key.dialect != VOLCANO or queue is None or queue.capability is None:
+            return False
+        used = _sum(
+            _requests(other) for other in gangs if other.object and other.object.queue == queue.name
+        )
+        return not _fits(more, _subtract(queue.capability, used))
+
+    def _count_left(self) -> Amounts:
+        """What may still be promised: a fifth more than there is, less what is used."""
+        index = self._index
+        at = (index.version, index.epoch, len(index.log))
+        if at != self._at:
+            total: Amounts = {}
+            used: Amounts = {}
+            for slot in index.slots.values():
+                state = index.states[slot]
+                assert state is not None
+                for name, amount in state.allocatable.items():
+                    total[name] = total.get(name, 0) + amount
+                    free = index.free[slot].get(name, 0)
+                    used[name] = used.get(name, 0) + amount - free
+            self._left = {n: a * _PROMISED // _OF - used[n] for n, a in total.items()}
+            self._at = at
+        return self._left
+
+
+def _promised(gang: Gang) -> Amounts:
+    """What a group that was let in still waits for."""
+    spec = gang.object
+    if spec is None or not gang.admitted or gang.count() >= spec.minimum:
+        return {}
+    return spec.resources or {}
+
+
+def _sum_queue(name: str, gangs: Iterable[Gang]) -> Amounts:
+    """What a queue uses, and what those wait for who were let in."""
+    of_queue = [gang for gang in gangs if gang.object and gang.object.queue == name]
+    return _sum(amounts for gang in of_queue for amounts in (_requests(gang), _promised(gang)))
+
+
+def _requests(gang: Gang) -> Amounts:
+    return _sum(pod.shape.request for pod in gang.placed.values())
+
+
+def _sum(all_amounts: Iterable[Amounts]) -> Amounts:
+    total: Amounts = {}
+    for amounts in all_amounts:
+        for name, amount in amounts.items():
+            total[name] = total.get(name, 0) + amount
+    return total
+
+
+def _subtract(amounts: Amounts, less: Amounts) -> Amounts:
+    return {name: amount - less.get(name, 0) for name, amount in amounts.items()}
+
+
+def _fits(asked: Amounts, left: Amounts) -> bool:
+    """Whether so much is left of all that is asked for; what has no limit is not looked at."""
+    return all(left[name] >= amount for name, amount in asked.items() if amount and name in left)

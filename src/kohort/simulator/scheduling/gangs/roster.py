@@ -1,0 +1,181 @@
+"""
+The roster: which gangs there are, and which of their members wait, stand or are done.
+
+A gang comes into being with its object or with the first pod that names it, and goes
+with the last of both. Members are counted by uid, so a pod that was made again under
+its old name is another member. Whoever is leaving stands in nobody's way here: it
+neither counts nor holds the others in its domain.
+"""
+
+from collections.abc import Iterator
+
+from kohort.simulator.scheduling.demands import Demand
+from kohort.simulator.scheduling.gangs.adapters.loose import find_implicit
+from kohort.simulator.scheduling.gangs.requests import GangKey, GangSpec
+
+Order = tuple[int, bool, str, str, str]
+
+
+class Gang:
+    """One gang and its members."""
+
+    __slots__ = (
+        "admitted",
+        "done",
+        "key",
+        "message",
+        "object",
+        "placed",
+        "priority",
+        "reason",
+        "running",
+        "told",
+        "waiting",
+    )
+
+    def __init__(self, key: GangKey) -> None:
+        self.key = key
+        self.object: GangSpec | None = None  # as its object says
+        self.waiting: dict[str, Demand] = {}
+        self.placed: dict[str, Demand] = {}
+        self.running: set[str] = set()
+        self.done: dict[str, str] = {}  # members that ended: Succeeded or Failed
+        self.priority = 0  # of its class
+        self.admitted = False
+        self.reason = ""  # why it could not be placed when it was last tried
+        self.message = ""
+        self.told = ""  # the message of the last event, where no condition remembers it
+
+    @property
+    def spec(self) -> GangSpec | None:
+        """What was asked for, by the object or by a member's own annotations."""
+        if self.object is not None:
+            return self.object
+        for pod in self.members():
+            return find_implicit(self.key, pod.annotations, pod.created)
+        return None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing of it is left."""
+        return not (self.object or self.waiting or self.placed or self.done)
+
+    def members(self) -> Iterator[Demand]:
+        """Those that wait and those that have a node."""
+        yield from self.waiting.values()
+        yield from self.placed.values()
+
+    def candidates(self) -> list[Demand]:
+        """The members that may be placed, in order."""
+        ready = (pod for pod in self.waiting.values() if not pod.is_gated and not pod.is_leaving)
+        return sorted(ready, key=lambda pod: pod.order)
+
+    def standing(self) -> list[Demand]:
+        """The members that have a node and stay."""
+        return [pod for pod in self.placed.values() if not pod.is_leaving]
+
+    def succeeded(self) -> int:
+        """How many members ended well."""
+        return sum(phase == "Succeeded" for phase in self.done.values())
+
+    def count(self) -> int:
+        """How many members are placed or ended well: those that a minimum counts."""
+        return len(self.standing()) + self.succeeded()
+
+    @property
+    def order(self) -> Order:
+        """The place in the line: priority, whether it has started, age, name."""
+        spec = self.spec
+        priority, created = self.priority, spec.created if spec else ""
+        if spec is None or not spec.priority_class:
+            priority = max((pod.priority for pod in self.members()), default=0)
+        has_started = spec is not None and self.count() >= spec.minimum
+        return -priority, has_started, created, self.key.namespace, self.key.name
+
+
+class Roster:
+    """All gangs; it remembers which ones something happened to."""
+
+    def __init__(self) -> None:
+        self.gangs: dict[GangKey, Gang] = {}
+        self.changed: dict[GangKey, None] = {}
+        self._of: dict[str, GangKey] = {}
+
+    def find(self, uid: str) -> Gang | None:
+        """The gang of a pod."""
+        key = self._of.get(uid)
+        return self.gangs.get(key) if key else None
+
+    def knows(self, uid: str) -> bool:
+        """Whether a pod is a member of some gang."""
+        return uid in self._of
+
+    def put(self, spec: GangSpec) -> Gang:
+        """Learn of a gang's object, or of what is new in it."""
+        gang = self._open(spec.key)
+        gang.object = spec
+        return gang
+
+    def drop(self, key: GangKey) -> None:
+        """A gang's object is gone."""
+        gang = self.gangs.get(key)
+        if gang is not None:
+            gang.object = None
+            gang.admitted = False
+            self._note(gang)
+
+    def wait(self, pod: Demand) -> None:
+        """A member waits for a node."""
+        assert pod.gang is not None
+        gang = self._join(pod.uid, pod.gang)
+        gang.placed.pop(pod.uid, None)
+        gang.waiting[pod.uid] = pod
+
+    def place(self, pod: Demand) -> None:
+        """A member has a node."""
+        assert pod.gang is not None
+        gang = self._join(pod.uid, pod.gang)
+        gang.waiting.pop(pod.uid, None)
+        gang.placed[pod.uid] = pod
+
+    def note_phase(self, uid: str, phase: str) -> None:
+        """A member that has a node runs, or no longer."""
+        gang = self.find(uid)
+        if gang is None or (phase == "Running") == (uid in gang.running):
+            return
+        if phase == "Running":
+            gang.running.add(uid)
+        else:
+            gang.running.discard(uid)
+        self._note(gang)
+
+    def finish(self, uid: str, key: GangKey, phase: str) -> None:
+        """A member has ended."""
+        self._join(uid, key).done[uid] = phase
+
+    def leave(self, uid: str) -> None:
+        """A member is no more."""
+        gang = self.find(uid)
+        if gang is None:
+            return
+        for held in (gang.waiting, gang.placed, gang.done):
+            held.pop(uid, None)
+        gang.running.discard(uid)
+        del self._of[uid]
+        self._note(gang)
+
+    def _join(self, uid: str, key: GangKey) -> Gang:
+        self._of[uid] = key
+        return self._open(key)
+
+    def _open(self, key: GangKey) -> Gang:
+        gang = self.gangs.get(key)
+        if gang is None:
+            gang = self.gangs[key] = Gang(key)
+        self.changed[key] = None
+        return gang
+
+    def _note(self, gang: Gang) -> None:
+        self.changed[gang.key] = None
+        if gang.is_empty:
+            del self.gangs[gang.key]

@@ -1,0 +1,205 @@
+"""
+A session: every gang that may profit from what happened is tried, the first in line first.
+
+A gang is placed whole or not at all; what was tried in vain leaves no trace in the
+ledger. Those who failed are not tried again before room was given back, and gangs that
+ask for the same as one that failed are not tried at all.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from kohort.placement.fitting import fit_tiers
+from kohort.placement.layout import Layout
+from kohort.placement.packing import RoomTrial
+from kohort.placement.searching import Trial, find_seats
+from kohort.placement.units import Seat, Unit
+from kohort.simulator.scheduling.demands import Demand
+from kohort.simulator.scheduling.explain import explain
+from kohort.simulator.scheduling.gangs.building import NOT_ENOUGH_RESOURCES, Builder, Refusal
+from kohort.simulator.scheduling.gangs.fairness import Fairness
+from kohort.simulator.scheduling.gangs.queues import OVER_QUOTA, Queues
+from kohort.simulator.scheduling.gangs.requests import GangKey, GangSpec
+from kohort.simulator.scheduling.gangs.roster import Gang, Roster
+from kohort.simulator.scheduling.gangs.terrain import Ground
+from kohort.simulator.scheduling.gangs.trials import LedgerTrial
+from kohort.simulator.scheduling.gangs.words import describe_fits
+from kohort.simulator.scheduling.ledger import Ledger
+
+Signature = tuple[object, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a gang: members and their nodes, or why it waits."""
+
+    placed: tuple[tuple[Demand, str], ...] = ()
+    refusal: Refusal | None = None
+
+
+class Session:
+    """Places gangs in the ledger."""
+
+    def __init__(self, ledger: Ledger, roster: Roster) -> None:
+        self.ground = Ground(ledger.index)
+        self.queues = Queues(ledger.index)
+        self.fairness = Fairness()
+        self._ledger = ledger
+        self._roster = roster
+        self._failed: dict[Signature, Refusal] = {}
+        self._blocked: dict[GangKey, Gang] = {}
+
+    def wake(self) -> None:
+        """There may be room where there was none."""
+        self._failed.clear()
+
+    def forget(self, key: GangKey) -> bool:
+        """A gang waits no longer; returns whether others may use what was kept for it."""
+        self._blocked.pop(key, None)
+        return self.fairness.forget(key)
+
+    def find_objection(self, gang: Gang, spec: GangSpec) -> Refusal | None:
+        """Why a gang is not let in; it is from then on."""
+        objection = self.queues.find_objection(gang, spec, self._roster.gangs.values())
+        if objection:
+            return Refusal(NOT_ENOUGH_RESOURCES, objection)
+        gang.admitted = True
+        return self._find_jam(gang, spec)
+
+    def _find_jam(self, gang: Gang, spec: GangSpec) -> Refusal | None:
+        if not self.queues.is_fifo(spec):
+            return None
+        for other in self._blocked.values():
+            ahead = other.object is not None and other.object.queue == spec.queue
+            if ahead and other is not gang and other.order < gang.order:
+                return Refusal(
+                    NOT_ENOUGH_RESOURCES, f"{other.key.name} is before it in queue {spec.queue}"
+                )
+        return None
+
+    def place(self, gang: Gang, spec: GangSpec) -> Outcome:
+        """Place what can be placed of a gang."""
+        layout = self.ground.layout(spec.terrain)
+        if spec.is_constrained and layout.forest.errors:
+            detail = f"HyperNodes are no forest: {layout.forest.errors[0]}"
+            return Outcome(refusal=Refusal(NOT_ENOUGH_RESOURCES, detail))
+        builder = Builder(gang, spec, layout, self._mask_for(gang))
+        refusal = builder.find_refusal()
+        if refusal is not None:
+            return Outcome(refusal=refusal)
+        placed: list[tuple[Demand, str]] = []
+        if builder.needed:
+            unit = builder.build()
+            seats, refusal = self._try(gang, spec, unit, layout)
+            if refusal is not None:
+                self._blocked[gang.key] = gang
+                self.fairness.keep(gang, unit, layout)
+                return Outcome(refusal=refusal)
+            placed += self._commit(seats)
+            self.fairness.note_commit(gang, self._blocked.values())
+        more, refusal = self._place_others(gang, spec, layout)
+        return Outcome((*placed, *more), refusal)
+
+    def _place_others(
+        self, gang: Gang, spec: GangSpec, layout: Layout
+    ) -> tuple[list[tuple[Demand, str]], Refusal | None]:
+        """Place members beyond the minimum, one by one; those like one that failed fail, too."""
+        placed: list[tuple[Demand, str]] = []
+        failed: dict[object, Refusal] = {}
+        mask = self._mask_for(gang)
+        for pod in gang.candidates():
+            alike = (pod.shape, pod.terms, tuple(pod.labels.get(k) for k in _part_keys(spec)))
+            builder = Builder(gang, spec, layout, mask)
+            if alike in failed or not builder.may_join(pod):
+                continue
+            seats, refusal = self._try(gang, spec, builder.build_single(pod), layout)
+            if refusal is None:
+                placed += self._commit(seats)
+            else:
+                failed[alike] = refusal
+        return placed, next(iter(failed.values()), None)
+
+    def _try(
+        self, gang: Gang, spec: GangSpec, unit: Unit, layout: Layout
+    ) -> tuple[list[Seat], Refusal | None]:
+        """Find seats for a unit; the ledger is as it was afterwards."""
+        pods = _pods_of(unit)
+        minds_others = any(pod.ports or not pod.terms.is_empty for pod in pods)
+        signature = () if minds_others else _sign(unit, spec.terrain)
+        known = self._failed.get(signature) if signature else None
+        if known is not None:
+            return [], known
+        seats = self._find_seats(unit, layout, minds_others=minds_others)
+        if not seats:
+            refusal = Refusal(NOT_ENOUGH_RESOURCES, self._explain(gang, unit, layout, pods))
+            if signature:
+                self._failed[signature] = refusal
+            return [], refusal
+        asked: dict[str, int] = {}
+        for seat in seats:
+            for name, amount in seat.batch.ask.request.items():
+                asked[name] = asked.get(name, 0) + amount
+        if self.queues.exceeds(spec, asked, self._roster.gangs.values()):
+            return [], Refusal(NOT_ENOUGH_RESOURCES, OVER_QUOTA)
+        return seats, None
+
+    def _find_seats(self, unit: Unit, layout: Layout, *, minds_others: bool) -> list[Seat]:
+        ledger = self._ledger
+        freed, woken = ledger.freed, set(ledger.book.woken)
+        trial: Trial = LedgerTrial(layout, ledger) if minds_others else RoomTrial(layout)
+        found = find_seats(trial, unit)
+        seats = list(trial.seats) if found is not None else []
+        trial.undo(0)
+        # Nobody left: what was tried out and taken back is no news for others.
+        ledger.freed, ledger.book.woken = freed, woken
+        return seats
+
+    def _commit(self, seats: Iterable[Seat]) -> list[tuple[Demand, str]]:
+        placed = []
+        for seat in seats:
+            pod = seat.member
+            assert isinstance(pod, Demand)
+            node = self._ledger.index.name(seat.slot)
+            self._ledger.place(pod, node)
+            self._roster.place(pod)
+            placed.append((pod, node))
+        return placed
+
+    def _explain(self, gang: Gang, unit: Unit, layout: Layout, pods: list[Demand]) -> str:
+        kept = self.fairness.find_kept(gang)
+        fits = list(fit_tiers(layout, unit))
+        if fits and all(fit.fits for fit in fits):
+            minding = next((pod for pod in pods if pod.ports or not pod.terms.is_empty), None)
+            if minding is not None:
+                return explain(minding, self._ledger)
+        return describe_fits(fits, kept.key.name if kept else "")
+
+    def _mask_for(self, gang: Gang) -> Callable[[Demand], int]:
+        kept = self.fairness.find_kept(gang)
+        closed = kept.mask if kept else 0
+        holders = self._ledger.holders
+        return lambda pod: ~(closed | holders.forbidden(pod))
+
+
+def _pods_of(unit: Unit) -> list[Demand]:
+    members = (member for batch in unit.all_batches() for member in batch.members)
+    return [member for member in members if isinstance(member, Demand)]
+
+
+def _part_keys(spec: GangSpec) -> list[str]:
+    return [key for policy in spec.policies for key in policy.keys]
+
+
+def _sign(unit: Unit, terrain: tuple[str, ...]) -> Signature:
+    """What decides whether a unit fits, as far as room alone goes."""
+    return (
+        terrain,
+        unit.needed,
+        unit.window,
+        unit.pinned,
+        unit.policy,
+        tuple((b.ask, len(b.members), b.role, b.mask) for b in unit.batches),
+        tuple(sorted(unit.minima.items())),
+        tuple(sorted(unit.parts_needed.items())),
+        tuple(_sign(part, terrain) for part in unit.parts),
+    )

@@ -1,0 +1,159 @@
+"""
+Statuses: what each scheduler writes into a gang's object.
+
+Volcano's rules: a group that has a running pod and could not be placed in this session
+is Unknown; one with enough scheduled members is Running, or Completed when all have
+ended; else it stays Inqueue or Pending. Its conditions keep what was true once, with the
+session in which it was. Nothing is written when nothing but the session differs.
+"""
+
+from kohort.cluster.objects import Object
+from kohort.simulator.scheduling.gangs.membership import (
+    COSCHEDULING,
+    KOORDINATOR,
+    KUBERNETES,
+    VOLCANO,
+)
+from kohort.simulator.scheduling.gangs.requests import GangSpec
+from kohort.simulator.scheduling.gangs.roster import Gang
+from kohort.simulator.steps import Action, Emit, Merge
+
+UNSCHEDULABLE, SCHEDULED = "Unschedulable", "Scheduled"
+READY_REASON = "tasks in gang are ready to be scheduled"
+ALLOCATED = "volcano.sh/job-allocated-hypernode"
+
+
+def write_status(gang: Gang, spec: GangSpec, domain: str, session: str, stamp: str) -> list[Action]:
+    """What to write about a gang; nothing if it says so already."""
+    if spec.kind is None:
+        return []
+    if spec.key.dialect == VOLCANO:
+        return _write_volcano(gang, spec, domain, session, stamp)
+    if spec.key.dialect in (COSCHEDULING, KOORDINATOR):
+        part = "status" if spec.key.dialect == COSCHEDULING else ""
+        return _write_phase(gang, spec, part, stamp)
+    if spec.key.dialect == KUBERNETES:
+        return _write_native(gang, spec, stamp)
+    return _write_events(gang, spec)
+
+
+def _write_volcano(
+    gang: Gang, spec: GangSpec, domain: str, session: str, stamp: str
+) -> list[Action]:
+    status: Object = {"phase": find_phase(gang, spec), **_count_members(gang, spec)}
+    told: list[Action] = []
+    condition = _find_condition(gang, spec)
+    if condition is not None:
+        before = _find_told(spec, condition["type"])
+        if any(before.get(name, "") != value for name, value in condition.items()):
+            stamped = {**condition, "transitionID": session, "lastTransitionTime": stamp}
+            kept = [c for c in _conditions(spec) if c.get("type") != condition["type"]]
+            status["conditions"] = [*kept, stamped]
+            told.append(_tell(spec, condition))
+    patch: Object = {}
+    if any(spec.status.get(name) != value for name, value in status.items()):
+        patch["status"] = status
+    if domain and spec.annotations.get(ALLOCATED) != domain:
+        patch["metadata"] = {"annotations": {ALLOCATED: domain}}
+    return [*_merge(spec, patch, ""), *told]
+
+
+def find_phase(gang: Gang, spec: GangSpec) -> str:
+    """The phase of a Volcano group."""
+    if gang.running and gang.reason:
+        return "Unknown"
+    ended = len(gang.done)
+    if len(gang.placed) + ended >= spec.minimum and (gang.placed or ended):
+        return "Running" if gang.placed else "Completed"
+    return "Inqueue" if gang.admitted else "Pending"
+
+
+def _find_condition(gang: Gang, spec: GangSpec) -> Object | None:
+    if gang.reason:
+        return {
+            "type": UNSCHEDULABLE,
+            "status": "True",
+            "reason": gang.reason,
+            "message": gang.message,
+        }
+    if gang.placed and gang.count() >= spec.minimum:
+        return {"type": SCHEDULED, "status": "True", "reason": READY_REASON}
+    return None
+
+
+def _tell(spec: GangSpec, condition: Object) -> Emit:
+    if condition["type"] == UNSCHEDULABLE:
+        return Emit(spec.about(), "Warning", UNSCHEDULABLE, condition["message"])
+    return Emit(spec.about(), "Normal", SCHEDULED, "pod group is ready")
+
+
+def _count_members(gang: Gang, spec: GangSpec) -> Object:
+    """Counts of pods; a count of nobody is not written, unless there was somebody."""
+    succeeded = gang.succeeded()
+    counts = {
+        "running": len(gang.running),
+        "succeeded": succeeded,
+        "failed": len(gang.done) - succeeded,
+    }
+    return {name: count for name, count in counts.items() if count or spec.status.get(name)}
+
+
+def _write_phase(gang: Gang, spec: GangSpec, part: str, stamp: str) -> list[Action]:
+    status: Object = {"phase": _find_simple_phase(gang, spec), **_count_members(gang, spec)}
+    if status["phase"] != "Pending" and not spec.status.get("scheduleStartTime"):
+        status["scheduleStartTime"] = stamp
+    patch: Object = {}
+    if any(spec.status.get(name) != value for name, value in status.items()):
+        patch = {"status": status}
+    return [*_merge(spec, patch, part), *_write_events(gang, spec)]
+
+
+def _find_simple_phase(gang: Gang, spec: GangSpec) -> str:
+    ended, succeeded = len(gang.done), gang.succeeded()
+    if ended and not gang.placed and not gang.waiting:
+        return "Finished" if succeeded == ended else "Failed"
+    if len(gang.running) + succeeded >= spec.minimum:
+        return "Running"
+    present = len(gang.waiting) + len(gang.placed) + ended
+    return "Scheduling" if present >= spec.minimum else "Pending"
+
+
+def _write_native(gang: Gang, spec: GangSpec, stamp: str) -> list[Action]:
+    assert spec.kind is not None
+    is_sticky = spec.kind.version != "v1alpha2"
+    name = "PodGroupInitiallyScheduled" if is_sticky else "PodGroupScheduled"
+    before = _find_told(spec, name)
+    if gang.placed and gang.count() >= spec.minimum:
+        condition = {"type": name, "status": "True", "reason": SCHEDULED, "message": ""}
+    elif gang.reason and not (is_sticky and before.get("status") == "True"):
+        message = gang.message
+        condition = {"type": name, "status": "False", "reason": UNSCHEDULABLE, "message": message}
+    else:
+        return []
+    if all(before.get(field, "") == value for field, value in condition.items()):
+        return []
+    since = stamp if before.get("status") != condition["status"] else before["lastTransitionTime"]
+    kept = [c for c in _conditions(spec) if c.get("type") != name]
+    patch = {"status": {"conditions": [*kept, {**condition, "lastTransitionTime": since}]}}
+    return [*_merge(spec, patch, "status"), *_write_events(gang, spec)]
+
+
+def _write_events(gang: Gang, spec: GangSpec) -> list[Action]:
+    if not gang.reason or gang.message == gang.told:
+        return []
+    gang.told = gang.message
+    return [Emit(spec.about(), "Warning", UNSCHEDULABLE, gang.message)]
+
+
+def _merge(spec: GangSpec, patch: Object, part: str) -> list[Action]:
+    assert spec.kind is not None
+    key = spec.key
+    return [Merge(spec.kind, key.namespace, key.name, patch, part, spec.uid)] if patch else []
+
+
+def _conditions(spec: GangSpec) -> list[Object]:
+    return spec.status.get("conditions") or []
+
+
+def _find_told(spec: GangSpec, name: str) -> Object:
+    return next((c for c in _conditions(spec) if c.get("type") == name), {})

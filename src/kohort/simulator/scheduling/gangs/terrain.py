@@ -1,0 +1,89 @@
+"""
+The terrain: which domains there are, for gangs that look at them in different ways.
+
+HyperNodes serve Volcano; the others tell domains apart by node labels: one that the
+gang names, those of a KAI Topology, or those of Koordinator's layers. A forest is made
+when a gang first needs it, and again when nodes or declarations changed.
+"""
+
+from kohort.cluster.objects import Kind, Object, name_of
+from kohort.placement.forest import Forest, build_forest, build_label_forest
+from kohort.placement.hypernodes import HyperNode, read_hypernode
+from kohort.placement.layout import Layout
+from kohort.placement.nodes import NodeIndex
+from kohort.simulator.scheduling.gangs.membership import KAI, KOORDINATOR
+from kohort.simulator.scheduling.gangs.requests import HYPERNODES, Terrain
+
+HOST = "kubernetes.io/hostname"
+# The topology that Koordinator looks at, and its layer of nodes, which needs no label.
+_IN_USE, _NODES = "default", "NodeTopologyLayer"
+
+
+class Ground:
+    """All that declares domains, and the layouts made from it."""
+
+    def __init__(self, index: NodeIndex) -> None:
+        self._index = index
+        self._hypernodes: dict[str, HyperNode] = {}
+        self._levels: dict[str, list[str]] = {}
+        self._layers: dict[str, list[Object]] = {}
+        self._layouts: dict[Terrain, Layout] = {}
+
+    def put(self, kind: Kind, obj: Object) -> None:
+        """Learn of an object that declares domains."""
+        spec: Object = obj.get("spec") or {}
+        if kind.name == "HyperNode":
+            declared = read_hypernode(obj)
+            if self._hypernodes.get(declared.name) == declared:
+                return
+            self._hypernodes[declared.name] = declared
+        elif kind.name == "Topology":
+            self._levels[name_of(obj)] = [
+                level["nodeLabel"] for level in spec.get("levels") or () if level.get("nodeLabel")
+            ]
+        else:
+            self._layers[name_of(obj)] = spec.get("networkTopologySpec") or []
+        self._layouts.clear()
+
+    def drop(self, kind: Kind, name: str) -> None:
+        """Forget such an object."""
+        if kind.name == "HyperNode":
+            self._hypernodes.pop(name, None)
+        elif kind.name == "Topology":
+            self._levels.pop(name, None)
+        else:
+            self._layers.pop(name, None)
+        self._layouts.clear()
+
+    def layout(self, terrain: Terrain) -> Layout:
+        """The domains of one sort over the nodes as they are."""
+        known = self._layouts.get(terrain)
+        if known is None or known.version != self._index.version:
+            known = self._layouts[terrain] = Layout(self._build(terrain), self._index)
+        return known
+
+    def _build(self, terrain: Terrain) -> Forest:
+        labels = {name: self._index.labels(slot) for name, slot in self._index.slots.items()}
+        if terrain == HYPERNODES:
+            return build_forest(self._hypernodes.values(), labels)
+        if terrain[0] == KAI:
+            return build_label_forest(self._levels.get(terrain[1], []), labels)
+        if terrain[0] == KOORDINATOR:
+            layers = self._climb()
+            titles = {label: layer for layer, label in layers}
+            keys = [label for _, label in reversed(layers)]
+            return build_label_forest(keys, labels, titles)
+        return build_label_forest([key for key in terrain[1:] if key], labels)
+
+    def _climb(self) -> list[tuple[str, str]]:
+        """Koordinator's layers and their labels, from nodes upwards."""
+        chosen = min(self._layers, key=lambda name: (name != _IN_USE, name), default="")
+        left = {layer.get("topologyLayer", ""): layer for layer in self._layers.get(chosen, ())}
+        found, name = [], _NODES
+        while name in left:
+            layer = left.pop(name)
+            label = next(iter(layer.get("labelKey") or ()), HOST if name == _NODES else "")
+            if label:
+                found.append((name, label))
+            name = layer.get("parentTopologyLayer") or ""
+        return found

@@ -1,0 +1,56 @@
+"""Words for gangs that wait: what a pod and its group are told."""
+
+from collections.abc import Iterable
+
+from kohort.placement.fitting import Fit
+from kohort.placement.wording import describe_fit
+from kohort.simulator.scheduling.gangs.adapters import GROUPS
+from kohort.simulator.scheduling.gangs.membership import SCHEDULERS
+from kohort.simulator.scheduling.gangs.requests import GangKey, GangSpec
+from kohort.simulator.scheduling.gangs.roster import Gang
+
+FITS_TOLD_MAX = 3
+
+
+def describe_missing(key: GangKey, *, is_served: bool) -> str:
+    """Why a pod waits whose gang does not exist."""
+    groups = [group for (group, _), (dialect, _) in GROUPS.items() if dialect == key.dialect]
+    if not is_served:
+        return f"pod group {key.name} cannot exist: PodGroup of {groups[0]} is not served"
+    return f'podgroup "{key.namespace}/{key.name}" not found'
+
+
+def describe_absence(scheduler: str) -> str:
+    """Why a pod waits whose scheduler is not there."""
+    return f"no scheduler {scheduler} is here: the kinds of {SCHEDULERS[scheduler]} are not served"
+
+
+def describe_failure(gang: Gang, spec: GangSpec, detail: str) -> str:
+    """How far a gang is, and what it lacks."""
+    waiting, total = len(gang.waiting), len(gang.waiting) + len(gang.placed) + len(gang.done)
+    counts = [
+        (waiting, "Pending"),
+        (len(gang.placed) - len(gang.running), "Bound"),
+        (len(gang.running), "Running"),
+        (gang.succeeded(), "Succeeded"),
+    ]
+    shown = "".join(f", {count} {state}" for count, state in counts if count)
+    return (
+        f"{waiting}/{total} tasks in gang unschedulable: pod group is not ready{shown}, "
+        f"{spec.minimum} minAvailable; {detail}"
+    )
+
+
+def describe_fits(fits: Iterable[Fit], kept_for: str) -> str:
+    """What the best domains lack, the nearest first."""
+    told = list(fits)
+    if not told:
+        lines = ["no domain has a tier as near as asked for"]
+    elif all(fit.fits for fit in told):
+        lines = ["the subgroups do not fit together"]
+    else:
+        shown = [fit for fit in told if not fit.fits][-FITS_TOLD_MAX:]
+        lines = [describe_fit(fit, names=False) for fit in shown]
+    if kept_for:
+        lines.append(f"nodes are kept for {kept_for}, which was passed over too often")
+    return "; ".join(lines)
