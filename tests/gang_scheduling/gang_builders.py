@@ -58,7 +58,11 @@ def racks(*racks: Iterable[str]) -> list[Raw]:
 def pod(name: str, gpus: int = 1, group: str = "", labels: Raw | None = None, **spec: Any) -> Raw:
     """A pod of a Volcano group that asks for GPUs; spec fields by keyword."""
     requests = {GPU: str(gpus)} if gpus else {}
-    container = {"name": "main", "image": "server:1", "resources": {"requests": requests}}
+    container = {
+        "name": "main",
+        "image": "server:1",
+        "resources": {"requests": requests, "limits": requests},
+    }
     annotations = {GROUP: group} if group else {}
     return {
         "apiVersion": "v1",

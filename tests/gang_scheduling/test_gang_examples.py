@@ -5,6 +5,7 @@ from gang_builders import hypernode, named, node, pod
 from gang_world import SOFT, GangWorld, hard
 
 from kohort.apis.gangs.definitions.volcano import HYPER_NODE, POD_GROUP, QUEUE
+from kohort.cluster.errors import Conflict
 from kohort.simulator.kinds import NODE, POD
 from kohort.simulator.steps import Bind
 
@@ -194,17 +195,11 @@ def test_a_refused_bind_leaves_no_trace_and_is_tried_again():
     step = made.scheduler.step("gangs", made, made.moment())
     second = [action for action in step.actions if isinstance(action, Bind)][1]
     made.carry_out(step.actions[0])
-    made.scheduler.refused("gangs", second, _conflict())
+    made.scheduler.refused("gangs", second, Conflict("no"))
     made.settle()
     made.put(NODE, node("other"))
     made.settle()
     assert made.placed() == {"g-0": "n0", "g-1": "n0"}
-
-
-def _conflict():
-    from kohort.cluster.errors import Conflict
-
-    return Conflict("no")
 
 
 def test_at_rest_nothing_is_written():
