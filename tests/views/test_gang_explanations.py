@@ -66,6 +66,12 @@ def test_the_best_domain_of_each_tier_is_told_and_what_it_lacks():
     assert "8 nvidia.com/gpu" in text
 
 
+def test_what_members_say_already_is_not_said_twice():
+    said = take().troubles[0].message
+    lines = explain_gangs(take(), gather(make_group(message=said)))
+    assert lines[0] == f"group 0: PodGroup {GANG} is Inqueue"
+
+
 def test_it_is_told_that_soft_would_have_placed_it():
     assert "mode soft would place it" in explain_gangs(take(), gather(make_group()))[-1]
     soft = explain_gangs(take(Pack(Strength.SOFT, 1)), gather(make_group()))

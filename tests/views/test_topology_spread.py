@@ -1,10 +1,12 @@
 """How one workload is spread over the domains of a cluster."""
 
+from dataclasses import replace
+
 from scenes import NOW, Scene, make_lws
 from topology_scenes import make_hypernodes, make_nodes
 
 from kohort.cli.render.topologies import write_spread
-from kohort.model.placement import Pack, Strength
+from kohort.model.placement import Pack, PlacementPolicy, Strength
 from kohort.views.topology.atlas import draw_atlas
 from kohort.views.topology.spread import describe_pack, make_spread
 
@@ -29,9 +31,12 @@ def seat(nodes: dict[str, str]) -> Scene:
     return Scene((2, 2), unready=unready, lws=make_lws(groups=2))
 
 
-def spread_of(nodes: dict[str, str], hypernodes: bool = True):
+def spread_of(nodes: dict[str, str], hypernodes: bool = True, pack: Pack | None = None):
     atlas = draw_atlas(make_nodes(), (), make_hypernodes() if hypernodes else ())
-    return make_spread(seat(nodes).picture(), atlas)
+    picture = seat(nodes).picture()
+    workload = replace(picture.reading.workload, placement=PlacementPolicy(pack))
+    picture = replace(picture, reading=replace(picture.reading, workload=workload))
+    return make_spread(picture, atlas)
 
 
 def test_each_group_has_the_smallest_domain_that_holds_it():
@@ -65,6 +70,19 @@ def test_members_without_a_node_are_named():
     assert "  group 0   1 of 3 members within gpu-00, tier 0 (host)" in lines
     assert "    waiting for a node: llama-0-1, llama-0-2" in lines
     assert "  group 1   no member has a node" in lines
+
+
+def test_a_group_that_is_wider_than_asked_for_is_marked():
+    hard = spread_of(NODES, pack=Pack(Strength.HARD, 1))
+    assert [group.is_too_wide for group in hard.groups] == [False, True]
+    lines = write_spread(hard, NOW)
+    assert lines[1] == "  asked     hard: within tier 1 (rack)"
+    assert [line for line in lines if line.endswith("! wider than asked for")] == [
+        "  group 1   3 of 3 members within spine-0, tier 2 (spine)   ! wider than asked for"
+    ]
+    soft = spread_of(NODES, pack=Pack(Strength.SOFT, 1))
+    assert not any(group.is_too_wide for group in soft.groups)
+    assert spread_of(NODES, pack=Pack(Strength.HARD, tier_name="rack")).groups[1].is_too_wide
 
 
 def test_labels_of_nodes_stand_in_where_there_are_no_hypernodes():

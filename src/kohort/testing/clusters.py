@@ -54,14 +54,23 @@ class Cluster:
 
 @contextmanager
 def start_cluster(
-    *, nodes: int = 8, gpus_per_node: int = 8, racks: int = 2, speed: float = 100.0
+    *,
+    nodes: int = 8,
+    gpus_per_node: int = 8,
+    racks: int = 2,
+    speed: float = 100.0,
+    spines: int = 0,
+    gang: str = "",
 ) -> Iterator[Cluster]:
     """Start a cluster, and stop it when the block ends.
 
     ``speed`` divides the delays of the simulated parts: at 100, a pod that takes
-    two seconds to start is ready in twenty milliseconds.
+    two seconds to start is ready in twenty milliseconds. ``gang`` names a scheduler
+    that places pods together, such as ``volcano``: its kinds are served then.
     """
     _check(nodes=nodes, gpus_per_node=gpus_per_node, racks=racks, speed=speed)
+    if not 0 <= spines <= racks:
+        raise ValueError(f"spines must be from 0 to the number of racks, not {spines}")
     from kohort.simulator.embedded import EmbeddedOptions
     from kohort.simulator.hosting.identity import make_identity
     from kohort.simulator.hosting.kubeconfig import Kubeconfig
@@ -74,6 +83,8 @@ def start_cluster(
         nodes=nodes,
         gpus_per_node=gpus_per_node,
         racks=min(racks, max(nodes, 1)),
+        spines=min(spines or (1 if gang else 0), max(nodes, 1)),
+        gang=gang,
         speed=speed,
     )
     with TemporaryDirectory(prefix="kohort-") as folder, _running(options) as port:

@@ -100,7 +100,9 @@ def _wish(arguments: argparse.Namespace) -> Wish:
     nodes, racks = arguments.nodes, arguments.racks
     if racks is not None and nodes and racks > nodes:
         raise UsageError(f"{racks} racks cannot be filled with {_count(nodes, 'node')}")
-    gang = _read_gang(arguments.gang)
+    gang = arguments.gang
+    if gang:
+        _check_gang(arguments)
     spines = arguments.spines or (1 if gang else 0)
     _check_spines(spines, racks or max(1, min(2, nodes)))
     if arguments.sample and arguments.no_operator:
@@ -123,10 +125,12 @@ def _wish(arguments: argparse.Namespace) -> Wish:
     )
 
 
-def _read_gang(name: str) -> str:
+def _check_gang(arguments: argparse.Namespace) -> None:
     from kohort.cli.processes.dialects import check_gang
 
-    return check_gang(name) if name else ""
+    check_gang(arguments.gang, arguments.carrier)
+    if arguments.no_operator:
+        raise UsageError("--gang tells the operator whose gangs to make: leave out --no-operator")
 
 
 def _check_spines(spines: int, racks: int) -> None:

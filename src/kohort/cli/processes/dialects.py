@@ -17,8 +17,8 @@ from kohort.cluster.places import HOST, RACK, SPINE
 TIERS = Tiers((Tier(0, "host", HOST), Tier(1, "rack", RACK), Tier(2, "spine", SPINE)), True)
 
 
-def check_gang(name: str) -> str:
-    """The name of a dialect, if there is one; empty is none."""
+def check_gang(name: str, carrier: str) -> None:
+    """Refuse the name of a dialect that nobody speaks, or that the carrier cannot be told."""
     from kohort.controller.running.gangs import find_known
 
     known = find_known()
@@ -26,7 +26,8 @@ def check_gang(name: str) -> str:
         raise UsageError(
             f"--gang {name}: unknown scheduler{suggest(name, known)}; known: {', '.join(known)}"
         )
-    return name
+    if carrier != "pods" and any(gang.marks_first for gang in find_gangs(name)):
+        raise UsageError(f"--gang {name} needs pods that the operator makes itself: --carrier pods")
 
 
 def find_gangs(name: str) -> tuple[Dialect, ...]:

@@ -6,7 +6,7 @@ on the raw objects of any cluster: the answer is what that scheduler would say, 
 another one a good guess. What the scheduler in use says itself stands beside it.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from kohort.apis.gangs.definitions.volcano import POD_GROUP
@@ -85,7 +85,8 @@ def _find_gang(pod: Object, known: Sequence[Dialect]) -> tuple[Dialect, str] | N
 
 
 def _explain(picture: Picture, evidence: Evidence, found: _Waiting) -> Iterator[str]:
-    yield f"group {found.group.ordinal}: {_describe_object(evidence, found)}"
+    told = {trouble.message for trouble in picture.troubles}
+    yield f"group {found.group.ordinal}: {_describe_object(evidence, found, told)}"
     missing = found.group.size - len(found.members)
     gangs = picture.plan.gangs if picture.plan else ()
     minima = {gang.ordinal: gang.minimum for gang in gangs}
@@ -99,14 +100,14 @@ def _explain(picture: Picture, evidence: Evidence, found: _Waiting) -> Iterator[
         yield "nodes may not be read, so room was not counted"
         return
     pack = picture.reading.workload.placement.pack if picture.reading else None
-    told = explain(
+    fits = explain(
         evidence.nodes,
         evidence.pods,
         evidence.hypernodes,
         found.members,
         Wish(pack, needed, _find_levels(evidence)),
     )
-    yield from describe(told)
+    yield from describe(fits)
 
 
 def _find_levels(evidence: Evidence) -> tuple[str, ...]:
@@ -116,7 +117,7 @@ def _find_levels(evidence: Evidence) -> tuple[str, ...]:
     return tuple(k for k in _LEVELS if any(k in labels_of(node) for node in evidence.nodes))
 
 
-def _describe_object(evidence: Evidence, found: _Waiting) -> str:
+def _describe_object(evidence: Evidence, found: _Waiting, told: Collection[str]) -> str:
     if not found.dialect.kinds:
         return f"gang {found.name} of {found.dialect.name}, which keeps no object for it"
     kind = found.dialect.kinds[0]
@@ -132,18 +133,19 @@ def _describe_object(evidence: Evidence, found: _Waiting) -> str:
         )
     status = obj.get("status") or {}
     words = [f"{what} is {status['phase']}" if status.get("phase") else what]
-    words += _find_objections(obj, kind, evidence)
+    if kind == POD_GROUP:
+        words += _judge_queue(obj, evidence)
+    # What its members say already is not said twice.
+    words += [f"its scheduler says: {text}" for text in _find_objections(obj) if text not in told]
     return "; ".join(words)
 
 
-def _find_objections(obj: Object, kind: Kind, evidence: Evidence) -> Iterator[str]:
-    if kind == POD_GROUP:
-        yield from _judge_queue(obj, evidence)
+def _find_objections(obj: Object) -> Iterator[str]:
     for condition in (obj.get("status") or {}).get("conditions") or ():
         name, is_true = condition.get("type"), condition.get("status") == "True"
         says_no = (name == "Unschedulable" and is_true) or (name in _SCHEDULED and not is_true)
         if says_no and condition.get("message"):
-            yield f"its scheduler says: {condition['message']}"
+            yield condition["message"]
 
 
 def _judge_queue(obj: Object, evidence: Evidence) -> Iterator[str]:
