@@ -195,7 +195,8 @@ class GangScheduling:
     ) -> list[Action]:
         """Tell those who wait why, and remember it for the gang's own status."""
         gang.reason = gang.message = ""
-        if spec is not None and gang.count() >= spec.minimum and self._session.forget(gang.key):
+        is_done = spec is not None and gang.count() >= spec.minimum
+        if (is_done or not gang.waiting) and self._session.forget(gang.key):
             self.wake()
         if refusal is None:
             return []

@@ -7,13 +7,13 @@ ask for the same as one that failed are not tried at all.
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kohort.placement.fitting import fit_tiers
 from kohort.placement.layout import Layout
 from kohort.placement.packing import RoomTrial
 from kohort.placement.searching import Trial, find_seats
-from kohort.placement.units import Seat, Unit
+from kohort.placement.units import EVERYWHERE, Seat, Unit
 from kohort.simulator.scheduling.demands import Demand
 from kohort.simulator.scheduling.explain import explain
 from kohort.simulator.scheduling.gangs.building import NOT_ENOUGH_RESOURCES, Builder, Refusal
@@ -166,13 +166,20 @@ class Session:
         return placed
 
     def _explain(self, gang: Gang, unit: Unit, layout: Layout, pods: list[Demand]) -> str:
+        """Why there is no place: for want of room, or because of others."""
+        bare = tuple(replace(batch, mask=EVERYWHERE) for batch in unit.all_batches())
+        alone = Unit(bare, unit.needed, unit.window, unit.pinned)
+        fits = list(fit_tiers(layout, alone))
         kept = self.fairness.find_kept(gang)
-        fits = list(fit_tiers(layout, unit))
-        if fits and all(fit.fits for fit in fits):
-            minding = next((pod for pod in pods if pod.ports or not pod.terms.is_empty), None)
-            if minding is not None:
-                return explain(minding, self._ledger)
-        return describe_fits(fits, kept.key.name if kept else "")
+        if not any(fit.fits for fit in fits):
+            return describe_fits(fits)
+        if kept is not None:
+            return f"nodes are kept for {kept.key.name}, which was passed over too often"
+        ledger = self._ledger
+        for pod in pods:
+            if pod.ports or not pod.terms.is_empty or ledger.holders.forbidden(pod):
+                return explain(pod, ledger)
+        return "its subgroups do not fit together into a domain"
 
     def _mask_for(self, gang: Gang) -> Callable[[Demand], int]:
         kept = self.fairness.find_kept(gang)

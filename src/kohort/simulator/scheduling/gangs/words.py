@@ -41,16 +41,7 @@ def describe_failure(gang: Gang, spec: GangSpec, detail: str) -> str:
     )
 
 
-def describe_fits(fits: Iterable[Fit], kept_for: str) -> str:
+def describe_fits(fits: Iterable[Fit]) -> str:
     """What the best domains lack, the nearest first."""
-    told = list(fits)
-    if not told:
-        lines = ["no domain has a tier as near as asked for"]
-    elif all(fit.fits for fit in told):
-        lines = ["the subgroups do not fit together"]
-    else:
-        shown = [fit for fit in told if not fit.fits][-FITS_TOLD_MAX:]
-        lines = [describe_fit(fit, names=False) for fit in shown]
-    if kept_for:
-        lines.append(f"nodes are kept for {kept_for}, which was passed over too often")
-    return "; ".join(lines)
+    told = [describe_fit(fit, names=False) for fit in fits]
+    return "; ".join(told[-FITS_TOLD_MAX:]) or "no domain has a tier as near as asked for"
