@@ -3,9 +3,11 @@ This is where two lists of answers are compared, and each difference gets a path
 """
 
 import json
+from collections.abc import Iterable
 from typing import Any
 
 from conformance_cases import Answer
+from normalise import sort_causes
 
 _MISSING = object()
 
@@ -16,6 +18,25 @@ def find_differences(expected: list[Answer], found: list[Answer]) -> list[str]:
         f"{path}: expected {_show(wanted)}, got {_show(got)}"
         for path, wanted, got in compare(expected, found)
     ]
+
+
+def find_surprises(expected: list[Answer], found: list[Answer], known: Iterable[str]) -> list[str]:
+    """Differences that are not known by their path, and known ones that are none."""
+    lines = find_differences(expected, found)
+    new = [line for line in lines if not any(line.startswith(path) for path in known)]
+    gone = [path for path in known if not any(line.startswith(path) for line in lines)]
+    return [*new, *(f"{path}: this difference no longer exists" for path in gone)]
+
+
+def ignore_order(answers: list[Answer]) -> list[Answer]:
+    """The answers with causes in a fixed order: a real server goes through maps in any."""
+    return [_ignore_order(answer) for answer in answers]
+
+
+def _ignore_order(answer: Answer) -> Answer:
+    body = answer.get("body")
+    causes = (body.get("details") or {}).get("causes") if isinstance(body, dict) else None
+    return {**answer, "body": sort_causes(body)} if causes and len(causes) > 1 else answer
 
 
 def compare(expected: Any, found: Any, path: str = "") -> list[tuple[str, Any, Any]]:

@@ -40,7 +40,7 @@ class Normaliser:
         """The answer, fit for comparison."""
         self._learn(value)
         value = self._walk(value, "")
-        return _sort_causes(value) if self._unordered else value
+        return sort_causes(value) if self._unordered else value
 
     def _placeholder(self, sort: str, value: str) -> str:
         known = self._seen.setdefault(sort, {})
@@ -138,7 +138,7 @@ def _once(causes: list[Any]) -> list[Any]:
     return [cause for index, cause in enumerate(causes) if cause not in causes[:index]]
 
 
-def _sort_causes(status: Any) -> Any:
+def sort_causes(status: Any) -> Any:
     """The status with its causes in a fixed order, and without the message that lists them."""
     causes = (status.get("details") or {}).get("causes") if isinstance(status, dict) else None
     if not causes:

@@ -187,6 +187,18 @@ async def test_what_was_just_written_is_not_written_again_on_an_old_view():
     assert cluster.patches == 1
 
 
+@pytest.mark.parametrize("is_deleted", [True, False])
+async def test_what_is_shown_stays_trusted_when_the_secret_is_lost(is_deleted: bool):
+    cluster = make_cluster()
+    await ensure_namespace(cluster, "lab")
+    before = renew_material(None, NAMES, NOW, BRIEF)
+    if not is_deleted:
+        await cluster.create(SECRET.kind, "lab", EMPTY)
+    made = await ensure_secret(cluster, SECRET, NAMES, NOW, BRIEF, before.ca)
+    assert made.ca.endswith(before.ca)
+    assert made.ca != before.ca
+
+
 async def test_a_secret_that_is_deleted_comes_back():
     cluster = make_cluster()
     keeper, _ = make_keeper(cluster, SetTime())

@@ -38,6 +38,7 @@ class AuditLog:
     writes: Counter[str] = field(default_factory=Counter)  # of the operator: verb and resource
     asked: list[Asked] = field(default_factory=list)  # of the operator
     written: set[str] = field(default_factory=set)  # versions that the operator's writes led to
+    failed: list[str] = field(default_factory=list)  # of anybody: what the server could not do
     deleted: set[str] = field(default_factory=set)  # uids of what the operator deleted
     _offset: int = 0
     _versions: dict[str, set[str]] = field(default_factory=dict)
@@ -71,10 +72,13 @@ class AuditLog:
 
     def _judge(self, entry: Entry) -> str:
         is_known = self._note_version(entry)
+        status = entry.get("responseStatus") or {}
+        if status.get("code", 0) >= 500:
+            self.failed.append(f"{entry['verb']} {entry['requestURI']}: {status.get('message')}")
         if entry["user"]["username"] != OPERATOR:
             return ""
         target = entry.get("objectRef") or {}
-        code = (entry.get("responseStatus") or {}).get("code")
+        code = status.get("code")
         if entry["verb"] not in ("get", "list", "watch"):
             self._note_write(entry, target, code)
         if code == 403 and not _is_refused_by_admission(entry):

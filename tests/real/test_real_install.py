@@ -19,7 +19,8 @@ async def test_one_command_is_enough_on_a_bare_cluster(tmp_path_factory):
         words = ("--install", "--webhook-port", str(port))
         controller = Controller(plane.kubeconfig, url, log, *words)
         try:
-            eventually(lambda: read_holder(plane) and controller.is_ready(), log.read_text)
+            eventually("somebody leads", lambda: read_holder(plane), log.read_text)
+            controller.wait_until_ready()
             async with connect(plane.kubeconfig) as cluster, Driver(cluster) as driver:
                 await bring_up(driver, make_lws(groups=2))
         finally:

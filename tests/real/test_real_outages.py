@@ -33,7 +33,7 @@ async def end_rollout(driver: Driver, counts: list[int]) -> None:
 async def test_another_replica_goes_on_when_the_leader_is_killed(site):
     log = site.plane.folder / "log" / "first"
     first = Controller(site.kubeconfig, site.service.url, log, *QUICK_LEASE)
-    eventually(lambda: read_holder(site.plane), first.log.read_text)
+    eventually("somebody leads", lambda: read_holder(site.plane), first.log.read_text)
     leader, counts = read_holder(site.plane), []
     with controllers(site.plane, site.service, site.kubeconfig, words=QUICK_LEASE) as (second,):
         site.service.backends = [first.port, second.port]
@@ -67,7 +67,9 @@ async def test_at_rest_only_the_lease_is_written(site):
             await driver.until(lambda: driver.is_available("y"))
             # What earlier tests left behind is still being taken down by its namespace.
             mine = {driver.namespace}
-            await asyncio.to_thread(eventually, lambda: namespaces(site.plane) == mine, str)
+            await asyncio.to_thread(
+                eventually, "only this is left", lambda: namespaces(site.plane) == mine
+            )
             await renewals(site.audit, 3)
             site.audit.writes.clear()
             await renewals(site.audit, 15)

@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-READY_SECONDS_MAX = 120.0
+READY_SECONDS_MAX = 300.0  # for a machine that has much else to do
 _POLL_SECONDS = 0.1
 _TIMEOUT_SECONDS = 20.0
 

@@ -24,7 +24,7 @@ from tools.controlplane.processes import find_process, start_process, stop_proce
 
 ORDER = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok")
 NODES = 20
-RESTART_SECONDS_MAX = 30.0
+RESTART_SECONDS_MAX = 120.0
 STAY_SECONDS = 1.0
 USERS = ("admin", "kube-controller-manager", "kube-scheduler", "kwok")
 
@@ -95,7 +95,7 @@ def install_crds(folder: Path, files: Sequence[Path]) -> None:
     """Apply files with definitions of kinds, and wait until all are served."""
     named = [word for path in files for word in ("-f", str(path))]
     _kubectl(folder, "apply", "--server-side", *named)
-    _kubectl(folder, "wait", "--for=condition=Established", "--timeout=120s", *named)
+    _kubectl(folder, "wait", "--for=condition=Established", "--timeout=300s", *named)
 
 
 def _kubectl(folder: Path, *words: str) -> None:

@@ -145,7 +145,7 @@ class Keeper:
         if self._may_write():
             now = self._time.now()
             return await ensure_secret(
-                self._cluster, places.secret, places.names, now, self._lifetimes
+                self._cluster, places.secret, places.names, now, self._lifetimes, self.ca
             )
         found = self._secrets.find((places.secret.namespace, places.secret.name))
         material = read_secret(found.decode()) if found is not None else None

@@ -51,11 +51,12 @@ async def ensure_secret(
     names: Collection[str],
     now: datetime,
     lifetimes: Lifetimes = LIFETIMES,
+    trusted: str = "",  # the authority of what is shown now, should the Secret have lost it
 ) -> Material:
     """Material that needs nothing, in the Secret, whoever made it."""
     for _ in range(ATTEMPTS_MAX):
         try:
-            return await _ensure_once(cluster, address, names, now, lifetimes)
+            return await _ensure_once(cluster, address, names, now, lifetimes, trusted)
         except Conflict:
             continue
     raise Conflict(f"somebody else keeps writing the Secret {address.namespace}/{address.name}")
@@ -67,12 +68,15 @@ async def _ensure_once(
     names: Collection[str],
     now: datetime,
     lifetimes: Lifetimes,
+    trusted: str,
 ) -> Material:
+    # What is shown stays trusted until something new is shown, whatever became of the Secret.
+    shown = Material(trusted, "", "", "") if trusted else None
     try:
         secret = await cluster.read(address)
     except NotFound:
-        return await _create(cluster, address, renew_material(None, names, now, lifetimes))
-    old = read_secret(secret)
+        return await _create(cluster, address, renew_material(shown, names, now, lifetimes))
+    old = read_secret(secret) or shown
     if old is not None and judge_material(old, names, now, lifetimes) is Need.NOTHING:
         return old
     made = renew_material(old, names, now, lifetimes)

@@ -1,0 +1,53 @@
+"""
+A case on two servers: a real one and ours, several cases at a time.
+
+Each case has a namespace and a group of its own, so cases do not meet.
+"""
+
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+
+from conformance_cases import Answer, Case
+from conformance_client import Client
+from conformance_running import run_case
+
+SIDE_BY_SIDE = 6
+CASE_SECONDS_MAX = 900.0
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """What both servers answered to a case."""
+
+    real: list[Answer]
+    ours: list[Answer]
+
+
+class PairRuns:
+    """Sends cases to both servers from the moment it is made."""
+
+    def __init__(
+        self, real: Callable[[], Client], ours: Callable[[], Client], cases: Sequence[Case]
+    ) -> None:
+        self._connect = (real, ours)
+        self._own = threading.local()  # one connection to each server for each thread
+        self._pool = ThreadPoolExecutor(SIDE_BY_SIDE)
+        self._futures: dict[str, Future[Pair]] = {
+            case.name: self._pool.submit(self._run, case) for case in cases
+        }
+
+    def wait_for(self, case: Case) -> Pair:
+        """The answers to a case."""
+        return self._futures[case.name].result(CASE_SECONDS_MAX)
+
+    def close(self) -> None:
+        """Send no more cases."""
+        self._pool.shutdown(cancel_futures=True)
+
+    def _run(self, case: Case) -> Pair:
+        if not hasattr(self._own, "clients"):
+            self._own.clients = tuple(connect() for connect in self._connect)
+        real, ours = self._own.clients
+        return Pair(run_case(real, case, keeps_namespace=True), run_case(ours, case))

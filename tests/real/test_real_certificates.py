@@ -1,0 +1,121 @@
+"""Certificates are made anew under load, and no request is refused for that."""
+
+import asyncio
+import json
+import ssl
+from base64 import b64decode, b64encode
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
+from functools import partial
+
+import pytest
+from cluster_driver import Driver, make_lws
+from operator_processes import NAMESPACE, Controller, controllers, eventually
+
+from kohort.apis.leaderworkerset.labels import KIND as LWS
+from kohort.cluster.errors import ClusterError
+from kohort.cluster.http import connect
+from real_plane import Plane
+
+pytestmark = pytest.mark.real
+SECRET = "lws-webhook-server-cert"
+BROKEN = b64encode(b"this is no key").decode()
+AFTERWARDS = 40  # requests with the new certificate
+
+
+class Load:
+    """Creates, of which every fourth is stored; the others are only rehearsed."""
+
+    def __init__(self, driver: Driver) -> None:
+        self.count, self.refused = 0, []
+        self._driver = driver
+
+    async def run(self) -> None:
+        """Ask for ever."""
+        while True:
+            lws = make_lws(f"load-{self.count}", groups=1, size=1)
+            create = (
+                self._driver.cluster.rehearse if self.count % 4 else self._driver.cluster.create
+            )
+            try:
+                await create(LWS, self._driver.namespace, lws)
+            except ClusterError as error:
+                self.refused.append(str(error))
+            self.count += 1
+            await asyncio.sleep(0.1)
+
+    async def go_on(self) -> None:
+        """Return after some more requests."""
+        wanted = self.count + AFTERWARDS
+        async with asyncio.timeout(180):
+            while self.count < wanted:
+                await asyncio.sleep(0.1)
+
+
+@asynccontextmanager
+async def under_load(driver: Driver) -> AsyncIterator[Load]:
+    """Creates go on until the block ends."""
+    load = Load(driver)
+    task = asyncio.create_task(load.run())
+    try:
+        yield load
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+def spoil_serving(plane: Plane) -> None:
+    """A key that cannot be used: the serving certificate is made anew."""
+    patch_secret(plane, {"tls.key": BROKEN})
+
+
+def spoil_authority(plane: Plane) -> None:
+    """An authority that can sign no more: all is made anew."""
+    patch_secret(plane, {"ca.key": BROKEN})
+
+
+def delete_secret(plane: Plane) -> None:
+    """What people do to have all made anew."""
+    plane.kubectl("delete", "secret", SECRET, "-n", NAMESPACE)
+
+
+def patch_secret(plane: Plane, data: dict[str, str]) -> None:
+    patch = json.dumps({"data": data})
+    plane.kubectl("patch", "secret", SECRET, "-n", NAMESPACE, "--type=merge", "-p", patch)
+
+
+def read_certificate(plane: Plane) -> str:
+    """What the Secret says that replicas show."""
+    words = ("get", "secret", SECRET, "-n", NAMESPACE, "-o", "json", "--ignore-not-found")
+    data = json.loads(plane.kubectl(*words) or "{}").get("data") or {}
+    return b64decode(data.get("tls.crt", "")).decode()
+
+
+def is_shown(plane: Plane, replicas: list[Controller], old: str) -> bool:
+    """Whether all replicas show a new certificate."""
+    wanted = read_certificate(plane)
+    shown = {ssl.get_server_certificate(("127.0.0.1", each.port)) for each in replicas}
+    return wanted not in ("", old) and shown == {wanted}
+
+
+@pytest.fixture(scope="module")
+def replicas(site) -> Iterator[list[Controller]]:
+    with controllers(site.plane, site.service, site.kubeconfig, 2) as both:
+        yield both
+
+
+@pytest.mark.parametrize("spoil", [spoil_serving, spoil_authority, delete_secret])
+async def test_new_certificates_cost_no_request(site, replicas, spoil: Callable[[Plane], None]):
+    async with connect(site.plane.kubeconfig) as cluster, Driver(cluster) as driver:
+        async with under_load(driver) as load:
+            await load.go_on()
+            old = read_certificate(site.plane)
+            site.audit.read()
+            site.audit.failed.clear()
+            spoil(site.plane)
+            claim = partial(is_shown, site.plane, replicas, old)
+            await asyncio.to_thread(eventually, "all show a new certificate", claim)
+            await load.go_on()
+        assert not load.refused
+    assert not site.audit.read_breaches()
+    assert not [failure for failure in site.audit.failed if "webhook" in failure]
