@@ -2,17 +2,19 @@
 
 from dataclasses import replace
 
-from scenes import NOW, Scene, make_lws
+from scenes import NOW, Scene, ago, make_lws
 from topology_scenes import make_hypernodes, make_nodes, make_pod
 
 from kohort.apis.gangs.definitions.volcano import POD_GROUP
 from kohort.apis.gangs.dialects.volcano import GROUP_NAME, VOLCANO
 from kohort.cli.render.explanations import write_explanation
+from kohort.cli.render.trees import write_tree
 from kohort.cluster.objects import Object
 from kohort.model.placement import Pack, PlacementPolicy, Strength
 from kohort.views.explain import explain
 from kohort.views.picture import Picture
 from kohort.views.topology.gangs import Evidence, explain_gangs, find_dialects
+from kohort.views.tree import make_tree
 
 HARD = Pack(Strength.HARD, 1)
 GANG = "llama-0-abc"
@@ -58,7 +60,7 @@ def make_group(phase: str = "Inqueue", message: str = "", **spec) -> Object:
 def test_the_best_domain_of_each_tier_is_told_and_what_it_lacks():
     lines = explain_gangs(take(), gather(make_group(message="3/3 tasks unschedulable")))
     assert lines[0] == (
-        f"group 0: PodGroup {GANG} is Inqueue; its scheduler says: 3/3 tasks unschedulable"
+        f"group 0: PodGroup {GANG}; phase Inqueue; its scheduler says: 3/3 tasks unschedulable"
     )
     text = "\n".join(lines)
     assert "3 of 3 members wait for a node" in text
@@ -69,7 +71,7 @@ def test_the_best_domain_of_each_tier_is_told_and_what_it_lacks():
 def test_what_members_say_already_is_not_said_twice():
     said = take().troubles[0].message
     lines = explain_gangs(take(), gather(make_group(message=said)))
-    assert lines[0] == f"group 0: PodGroup {GANG} is Inqueue"
+    assert lines[0] == f"group 0: PodGroup {GANG}; phase Inqueue"
 
 
 def test_it_is_told_that_soft_would_have_placed_it():
@@ -80,7 +82,7 @@ def test_it_is_told_that_soft_would_have_placed_it():
 
 def test_a_group_that_was_lost_is_missed():
     line = explain_gangs(take(), gather(None))[0]
-    assert line.startswith(f"group 0: PodGroup {GANG} does not exist")
+    assert line.startswith(f"group 0: PodGroup {GANG}; it does not exist")
     line = explain_gangs(take(), gather(None, objects={}))[0]
     assert "podgroups.scheduling.volcano.sh is not served" in line
 
@@ -90,6 +92,17 @@ def test_a_queue_that_lets_nobody_in_is_named():
     assert "queue default is Closed and lets nobody in" in closed[0]
     absent = explain_gangs(take(), gather(make_group("Pending", queue="gold")))
     assert "queue gold does not exist" in absent[0]
+
+
+def test_room_is_not_counted_before_somebody_looks_for_it():
+    closed = gather(make_group("Pending"), {"status": {"state": "Closed"}})
+    assert len(explain_gangs(take(), closed)) == 1
+
+
+def test_a_scheduler_that_does_not_know_the_gang_is_named():
+    other = replace(VOLCANO, scheduler="vulcan")
+    line = explain_gangs(take(), gather(make_group(), dialects=(other,)))[0]
+    assert "members name scheduler volcano and not vulcan: does it know such gangs?" in line
 
 
 def test_too_much_for_the_queue_or_for_the_cluster_is_told():
@@ -111,10 +124,24 @@ def test_nothing_is_said_where_nobody_waits_in_a_gang():
     assert explain_gangs(Scene().picture(), gather(None)) == ()
 
 
+def lose(message: str) -> Picture:
+    condition = {
+        "type": "TopologyDegraded",
+        "status": "True",
+        "message": message,
+        "lastTransitionTime": ago(seconds=3),
+    }
+    return Scene(lws=make_lws(conditions=[condition])).picture()
+
+
+def test_lost_clauses_stand_below_the_workload_and_do_not_make_it_younger():
+    lines = write_tree(make_tree(lose("no HyperNode has tier 9")), NOW)
+    assert lines[0].startswith("llama  LeaderWorkerSet  ✓ ready 5h ")
+    assert lines[1] == "  TopologyDegraded: no HyperNode has tier 9"
+
+
 def test_lost_clauses_stand_among_the_notes():
-    message = "no HyperNode has tier 9"
-    condition = {"type": "TopologyDegraded", "status": "True", "message": message}
-    told = explain(Scene(lws=make_lws(conditions=[condition])).picture(), (), ("group 0: waits",))
+    told = explain(lose("no HyperNode has tier 9"), (), ("group 0: waits",))
     lines = write_explanation(told, NOW)
     assert "  notes     TopologyDegraded: no HyperNode has tier 9" in lines
     assert "  gang      group 0: waits" in lines

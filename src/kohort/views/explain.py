@@ -11,14 +11,13 @@ from datetime import datetime, timedelta
 
 from kohort.cluster.objects import Object, find_condition, metadata_of
 from kohort.views.ages import find_time, write_age
-from kohort.views.health import Health, Word, judge
+from kohort.views.health import DEGRADED, Health, Word, judge
 from kohort.views.picture import Picture
 from kohort.views.rollouts import find_former
 from kohort.views.table import Row, make_row
 from kohort.views.troubles import Trouble
 
 CULPRITS_MAX = 3
-DEGRADED = "TopologyDegraded"
 _EVENTS_MAX = 2
 _LIVES_MANY = 4  # a change and its undo make three
 _RECENT = timedelta(minutes=10)

@@ -18,6 +18,7 @@ from kohort.views.ages import find_time
 from kohort.views.picture import Picture
 
 STALLED = "Stalled"
+DEGRADED = "TopologyDegraded"
 # How long an object may wait for its first plan before somebody should look for the operator.
 CONTROLLER_PATIENCE = timedelta(seconds=30)
 _UNPLACED = ("Unschedulable", "SchedulingGated", "WaitingForScheduler", "Terminating")
@@ -134,7 +135,8 @@ def _waiting_for(picture: Picture, decided: Plan) -> tuple[str, str]:
 def _since(picture: Picture) -> datetime | None:
     """When the latest claim of the status came true; else when the object was made."""
     status = picture.root.get("status") or {}
-    held = [c for c in status.get("conditions") or () if c.get("status") == "True"]
+    conditions = status.get("conditions") or ()
+    held = [c for c in conditions if c.get("status") == "True" and c.get("type") != DEGRADED]
     moments = [find_time(condition.get("lastTransitionTime")) for condition in held]
     return max((moment for moment in moments if moment), default=_created(picture))
 

@@ -10,10 +10,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from kohort.cluster.objects import metadata_of
+from kohort.cluster.objects import find_condition, metadata_of
 from kohort.model.observed import Group, Member
 from kohort.model.units import Phase
 from kohort.views.ages import find_time
+from kohort.views.health import DEGRADED
 from kohort.views.picture import Picture, find_revision
 from kohort.views.table import Row, make_row
 from kohort.views.troubles import Trouble
@@ -64,6 +65,9 @@ def make_tree(picture: Picture, commands: Sequence[str] = (), *, unfold: bool = 
     lines = [f"{blocker.reason}: {blocker.message}" for blocker in blockers]
     if not lines and row.health.reason and row.health.word != "ready":
         lines = [f"{row.health.reason}: {row.health.message}"]
+    degraded = find_condition(picture.root, DEGRADED) or {}
+    if degraded.get("status") == "True":
+        lines.append(f"{DEGRADED}: {degraded.get('message', '')}")
     return Tree(
         row=row,
         blockers=tuple(lines),

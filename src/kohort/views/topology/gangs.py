@@ -86,7 +86,12 @@ def _find_gang(pod: Object, known: Sequence[Dialect]) -> tuple[Dialect, str] | N
 
 def _explain(picture: Picture, evidence: Evidence, found: _Waiting) -> Iterator[str]:
     told = {trouble.message for trouble in picture.troubles}
-    yield f"group {found.group.ordinal}: {_describe_object(evidence, found, told)}"
+    words = _describe_object(evidence, found, told)
+    hurdles = tuple(_find_hurdles(evidence, found))
+    yield f"group {found.group.ordinal}: {'; '.join((*words, *hurdles))}"
+    if hurdles:
+        # Room is looked for only when these are out of the way.
+        return
     missing = found.group.size - len(found.members)
     gangs = picture.plan.gangs if picture.plan else ()
     minima = {gang.ordinal: gang.minimum for gang in gangs}
@@ -117,27 +122,47 @@ def _find_levels(evidence: Evidence) -> tuple[str, ...]:
     return tuple(k for k in _LEVELS if any(k in labels_of(node) for node in evidence.nodes))
 
 
-def _describe_object(evidence: Evidence, found: _Waiting, told: Collection[str]) -> str:
+def _describe_object(evidence: Evidence, found: _Waiting, told: Collection[str]) -> Iterator[str]:
     if not found.dialect.kinds:
-        return f"gang {found.name} of {found.dialect.name}, which keeps no object for it"
-    kind = found.dialect.kinds[0]
-    what = f"{kind.name} {found.name}"
+        yield f"gang {found.name} of {found.dialect.name}, which keeps no object for it"
+        return
+    yield f"{found.dialect.kinds[0].name} {found.name}"
+    usual = found.dialect.scheduler
+    named = {(pod.get("spec") or {}).get("schedulerName", "") for pod in found.members}
+    if usual and named - {usual}:
+        others = ", ".join(sorted(named - {usual}))
+        yield f"members name scheduler {others} and not {usual}: does it know such gangs?"
+    obj = _find_object(evidence, found)
+    if obj is not None:
+        phase = (obj.get("status") or {}).get("phase")
+        yield from [f"phase {phase}"] if phase else []
+        # What its members say already is not said twice.
+        for text in _find_objections(obj):
+            yield from [] if text in told else [f"its scheduler says: {text}"]
+
+
+def _find_object(evidence: Evidence, found: _Waiting) -> Object | None:
+    return evidence.objects.get(found.dialect.kinds[0], {}).get(found.name)
+
+
+def _find_hurdles(evidence: Evidence, found: _Waiting) -> Iterator[str]:
+    """What keeps a scheduler from looking for room at all."""
+    dialect = found.dialect
+    kind = dialect.kinds[0] if dialect.kinds else None
+    if kind is None:
+        return
     if kind not in evidence.objects:
-        remedy = found.dialect.remedy or f"install {found.dialect.name}"
-        return f"{what} cannot exist, since {kind.group_resource} is not served: {remedy}"
-    obj = evidence.objects[kind].get(found.name)
+        remedy = dialect.remedy or f"install {dialect.name}"
+        yield f"it cannot exist, since {kind.group_resource} is not served: {remedy}"
+        return
+    obj = _find_object(evidence, found)
     if obj is None:
-        return (
-            f"{what} does not exist, and nobody is placed without it: the operator makes it "
-            f"again, if it runs with --gang {found.dialect.name}"
+        yield (
+            "it does not exist, and nobody is placed without it: the operator makes it again, "
+            f"if it runs with --gang {dialect.name}"
         )
-    status = obj.get("status") or {}
-    words = [f"{what} is {status['phase']}" if status.get("phase") else what]
-    if kind == POD_GROUP:
-        words += _judge_queue(obj, evidence)
-    # What its members say already is not said twice.
-    words += [f"its scheduler says: {text}" for text in _find_objections(obj) if text not in told]
-    return "; ".join(words)
+    elif kind == POD_GROUP:
+        yield from _judge_queue(obj, evidence)
 
 
 def _find_objections(obj: Object) -> Iterator[str]:
