@@ -27,6 +27,18 @@ def test_events_of_one_key_are_gathered_into_one_run():
     assert queue.take(1.0) is None
 
 
+def test_a_key_whose_run_costs_much_is_gathered_for_longer():
+    queue = make()
+    gathered = {}
+    for cost in (0.001, 0.01, 10.0, 0.0):
+        queue.note_cost("a", cost)
+        queue.add("a", 0.0)
+        gathered[cost] = queue.next_due()
+        assert queue.take(1.0) == "a"
+        queue.finish("a", 1.0)
+    assert gathered == {0.001: 0.03, 0.01: 0.08, 10.0: 0.5, 0.0: 0.03}
+
+
 def test_of_two_times_the_earlier_counts():
     queue = make()
     queue.add("a", 0.0, after=10.0)

@@ -65,8 +65,9 @@ class Desk:
         self.on_fault: Callable[[Key, Exception], None] = _raise
         self._may_write = office.may_write
         self._time = office.time
+        rehearser = Rehearser(api, office.cluster)
         self._reconciler = Reconciler(
-            api, self.executor, self.events, Rehearser(api, office.cluster)
+            api, self.executor, self.events, rehearser, office.time.elapsed
         )
         self._memories: dict[Key, Memory] = {}
         self._lost: dict[Key, dict[str, tuple[str, ...]]] = {}
@@ -148,14 +149,14 @@ class Desk:
         root = self.roots.find(key)
         if root is None:
             self._forget(key)
-            return Verdict()
+            return Verdict(cost_seconds=0.0)
         begun = self._time.elapsed()
         family = self.gather(key, root)
         memory = self._memories[key]
         now = _stamp(self._time.now())
         look = await self._reconciler.look(family, memory, now, begun)
         self.record(key, look, self._time.elapsed() - begun)
-        return Verdict(look.is_failed, look.recheck_seconds)
+        return Verdict(look.is_failed, look.recheck_seconds, memory.planning_seconds)
 
     def gather(self, key: Key, root: Whole) -> Family:
         """The workload and its children as all caches have them now."""

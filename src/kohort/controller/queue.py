@@ -4,8 +4,9 @@ Which key is planned next.
 A key waits at most once, runs at most once at a time, and is never lost: one that
 is added while it runs waits again when it is done. Of two times for the same key
 the earlier counts. Events are gathered for a moment before their key is due, so a
-burst of them costs one plan. Keys that are due run in the order of their times,
-so a busy key cannot starve the others.
+burst of them costs one plan; a key whose plan costs much is gathered for longer, so
+that what it costs grows with its size and not with the square of it. Keys that are
+due run in the order of their times, so a busy key cannot starve the others.
 
 ``Schedule`` is the whole of it, in plain arithmetic on the time it is given;
 ``WorkQueue`` waits by a clock and runs the work.
@@ -28,6 +29,8 @@ class Pace:
     """How fast keys come back."""
 
     gather_seconds: float = 0.03
+    gather_runs: float = 8.0  # as long as so many runs of the key take, if that is more
+    gather_seconds_max: float = 0.5
     backoff_seconds_first: float = 0.005
     backoff_seconds_max: float = 60.0
     # After a failure even events wait for so long, so a failing key cannot run in circles.
@@ -46,10 +49,11 @@ class Schedule(Generic[K]):
         self._running: dict[K, float | None] = {}  # and when it is wanted again
         self._failures: dict[K, int] = {}
         self._not_before: dict[K, float] = {}
+        self._costs: dict[K, float] = {}  # seconds of a run, where it takes any
 
     def add(self, key: K, now: float, after: float | None = None) -> None:
         """Let the key run: after gathering, or after so many seconds."""
-        due = now + (self._pace.gather_seconds if after is None else max(after, 0.0))
+        due = now + (self._gather_seconds(key) if after is None else max(after, 0.0))
         self._want(key, max(due, self._not_before.get(key, due)))
 
     def take(self, now: float) -> K | None:
@@ -75,6 +79,13 @@ class Schedule(Generic[K]):
             self._not_before.pop(key, None)
         if again is not None:
             self._want(key, max(again, self._not_before.get(key, again)))
+
+    def note_cost(self, key: K, seconds: float) -> None:
+        """A run of the key takes so long; nothing is remembered of one that takes no time."""
+        if seconds > 0:
+            self._costs[key] = seconds
+        else:
+            self._costs.pop(key, None)
 
     def next_due(self) -> float | None:
         """When the next key is due; None if no key waits."""
@@ -104,6 +115,11 @@ class Schedule(Generic[K]):
         """How often in a row the key has failed."""
         return self._failures.get(key, 0)
 
+    def _gather_seconds(self, key: K) -> float:
+        pace = self._pace
+        wanted = max(pace.gather_seconds, self._costs.get(key, 0.0) * pace.gather_runs)
+        return min(wanted, pace.gather_seconds_max)
+
     def _want(self, key: K, due: float) -> None:
         if key in self._running:
             wanted = self._running[key]
@@ -132,6 +148,7 @@ class Verdict:
 
     failed: bool = False
     again_seconds: float | None = None
+    cost_seconds: float | None = None  # of our own time; None if it says nothing about the next
 
 
 class WorkQueue(Generic[K]):
@@ -183,6 +200,8 @@ class WorkQueue(Generic[K]):
         now = self._time.elapsed()
         self.finished_at = now
         self.schedule.finish(key, now, failed=verdict.failed)
+        if verdict.cost_seconds is not None:
+            self.schedule.note_cost(key, verdict.cost_seconds)
         if verdict.again_seconds is not None:
             self.schedule.add(key, now, verdict.again_seconds)
         self._changed.set()

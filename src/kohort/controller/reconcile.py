@@ -7,6 +7,7 @@ a field that it did not keep is no longer asked for, and a status that keeps
 changing is written at most once a second, but its last state always.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import orjson
@@ -52,6 +53,7 @@ class Memory:
     pruned: dict[Kind, frozenset[str]] = field(default_factory=dict)  # of gangs, by kind
     status_written: float = -STATUS_SECONDS_MIN
     recall: Recall[Group] = field(default_factory=Recall)
+    planning_seconds: float = 0.0  # what the last look took before anything was done
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +73,15 @@ class Reconciler:
     """Looks at workloads of one API."""
 
     def __init__(
-        self, api: Api, executor: Executor, events: EventSink, rehearser: Rehearser
+        self,
+        api: Api,
+        executor: Executor,
+        events: EventSink,
+        rehearser: Rehearser,
+        clock: Callable[[], float],
     ) -> None:
         self._api = api
+        self._clock = clock
         self._executor = executor
         self._events = events
         self._rehearser = rehearser
@@ -87,6 +95,7 @@ class Reconciler:
         except InvalidWorkload as error:
             stalled = write_stall(family.root, error.reason, str(error), now)
             return await self._report(family, stalled, memory, elapsed)
+        memory.planning_seconds = self._clock() - elapsed
         actions = _untried(rendered, family, memory, elapsed)
         memory.doubt.is_whole = decided.report.is_available
         actions = await self._rehearser.sift(family, actions, memory.doubt, now, elapsed)
