@@ -201,6 +201,8 @@ class Api:
     rehearse: Callable[[Family], Rehearsal | None] = lambda family: None
     # Wakes whoever makes members and has given up for a while; empty if none is missing.
     wake: Callable[[Family, str], tuple[Action, ...]] = lambda family, now: ()
+    # Fields of the spec that are ours, each with the annotation that serves where it is dropped.
+    additions: dict[str, str] = field(default_factory=dict)
     # How the objects of its gangs are found, whatever their kind.
     watch_gangs: Callable[[Kind, str], Watched] | None = None  # (kind, remedy)
     heeds_tiers: Callable[[Any], bool] = lambda root: False  # whether a change of tiers matters

@@ -69,5 +69,9 @@ class Dialect:
     @property
     def grants(self) -> tuple[Grant, ...]:
         """What its objects need, beyond being watched: a create that meets a namesake reads it."""
-        verbs = ("get", "create", "patch") if self.is_mutable else ("get", "create")
-        return tuple(Grant(kind, verbs) for kind in self.kinds)
+        verbs = ["get", "create"]
+        if self.is_mutable:
+            verbs.append("patch")
+        if not self.belongs_to_leader:
+            verbs.append("delete")
+        return tuple(Grant(kind, tuple(verbs)) for kind in self.kinds)

@@ -15,6 +15,7 @@ from kohort.apis.leaderworkerset.definition import define_leader_worker_set
 from kohort.apis.leaderworkerset.face import FACE
 from kohort.apis.leaderworkerset.names import find_ordinal
 from kohort.apis.leaderworkerset.rendering.claims import CLAIM
+from kohort.apis.leaderworkerset.topology import FIELD
 from kohort.apis.leaderworkerset.translation.carrying import read, render
 from kohort.apis.leaderworkerset.translation.outages import rehearse, wake
 from kohort.apis.leaderworkerset.translation.reading import (
@@ -179,5 +180,6 @@ LEADER_WORKER_SET = Api(
     rehearse=rehearse,
     wake=wake,
     watch_gangs=_watch_gangs,
+    additions={FIELD: labels.NETWORK_TOPOLOGY},
     heeds_tiers=_heeds_tiers,
 )

@@ -52,6 +52,17 @@ def read_pack(topology: Any) -> Pack | None:
     )
 
 
+def describe_faults(lws: Object) -> tuple[str, ...]:
+    """What is asked for and cannot be read, each as a sentence; admission may have been away."""
+    text = annotations_of(lws).get(labels.NETWORK_TOPOLOGY, "")
+    if spec_of(lws).get(FIELD) is None and text and find_noted(text) is None:
+        return (f"annotation {labels.NETWORK_TOPOLOGY} is no JSON, so nobody is told of it",)
+    topology = find_topology(lws)
+    faults = find_faults(topology) if topology is not None else []
+    whole = f"{FIELD} is told to nobody"
+    return tuple(f"{whole}: {name or FIELD} {why}, not {value!r}" for name, value, why in faults)
+
+
 def find_faults(topology: Any) -> list[tuple[str, Any, str]]:
     """What breaks a rule: the field, or nothing for the whole, its value, and the rule."""
     if not isinstance(topology, dict):

@@ -134,6 +134,7 @@ def _describe(
         webhook_url=url,
         installing=installing,
         cert_dir=cert_dir,
+        read_document=cluster.read_document,
     )
 
 

@@ -73,6 +73,10 @@ class HttpCluster:
         """One object, fresh from the server."""
         return read_object(await self._transport.send(Call("GET", object_path(address))))
 
+    async def read_document(self, path: str) -> Object:
+        """What the server publishes at a path, such as a schema."""
+        return read_object(await self._transport.send(Call("GET", path)))
+
     async def update(self, address: Address, obj: Object) -> Object:
         """Replace an object; its resourceVersion guards against other writers."""
         return await self._write(Call("PUT", object_path(address), body=_encode(obj)))

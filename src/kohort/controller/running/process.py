@@ -42,6 +42,7 @@ from kohort.controller.running.configuration import Configuration
 from kohort.controller.running.counting import CountedCluster
 from kohort.controller.running.measuring import Measures
 from kohort.controller.running.pages import Page, PageServer
+from kohort.controller.running.schemas import Reader, tell_of_pruning
 from kohort.controller.timing import LoopTime, Time
 from kohort.observability.metrics import MEDIA_TYPE
 
@@ -67,6 +68,7 @@ class Launch:
     webhook_url: str = ""
     installing: InstallOptions | None = None
     cert_dir: Path | None = None  # certificates from files; None: our own
+    read_document: Reader | None = None  # what the server publishes; None: nobody is asked
 
 
 class Process:
@@ -226,7 +228,10 @@ class Process:
                 installing.ignore_disaggregated,
             )
             _tell_all(await install_webhooks(self._cluster, apis, told))
-        await self._make_operator().run()
+        async with asyncio.TaskGroup() as group:
+            if self._launch.read_document is not None:
+                group.create_task(tell_of_pruning(self._launch.read_document, apis))
+            await self._make_operator().run()
 
     def _make_operator(self) -> Operator:
         launch = self._launch

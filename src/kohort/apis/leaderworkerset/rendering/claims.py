@@ -85,7 +85,9 @@ def find_owners(lws: Object, pod: PodFacts, claim: Whole, is_surplus: bool) -> l
 def _wanted_owners(lws: Object, pod: PodFacts, is_surplus: bool) -> list[Object]:
     if is_surplus and _goes_with(lws, "whenScaled"):
         metadata = {"name": pod.metadata.name, "uid": pod.metadata.uid}
-        return [owner_reference({"apiVersion": "v1", "kind": "Pod", "metadata": metadata})]
+        owner = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata}
+        # A claim is in use until its pod has gone: a pod that waited for it would wait for ever.
+        return [owner_reference(owner, block=False)]
     return [owner_reference(lws)] if _goes_with(lws, "whenDeleted") else []
 
 

@@ -66,7 +66,7 @@ def make_intent(
         namespace=namespace_of(lws_at_revision),
         name=joined or names.pod_group_name(name_of(lws_at_revision), index, key),
         gang=gang,
-        owner=owner_reference(as_pod(leader_pod)),
+        owner=owner_reference(as_pod(leader_pod) if dialect.belongs_to_leader else lws_at_revision),
         labels={k: v for k, v in marks.items() if k != labels.GROUP_KEY},
         annotations=given,
         requests=group_requests(lws_at_revision),

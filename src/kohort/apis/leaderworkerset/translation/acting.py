@@ -80,6 +80,7 @@ def _actions(family: Family, reading: Reading, plan: Plan) -> Iterator[Action]:
             yield from _service_actions(family, held, leader)
             if group.ordinal in plan.may_complete:
                 yield from _worker_set_actions(family, memory, held, leader, gangs)
+    yield from gangs.collect(reading)
     yield from _deletions(reading, plan, leaders)
     if plan.report.is_done:
         yield from render_history(family.root, memory.revisions, memory.key)
@@ -94,17 +95,16 @@ def create_revision(lws: Object, memory: Memory) -> Create:
 
 def _leader_set_actions(family: Family, reading: Reading, plan: Plan) -> Iterator[Action]:
     memory: Memory = reading.memory
-    lws, live = family.root, memory.leader_set
+    lws, live = tell_templates(family.root, family.settings), memory.leader_set
     if live is not None and live.metadata.is_leaving:
         return
     found = None if live is None else _decode(live)
     rollout = plan.rollout
-    told = tell_templates(lws, family.settings)
-    wanted = leader_set(told, memory.key, rollout.count, rollout.boundary, found)
+    wanted = leader_set(lws, memory.key, rollout.count, rollout.boundary, found)
     if found is None:
         yield _apply(wanted, "the leader set does not exist")
         return
-    end_scheduler(told, wanted["spec"]["template"], found["spec"]["template"], family.settings)
+    end_scheduler(lws, wanted["spec"]["template"], found["spec"]["template"], family.settings)
     differences = find_differences(wanted, found, family.dropped)
     is_same_revision = live is not None and _revision_of(live.metadata) == memory.key
     if is_same_revision and any(path.startswith(_TEMPLATE) for path in differences):

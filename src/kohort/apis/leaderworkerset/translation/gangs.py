@@ -17,18 +17,22 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from kohort.apis.api import Family
+from kohort.apis.api import Family, Reading
 from kohort.apis.facts import PodFacts, Whole
 from kohort.apis.gangs.dialect import Dialect
 from kohort.apis.leaderworkerset import labels, spec
 from kohort.apis.leaderworkerset.rendering.differences import find_differences
 from kohort.apis.leaderworkerset.rendering.gangs import find_dialect, make_intent
 from kohort.apis.leaderworkerset.revision import apply_revision
-from kohort.cluster.actions import Action, Create, Patch
-from kohort.cluster.objects import Kind, Object, name_of, namespace_of
+from kohort.apis.leaderworkerset.translation.reading import POD
+from kohort.cluster.actions import Action, Create, Delete, Patch
+from kohort.cluster.objects import Kind, Object, name_of, namespace_of, uid_of
 from kohort.cluster.port import Address
 from kohort.model.placement import Gang
 from kohort.model.plans import Plan
+
+# What belongs to one of these goes with it.
+_COLLECTED = ("Pod", labels.KIND.name)
 
 
 class Gangs:
@@ -38,6 +42,7 @@ class Gangs:
         self._family = family
         self._lws = family.root
         self._revisions = revisions
+        self._plan = plan
         self._planned = {gang.incarnation: gang for gang in plan.gangs}
         self._held: dict[Kind, dict[str, Whole]] = {}
         self._specs: dict[str, Object] = {}  # by the key of their revision
@@ -85,7 +90,7 @@ class Gangs:
         if held is None or _is_in_the_way(held):
             why = f"group {group} has no {_name_kind(kind)}"
             yield Create(kind, namespace_of(self._lws), wanted, why)
-        elif _is_own(held, leader) and dialect.is_mutable and not gang.is_placed:
+        elif self._is_own(held, leader) and dialect.is_mutable and not gang.is_placed:
             pruned = self._family.pruned.get(kind, frozenset())
             change = _find_change(wanted, held, dialect, pruned)
             if change:
@@ -100,7 +105,37 @@ class Gangs:
             return False
         name = dialect.find_gang(leader.metadata.labels, leader.metadata.annotations)
         found = [self._all(kind).get(name) for kind in dialect.kinds]
-        return all(held is not None and _is_own(held, leader) for held in found)
+        return all(held is not None and self._is_own(held, leader) for held in found)
+
+    def _is_own(self, held: Whole, leader: PodFacts) -> bool:
+        owners = (leader.metadata.uid, uid_of(self._lws))
+        return held.metadata.controller in owners and not held.metadata.is_leaving
+
+    def collect(self, reading: Reading) -> Iterator[Action]:
+        """Take away what belongs to the workload itself, and nobody names or will name."""
+        for dialect in self._family.settings.gangs:
+            if not dialect.belongs_to_leader:
+                for kind in dialect.kinds:
+                    yield from self._collect(kind, dialect, reading)
+
+    def _collect(self, kind: Kind, dialect: Dialect, reading: Reading) -> Iterator[Action]:
+        pods: tuple[PodFacts, ...] = self._family.all(POD)
+        named = {dialect.find_gang(p.metadata.labels, p.metadata.annotations) for p in pods}
+        for name, held in self._all(kind).items():
+            metadata = held.metadata
+            is_ours = metadata.controller == uid_of(self._lws) and not metadata.is_leaving
+            if is_ours and name not in named and not self._may_come(held, reading):
+                why = f"nobody is in {_name_kind(kind)} {name} any more"
+                yield Delete(kind, metadata.namespace, name, metadata.uid, why=why)
+
+    def _may_come(self, held: Whole, reading: Reading) -> bool:
+        """Whether a leader may still be made that is in this gang."""
+        marks, progress = held.metadata.labels, reading.observed.progress
+        count = max(self._plan.rollout.count, progress.count if progress else 0)
+        index = marks.get(labels.GROUP_INDEX, "")
+        is_wanted = index.isdigit() and int(index) < count
+        is_new = marks.get(labels.REVISION) == reading.workload.revision
+        return is_wanted and (is_new or not self._plan.report.is_done)
 
     def _all(self, kind: Kind) -> dict[str, Whole]:
         if kind not in self._held:
@@ -127,14 +162,10 @@ def _name_kind(kind: Kind) -> str:
     return "pod group" if kind.name == "PodGroup" else kind.name
 
 
-def _is_own(held: Whole, leader: PodFacts) -> bool:
-    return held.metadata.controller == leader.metadata.uid and not held.metadata.is_leaving
-
-
 def _is_in_the_way(held: Whole) -> bool:
     """Whether nobody will take it away: then the server's refusal says whose it is."""
     owners = [owner for owner in held.metadata.owner_references if owner.controller]
-    return not held.metadata.is_leaving and not any(owner.kind == "Pod" for owner in owners)
+    return not held.metadata.is_leaving and not any(owner.kind in _COLLECTED for owner in owners)
 
 
 def _find_change(wanted: Object, held: Whole, dialect: Dialect, pruned: frozenset[str]) -> Object:

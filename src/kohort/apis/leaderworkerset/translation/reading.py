@@ -19,8 +19,8 @@ from kohort.apis.facts import Meta, SetFacts, Whole
 from kohort.apis.leaderworkerset import labels, spec
 from kohort.apis.leaderworkerset.names import find_ordinal
 from kohort.apis.leaderworkerset.revision import revision_data, revision_key, same_revision
-from kohort.apis.leaderworkerset.topology import find_topology, read_pack
 from kohort.apis.leaderworkerset.translation.incarnations import judge_groups, own_pods
+from kohort.apis.leaderworkerset.translation.losses import read_placement
 from kohort.cluster.objects import (
     Kind,
     Object,
@@ -31,7 +31,6 @@ from kohort.cluster.objects import (
     uid_of,
 )
 from kohort.model.observed import Observed, Progress
-from kohort.model.placement import PlacementPolicy
 from kohort.model.policies import STRATEGIES, RecoveryPolicy, RolloutPolicy, Startup, Trigger
 from kohort.model.workload import Role, Workload
 
@@ -99,10 +98,7 @@ def read_workload(family: Family, key: str) -> Workload:
         rollout=policy,
         recovery=RecoveryPolicy(_trigger_of(lws)),
         startup=Startup.ENTRY_FIRST if ready_first else Startup.TOGETHER,
-        placement=PlacementPolicy(
-            pack=read_pack(find_topology(lws)),
-            exclusive=spec.find_exclusive_topology(lws) or "",
-        ),
+        placement=read_placement(family, key),
         is_leaving=is_leaving(lws),
     )
 

@@ -9,6 +9,7 @@ changes or a new generation has been seen.
 
 from kohort.apis.api import Family, Reading
 from kohort.apis.leaderworkerset import labels
+from kohort.apis.leaderworkerset.translation.losses import DEGRADED, SEPARATOR
 from kohort.cluster.objects import Object, name_of
 from kohort.model.plans import Plan, Report
 
@@ -37,7 +38,9 @@ def write_status(family: Family, reading: Reading, plan: Plan, now: str) -> Obje
     }
     return {
         **{key: value for key, value in old.items() if key != "conditions"},
-        "conditions": _conditions(old, claims(report), generation, now),
+        "conditions": _judge_placement(
+            _conditions(old, claims(report), generation, now), report.losses, generation, now
+        ),
         "hpaPodSelector": old.get("hpaPodSelector") or _selector(name_of(lws)),
         "observedGeneration": generation,
         # A count that upstream left out is zero: to write it would change nothing.
@@ -76,3 +79,22 @@ def _put(conditions: list[Object], claim: str, body: Object, now: str) -> None:
         conditions.append({"type": claim, "lastTransitionTime": now, **body})
     elif found["status"] != "True":
         found.update(**body, lastTransitionTime=now)
+
+
+def _judge_placement(
+    conditions: list[Object], losses: tuple[str, ...], generation: int, now: str
+) -> list[Object]:
+    """Whether clauses of the placement are lost; nothing is said where none ever was."""
+    held = next((c for c in conditions if c["type"] == DEGRADED), None)
+    if not losses and (held is None or held["status"] != "True"):
+        return conditions
+    claim = {"status": "True", "reason": "ClauseLost", "message": SEPARATOR.join(losses)[:32_768]}
+    if not losses:
+        claim = {"status": "False", "reason": "AllTold", "message": "nothing is lost any more"}
+    if held is None:
+        held = {"type": DEGRADED, "lastTransitionTime": now}
+        conditions.append(held)
+    elif held["status"] != claim["status"]:
+        held["lastTransitionTime"] = now
+    held.update(claim, observedGeneration=generation)
+    return conditions

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from kohort.apis.api import Deeds, Family, Reading
 from kohort.apis.leaderworkerset import labels
+from kohort.apis.leaderworkerset.translation.losses import DEGRADED, SEPARATOR
 from kohort.apis.leaderworkerset.translation.podwise.reading import PodMemory
 from kohort.apis.leaderworkerset.translation.reading import (
     POD,
@@ -19,7 +20,7 @@ from kohort.apis.leaderworkerset.translation.reading import (
 )
 from kohort.apis.leaderworkerset.translation.status import TEXTS, claims
 from kohort.cluster.actions import Action, Create, Delete, Patch
-from kohort.cluster.objects import Object, name_of
+from kohort.cluster.objects import Object, find_condition, name_of
 from kohort.model.plans import Plan, Rollout
 from kohort.model.reasons import Notice
 
@@ -39,6 +40,7 @@ def _notices(lws: Object, reading: Reading, plan: Plan, deeds: Deeds) -> Iterato
     yield from _pod_notices(deeds)
     if deeds.is_reported:
         yield from _condition_notices(lws, reading, plan)
+        yield from _placement_notices(lws, plan)
 
 
 def _success(lws: Object, reading: Reading, plan: Plan, action: Action) -> Iterator[Notice]:
@@ -150,3 +152,11 @@ def _condition_notices(lws: Object, reading: Reading, plan: Plan) -> Iterator[No
     report = plan.report
     text = f"{message}, with {report.groups_ready} groups ready of total {report.wanted} groups"
     yield Notice("Normal", reason, text, "Update")
+
+
+def _placement_notices(lws: Object, plan: Plan) -> Iterator[Notice]:
+    """One event for what is lost, and another when that is something else."""
+    text = SEPARATOR.join(plan.report.losses)
+    held = find_condition(lws, DEGRADED) or {}
+    if text and (held.get("status"), held.get("message")) != ("True", text[:32_768]):
+        yield Notice("Warning", DEGRADED, text[:1_000], "Update")

@@ -62,6 +62,7 @@ def _actions(family: Family, reading: Reading, plan: Plan) -> Iterator[Action]:
         for group in scene.staying:
             yield from scene.gangs.ensure(scene.leader_of(group))
             yield from _group_actions(scene, group)
+        yield from scene.gangs.collect(reading)
         yield from scene.claims.keep(scene.held.values(), scene.surplus)
     if plan.report.is_done:
         yield from render_history(family.root, memory.revisions, memory.key)

@@ -1,0 +1,118 @@
+"""
+Which clauses of a LeaderWorkerSet's placement reach nobody, each in a sentence.
+
+They are judged on a prototype of its gang, so that they are told before there is any
+group. Whoever only reads has no flags: what the operator has written down counts.
+
+A field that the server did not keep is known from an answer to a write. As long as
+this process has written nothing, what was said of it before still holds.
+"""
+
+from collections.abc import Iterator
+
+from kohort.apis.api import Family
+from kohort.apis.gangs.dialect import Dialect
+from kohort.apis.gangs.intent import Intent
+from kohort.apis.leaderworkerset import labels, names, spec
+from kohort.apis.leaderworkerset.rendering.gangs import choose_dialect, make_intent
+from kohort.apis.leaderworkerset.rendering.placing import tell_templates
+from kohort.apis.leaderworkerset.topology import (
+    FIELD,
+    describe_faults,
+    find_topology,
+    read_pack,
+)
+from kohort.cluster.objects import (
+    Kind,
+    Object,
+    annotations_of,
+    find_condition,
+    name_of,
+    namespace_of,
+)
+from kohort.model.placement import Gang, Pack, PlacementPolicy
+
+DEGRADED = "TopologyDegraded"
+SEPARATOR = "; "
+_NOT_KEPT = " does not keep spec."
+
+
+def read_placement(family: Family, key: str) -> PlacementPolicy:
+    """How groups are to be placed, and what of that nobody is told; the key is their revision."""
+    lws = family.root
+    topology = find_topology(lws)
+    pack = read_pack(topology)
+    told = _find_said(lws)
+    if family.settings.are_told:
+        told = (*describe_faults(lws), *dict.fromkeys(_find_losses(family, key, pack)))
+    return PlacementPolicy(pack, spec.find_exclusive_topology(lws) or "", told)
+
+
+def _find_said(lws: Object) -> tuple[str, ...]:
+    """What was lost when the operator last looked."""
+    found = find_condition(lws, DEGRADED)
+    if found is None or found.get("status") != "True":
+        return ()
+    return tuple(str(found.get("message", "")).split(SEPARATOR))
+
+
+def _find_losses(family: Family, key: str, pack: Pack | None) -> Iterator[str]:
+    lws = family.root
+    dialect = choose_dialect(lws, family.settings)
+    if dialect is None:
+        if pack is not None:
+            yield _name_nobody(lws)
+        return
+    intent = _make_prototype(tell_templates(lws, family.settings), key, pack, dialect)
+    yield from dialect.find_losses(intent, family.tiers_of(dialect))
+    if pack is not None:
+        yield from _lose_scheduler(intent, dialect)
+    yield from _lose_pruned(family, intent, dialect)
+
+
+def _name_nobody(lws: Object) -> str:
+    chosen = annotations_of(lws).get(labels.GANG)
+    why = f"annotation {labels.GANG} is {chosen}" if chosen else "the operator has no --gang"
+    return f"{FIELD} is told to nobody, since no gangs are made: {why}"
+
+
+def _make_prototype(lws: Object, key: str, pack: Pack | None, dialect: Dialect) -> Intent:
+    size = spec.size_of(lws)
+    waits = spec.startup_policy_of(lws) == spec.LEADER_READY
+    gang = Gang(0, "", key, size, minimum=1 if waits else size, pack=pack)
+    metadata = {
+        "name": names.leader_name(name_of(lws), 0),
+        "namespace": namespace_of(lws),
+        "uid": "",
+        "labels": {labels.REVISION: key},
+    }
+    return make_intent(lws, {"metadata": metadata}, gang, dialect)
+
+
+def _lose_scheduler(intent: Intent, dialect: Dialect) -> Iterator[str]:
+    for named in intent.schedulers if dialect.scheduler else ():
+        if named != dialect.scheduler:
+            what = f"scheduler {named} of a template" if named else "the default scheduler"
+            yield f"{FIELD} is not told to {what}: say schedulerName {dialect.scheduler} in both"
+
+
+def _lose_pruned(family: Family, intent: Intent, dialect: Dialect) -> Iterator[str]:
+    if any(kind not in family.pruned for kind in dialect.kinds):
+        yield from (said for said in _find_said(family.root) if _NOT_KEPT in said)
+        return
+    for wanted in dialect.render(intent, family.tiers_of(dialect)):
+        for kind in dialect.kinds:
+            if kind.name == wanted["kind"]:
+                yield from _name_pruned(kind, wanted, family.pruned[kind], dialect)
+
+
+def _name_pruned(
+    kind: Kind, wanted: Object, pruned: frozenset[str], dialect: Dialect
+) -> Iterator[str]:
+    dropped = {path.removeprefix("spec.").partition(".")[0].partition("[")[0] for path in pruned}
+    for name in dialect.clauses:
+        if name in wanted["spec"] and name in dropped:
+            yield (
+                f"{kind.name} of {kind.group}/{kind.version} on this cluster{_NOT_KEPT}{name}: "
+                "a newer version of its scheduler is needed"
+            )
