@@ -76,7 +76,7 @@ PACKS = st.builds(
         st.builds(lambda n: {"tier_name": n}, st.sampled_from(["host", "rack", "row"])),
     ),
 )
-KNOWN_TIERS = st.builds(
+KNOWN_TIERS = st.just(TIERS) | st.builds(
     lambda count, labelled, known, sources: Tiers(
         tuple(
             replace(t, label=t.label if labelled else "", source=source)
@@ -111,11 +111,11 @@ def intents(draw: st.DrawFn) -> Intent:
     )
     return intent(
         gang(size, minimum, draw(st.none() | PACKS)),
-        name=draw(st.sampled_from(["x-0-abc", "n" * 70])),
+        name=draw(st.sampled_from(["x-0-abc"] * 4 + ["n" * 70])),
         labels={"lab/name": "x"},
         annotations=draw(st.sampled_from([{}, {"kai.scheduler/topology": "net"}])),
         requests=draw(st.dictionaries(st.sampled_from(["cpu", "memory"]), st.just("4"))),
-        queue=draw(st.sampled_from(["", "q"])),
+        queue=draw(st.sampled_from(["q", "q", "q", ""])),
         priorities=draw(st.sampled_from([("",), ("high",), ("high", "")])),
         schedulers=draw(st.sampled_from([("",), ("volcano",), ("volcano", "")])),
         parts=(part,) if count else (),
