@@ -25,6 +25,7 @@ SCENARIOS = (
     "watching",
     "growing",
     "scheduling",
+    "ganging",
     "running",
     "planning",
     "operating",
