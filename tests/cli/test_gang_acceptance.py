@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from command_lines import Cli
 
+from client_tools import make_tool
+
 pytestmark = [pytest.mark.slow, pytest.mark.clients]
 EXAMPLES = Path(__file__).parents[2] / "examples"
 HARD, SOFT = "lws-hard-topology", "lws-soft-topology"
@@ -27,13 +29,9 @@ def cluster(tmp_path_factory):
 
 
 @pytest.fixture
-def kube(cluster, kubectl):
+def kube(cluster, tools_home):
     """kubectl on that cluster; all that a test makes goes with it."""
-    config = {"KUBECONFIG": str(cluster.home / "sim" / "kubeconfig")}
-
-    def run(*words: str | Path, **more):
-        return kubectl(*words, env=config, **more)
-
+    run = make_tool("kubectl", cluster.home / "sim" / "kubeconfig", tools_home)
     yield run
     run("delete", "lws,pods", "--all", "--timeout=60s")
     wait_for(lambda: not run("get", "pods", "-o", "name").stdout, "no pod")

@@ -1,13 +1,17 @@
-"""A small workload becomes ready under each scheduler, and the gang waits where it must."""
+"""A small workload becomes ready under each scheduler, in its rack if it can be told of one."""
 
 import json
 
 import pytest
 from command_lines import Cli
 
+from client_tools import make_tool
+
 pytestmark = [pytest.mark.slow, pytest.mark.clients]
 FLAGS = {"kueue": ("--carrier", "pods")}
 QUEUES = {"kai": "kai.scheduler/queue", "kueue": "kueue.x-k8s.io/queue-name"}
+
+DEAF = {"coscheduling": "hard topology up to tier 1 cannot be told to coscheduling"}
 
 
 def make_lws(dialect: str) -> str:
@@ -36,17 +40,25 @@ def make_lws(dialect: str) -> str:
 @pytest.mark.parametrize(
     "dialect", ["volcano", "kai", "koordinator", "coscheduling", "kubernetes", "kueue"]
 )
-def test_a_small_workload_becomes_ready(dialect, tmp_path, kubectl):
+def test_a_small_workload_becomes_ready(dialect, tmp_path, tools_home):
     cli = Cli(tmp_path / "home")
     more = FLAGS.get(dialect, ())
     told = cli("up", "--detach", "--port", "0", "--speed", "100", "--gang", dialect, *more)
     assert told.code == 0, told.err
-    config = {"KUBECONFIG": str(cli.home / "sim" / "kubeconfig")}
+    config = cli.home / "sim" / "kubeconfig"
+    kubectl = make_tool("kubectl", config, tools_home)
     try:
-        kubectl("apply", "-f", "-", stdin=make_lws(dialect), env=config)
+        kubectl("apply", "-f", "-", stdin=make_lws(dialect))
         wait = ("wait", "--for=condition=Available", "lws/small", "--timeout=60s")
-        done = kubectl(*wait, env=config, check=False)
-        flags = ("--kubeconfig", config["KUBECONFIG"])
-        assert done.returncode == 0, cli("why", "lws/small", *flags).out
+        done = kubectl(*wait, check=False)
+        flags = ("--kubeconfig", config)
+        told = cli("why", "lws/small", *flags).out
+        assert done.returncode == 0, told
+        shown = json.loads(cli("get", "lws/small", "--topology", "-o", "json", *flags).out)
     finally:
         cli("down")
+    if dialect in DEAF:
+        assert f"TopologyDegraded: {DEAF[dialect]}" in told
+    else:
+        assert "TopologyDegraded" not in told
+        assert [group["width"]["tier"] for group in shown["groups"]] == [1, 1]

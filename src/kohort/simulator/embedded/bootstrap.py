@@ -6,14 +6,12 @@ as it was left.
 """
 
 from kohort.apis.gangs.definitions import definitions_of
-from kohort.apis.gangs.definitions.kai import TOPOLOGY
-from kohort.apis.gangs.definitions.volcano import QUEUE
 from kohort.cluster.errors import AlreadyExists
 from kohort.cluster.objects import Kind, Object
-from kohort.cluster.places import HOST, RACK, SPINE
 from kohort.simulator import kinds
 from kohort.simulator.api.api import Api
 from kohort.simulator.api.requests import Patch, PatchType, WriteOptions
+from kohort.simulator.embedded.furniture import furnish
 from kohort.simulator.nodes import NodeMake, make_node
 from kohort.simulator.resources.validation.settings import SYSTEM_PRIORITIES
 
@@ -37,31 +35,25 @@ async def bootstrap(api: Api, make: NodeMake, gang: str = "") -> None:
     if not api.store.bucket("nodes").entries:
         for index in range(make.nodes):
             await _make(api, kinds.NODE, make_node(index, make, api.context.stamp()))
-    if gang:
-        await _prepare_gangs(api, gang)
-
-
-async def _prepare_gangs(api: Api, gang: str) -> None:
-    """What the scheduler of a dialect brings along when it is installed."""
     for definition in definitions_of(gang):
         await _make(api, kinds.DEFINITION, definition)
-    if gang == "volcano":
-        await _make(api, QUEUE, {"metadata": {"name": "default"}, "spec": {"weight": 1}})
-        target = api.target(QUEUE, "", "default", "status")
-        patch = Patch(PatchType.MERGE, {"status": {"state": "Open"}})
-        await api.patch(target, patch, _OPTIONS)
-    if gang == "kai":
-        levels = [{"nodeLabel": label} for label in (SPINE, RACK, HOST)]
-        await _make(api, TOPOLOGY, {"metadata": {"name": "default"}, "spec": {"levels": levels}})
+    for kind, body in furnish(gang):
+        await _make(api, kind, body)
 
 
 async def _make(api: Api, kind: Kind, body: Object, namespace: str = "") -> None:
     key = (namespace, body["metadata"]["name"])
-    if api.store.find(kind.group_resource, key) is None:
-        try:
-            await api.create(api.target(kind, namespace), body, _OPTIONS)
-        except AlreadyExists:
-            return
+    if api.store.find(kind.group_resource, key) is not None:
+        return
+    try:
+        await api.create(api.target(kind, namespace), body, _OPTIONS)
+    except AlreadyExists:
+        return
+    if "status" in body and kind not in (kinds.NODE, kinds.DEFINITION):
+        # A status that is apart is not taken from whoever makes the object.
+        target = api.target(kind, namespace, body["metadata"]["name"], "status")
+        patch = Patch(PatchType.MERGE, {"status": body["status"]})
+        await api.patch(target, patch, _OPTIONS)
 
 
 def _storage_class() -> Object:
