@@ -97,7 +97,7 @@ def intents(draw: st.DrawFn) -> Intent:
     """Any gang that an API may ask for."""
     part_size, count = draw(st.integers(1, 3)), draw(st.integers(0, 3))
     alone, extra = draw(st.integers(0, 1)), draw(st.integers(0, 1))
-    size = max(1, part_size * count + alone + (extra if count else 0))
+    size = part_size * count + alone + extra if count else draw(st.integers(1, 5))
     minimum = size if count else draw(st.sampled_from([1, size]))
     part = Part(
         "subgroup",
