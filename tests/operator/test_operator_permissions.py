@@ -7,10 +7,11 @@ from random import Random
 from typing import Any
 
 import pytest
-from gang_lab import VOLCANO, open_gang_lab
+from gang_lab import VOLCANO
 from operator_lab import CountingCluster, Lab, make_lws, set_image, set_replicas
 
-from kohort.apis.gangs.dialects.volcano import POD_GROUP
+from kohort.apis.gangs.definitions import definitions_of
+from kohort.apis.gangs.dialects.volcano import HYPER_NODE, POD_GROUP
 from kohort.apis.leaderworkerset import labels
 from kohort.apis.leaderworkerset.api import LEADER_WORKER_SET
 from kohort.cluster.objects import Kind
@@ -30,6 +31,7 @@ from kohort.controller.installing.webhooks import configuration_names
 from kohort.controller.lease import Election, LeaseTerms
 from kohort.controller.operator import Operator
 from kohort.simulator import kinds
+from kohort.simulator.api.requests import WriteOptions
 from kohort.simulator.inprocess import InProcessCluster
 
 APIS = [LEADER_WORKER_SET]
@@ -148,16 +150,22 @@ async def test_the_cluster_role_allows_what_the_operator_does_and_no_more(lab: A
 
 async def test_gangs_need_what_their_dialect_says_and_no_more():
     lab = AuditedLab(VOLCANO)
-    await open_gang_lab(lab)
-    await lab.apply(make_lws())
-    await lab.until(lab.is_available)
+    await lab.open(operator=False)
+    for crd in definitions_of("volcano"):
+        await lab.api.create(lab.api.target(kinds.DEFINITION), crd, WriteOptions())
+    lab.start_operator()
+    await lab.apply(make_lws(spec={"networkTopology": {"highestTierAllowed": 1}}))
+    await lab.run(30)
+    tier = {"op": "replace", "path": "/spec/networkTopology/highestTierAllowed", "value": 2}
+    await lab.edit("x", tier)
+    await lab.run(30)
     await lab.close()
-    groups = POD_GROUP.group
-    asked = {request for request in lab.cluster.requests if request[1] == groups}
-    allowed = {r for r in granted(cluster_grants(APIS, VOLCANO)) if r[1] == groups}
+    groups = {POD_GROUP.group, HYPER_NODE.group}
+    asked = {request for request in lab.cluster.requests if request[1] in groups}
+    allowed = {r for r in granted(cluster_grants(APIS, VOLCANO)) if r[1] in groups}
     # A create that meets a namesake reads it.
-    assert asked == allowed - {("get", groups, "podgroups"), ("patch", groups, "podgroups")}
-    assert not [r for r in granted(cluster_grants(APIS)) if r[1] == groups]
+    assert asked == allowed - {("get", POD_GROUP.group, "podgroups")}
+    assert not [r for r in granted(cluster_grants(APIS)) if r[1] in groups]
 
 
 async def keep_certificates(lab: AuditedLab) -> set[Request]:

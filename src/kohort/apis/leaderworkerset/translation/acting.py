@@ -22,7 +22,7 @@ from kohort.apis.leaderworkerset.rendering.placing import end_scheduler, tell_te
 from kohort.apis.leaderworkerset.rendering.services import group_service, shared_service
 from kohort.apis.leaderworkerset.rendering.sets import leader_set, worker_set
 from kohort.apis.leaderworkerset.revision import apply_revision, make_revision
-from kohort.apis.leaderworkerset.translation.following import find_following, name_gang
+from kohort.apis.leaderworkerset.translation.following import find_following
 from kohort.apis.leaderworkerset.translation.gangs import Gangs, as_leader
 from kohort.apis.leaderworkerset.translation.history import render_history
 from kohort.apis.leaderworkerset.translation.reading import (
@@ -200,7 +200,7 @@ def _worker_set_actions(
     following = find_following(family, gangs, leader, then, topology)
     if following is None:
         return
-    body = worker_set(then, as_leader(then, leader), name_gang(following, family, leader))
+    body = worker_set(then, as_leader(then, leader), following)
     why = f"group {leader.metadata.name} has no workers"
     yield Create(STATEFUL_SET, namespace_of(family.root), body, why)
 

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from kohort.apis.api import Family
 from kohort.apis.facts import PodFacts
-from kohort.apis.gangs.dialect import NONE
+from kohort.apis.gangs.dialect import NONE, Dialect
 from kohort.apis.leaderworkerset import labels, spec
 from kohort.apis.leaderworkerset.rendering.gangs import find_dialect
 from kohort.apis.leaderworkerset.rendering.placing import DEFAULT_SCHEDULER
@@ -29,8 +29,11 @@ def find_following(
     """What workers follow their leader in; None while the domain that they follow to is unknown."""
     named = any(pod.get("schedulerName") for pod in spec.pod_specs_of(then))
     chosen = leader.spec.scheduler_name
+    dialect = find_dialect(family.settings, leader.metadata.labels, leader.metadata.annotations)
     following = Following(
-        notes=_find_notes(family, leader),
+        # Said where there is none, too: a set goes on making workers when gangs are in use.
+        gang=NONE if dialect is None else dialect.name,
+        notes=_find_notes(dialect, leader),
         scheduler="" if named or chosen == DEFAULT_SCHEDULER else chosen,
     )
     if not topology:
@@ -41,16 +44,9 @@ def find_following(
     return None if found is None else replace(following, node_selector={topology: found})
 
 
-def name_gang(following: Following, family: Family, leader: PodFacts) -> Following:
-    """The same, with the dialect of the gang that admission will let workers of a set join."""
-    dialect = find_dialect(family.settings, leader.metadata.labels, leader.metadata.annotations)
-    return replace(following, gang=NONE if dialect is None else dialect.name)
-
-
-def _find_notes(family: Family, leader: PodFacts) -> dict[str, str]:
+def _find_notes(dialect: Dialect | None, leader: PodFacts) -> dict[str, str]:
     """What the leader's pod says of its gang that its workers could not know."""
     held = leader.metadata.annotations
-    dialect = find_dialect(family.settings, leader.metadata.labels, held)
     if dialect is None:
         # A gang of upstream's provider is still the leader's when we are told of it no more.
         told: tuple[str, ...] = (labels.GROUP_NAME,)

@@ -186,10 +186,10 @@ def choose_revision(
             return None, held
         if _is_same(lws, current):
             return current, held
-    found = _newest(revisions, wanted)
-    if found is not None and not _is_same(lws, found):
-        found = None
-    return found, wanted
+    # The same request may have been written down under another name, by an earlier version.
+    same = [r for r in revisions if r.metadata.labels.get(labels.REVISION) and _is_same(lws, r)]
+    found = _newest(tuple(same), wanted) or (same[-1] if same else None)
+    return found, wanted if found is None else found.metadata.labels[labels.REVISION]
 
 
 def _newest(revisions: tuple[Whole, ...], key: str) -> Whole | None:
