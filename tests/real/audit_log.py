@@ -6,12 +6,15 @@ and that version was the answer to somebody's earlier write.
 """
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
+
+from kohort.cluster.objects import Kind, Object
 
 OPERATOR = "system:serviceaccount:lws-system:lws-controller-manager"
 OWN_SECRET = ("lws-system", "lws-webhook-server-cert")
@@ -27,6 +30,15 @@ class Asked:
     namespace: str
     name: str
     uid: str  # of the object that it means, if it says so
+    at: float
+
+
+class Changed(NamedTuple):
+    """What a write led to."""
+
+    kind: Kind
+    type: str
+    obj: Object
     at: float
 
 
@@ -61,14 +73,25 @@ class AuditLog:
         return [text for _, text in told]
 
     def _read(self) -> list[Entry]:
-        with self.path.open("rb") as file:
-            file.seek(self._offset)
-            text = file.read()
-        # The last line may be half written.
-        whole = text[: text.rfind(b"\n") + 1]
-        self._offset += len(whole)
-        entries = [orjson.loads(line) for line in whole.splitlines()]
-        return [entry for entry in entries if entry["stage"] == "ResponseComplete"]
+        entries, self._offset = _read_entries(self.path, self._offset)
+        return entries
+
+    def find_changes(self, kinds: Sequence[Kind], namespace: str) -> list[Changed]:
+        """What all writes in a namespace led to, as they were answered."""
+        known = {kind.plural: kind for kind in kinds}
+        found = []
+        for entry in _read_entries(self.path)[0]:
+            target, answer = entry.get("objectRef") or {}, entry.get("responseObject") or {}
+            kind = known.get(target.get("resource", ""))
+            version = (answer.get("metadata") or {}).get("resourceVersion")
+            if kind is None or not version or target.get("namespace") != namespace:
+                continue
+            if (
+                target.get("subresource") in (None, "status")
+                and "dryRun" not in entry["requestURI"]
+            ):
+                found.append(Changed(kind, _find_change(entry), answer, _find_time(entry)))
+        return found
 
     def _judge(self, entry: Entry) -> str:
         is_known = self._note_version(entry)
@@ -94,9 +117,9 @@ class AuditLog:
         self.writes[f"{entry['verb']} {resource}"] += 1
         options = (entry.get("requestObject") or {}) if entry["verb"] == "delete" else {}
         wanted = options.get("preconditions") or {}
-        at = datetime.fromisoformat(entry["requestReceivedTimestamp"]).timestamp()
         place = target.get("namespace", ""), target.get("name", "")
-        self.asked.append(Asked(entry["verb"], resource, *place, wanted.get("uid", ""), at))
+        uid = wanted.get("uid", "")
+        self.asked.append(Asked(entry["verb"], resource, *place, uid, _find_time(entry)))
         answer = entry.get("responseObject") or {}
         if code is None or code >= 300 or "dryRun" in entry["requestURI"]:
             return
@@ -114,6 +137,27 @@ class AuditLog:
         is_known = version in versions
         versions.add(version)
         return is_known
+
+
+def _read_entries(path: Path, offset: int = 0) -> tuple[list[Entry], int]:
+    """What was answered since an offset, and the next one; the last line may be half written."""
+    with path.open("rb") as file:
+        file.seek(offset)
+        text = file.read()
+    whole = text[: text.rfind(b"\n") + 1]
+    entries = [orjson.loads(line) for line in whole.splitlines()]
+    done = [entry for entry in entries if entry["stage"] == "ResponseComplete"]
+    return done, offset + len(whole)
+
+
+def _find_change(entry: Entry) -> str:
+    options = entry.get("requestObject") or {}
+    is_end = entry["verb"] == "delete" and options.get("gracePeriodSeconds") == 0
+    return "DELETED" if is_end else "MODIFIED"
+
+
+def _find_time(entry: Entry) -> float:
+    return datetime.fromisoformat(entry["requestReceivedTimestamp"]).timestamp()
 
 
 def _is_refused_by_admission(entry: Entry) -> bool:

@@ -142,7 +142,8 @@ class Driver:
         listing = await self.cluster.list(selection)
         found = [orjson.loads(item) for item in listing.items]
         if selection.kind in self._seen:
-            self.record.has_gaps = True
+            before = self.all(selection.kind)
+            self.record.note_listing(selection.kind, before, found, listing.version)
         self._seen[selection.kind] = {name_of(obj): obj for obj in found}
         self._look()
         return listing.version
@@ -200,7 +201,7 @@ def set_replicas(count: int) -> Object:
 
 
 def make_lws(name: str = "x", groups: int = 2, size: int = 3, **more: Any) -> Object:
-    """A LeaderWorkerSet; more: rollout, template, network, pod, container and annotations."""
+    """A LeaderWorkerSet; more: rollout, template, startup, network, container and others."""
     container = {"name": "engine", "image": "engine:1", **more.get("container", {})}
     pod = {
         "metadata": {"annotations": more.get("pod_annotations", {})},
@@ -208,6 +209,8 @@ def make_lws(name: str = "x", groups: int = 2, size: int = 3, **more: Any) -> Ob
     }
     template = {"size": size, "workerTemplate": pod, **more.get("template", {})}
     spec: Object = {"replicas": groups, "leaderWorkerTemplate": template}
+    if "startup" in more:
+        spec["startupPolicy"] = more["startup"]
     if "network" in more:
         spec["networkConfig"] = {"subdomainPolicy": more["network"]}
     if "rollout" in more:

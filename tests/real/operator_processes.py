@@ -25,8 +25,8 @@ from real_plane import Plane
 NAMESPACE, ACCOUNT, LEASE = "lws-system", "lws-controller-manager", "b8b2488c.x-k8s.io"
 READY_SECONDS_MAX = 180.0  # for a machine that has much else to do
 QUICK_LEASE = (
-    "--leader-elect-lease-duration=6s",
-    "--leader-elect-renew-deadline=4s",
+    "--leader-elect-lease-duration=10s",
+    "--leader-elect-renew-deadline=8s",
     "--leader-elect-retry-period=1s",
 )
 
@@ -56,16 +56,23 @@ class Controller:
     def __init__(self, kubeconfig: Path, url: str, log: Path, *words: str) -> None:
         self.port, self._health = free_port(), free_port()
         self.log = log
-        command = [
+        self._command = [
             *(sys.executable, "-m", "kohort", "controller", "--kubeconfig", str(kubeconfig)),
             *("--webhook-url", url, "--webhook-port", str(self.port)),
             *("--metrics-bind-address", "0"),
             *("--health-probe-bind-address", f"127.0.0.1:{self._health}"),
             *words,
         ]
-        with log.open("ab") as said:
-            self._process = subprocess.Popen(command, stdout=said, stderr=subprocess.STDOUT)
-        self.pid = self._process.pid
+        self._process = self._start()
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        with self.log.open("ab") as said:
+            return subprocess.Popen(self._command, stdout=said, stderr=subprocess.STDOUT)
+
+    def revive(self) -> None:
+        """Start it again if it has ended, as a kubelet would."""
+        if self._process.poll() is not None:
+            self._process = self._start()
 
     def is_ready(self) -> bool:
         """Whether it says that it is ready."""

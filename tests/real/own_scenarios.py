@@ -103,6 +103,13 @@ async def recover_from_a_restarted_container(driver: Driver) -> None:
     await driver.until(lambda: driver.is_available() and _changed(driver, before) == lost)
 
 
+async def start_leaders_first(driver: Driver) -> None:
+    """With LeaderReady a leader is alone until it is ready, which checkers look at; all come up."""
+    await bring_up(driver, make_lws(groups=2, startup="LeaderReady"))
+    await driver.edit("x", set_image("engine:2"))
+    await driver.until(lambda: is_rolled(driver, 6))
+
+
 async def leave_the_group_alone(driver: Driver) -> None:
     """With the policy None a lost worker comes back alone."""
     await bring_up(driver, make_lws(groups=2, template={"restartPolicy": "None"}))

@@ -8,7 +8,7 @@ late each watch was told.
 import time
 from dataclasses import dataclass, field
 
-from kohort.cluster.objects import Kind, Object
+from kohort.cluster.objects import Kind, Object, uid_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,16 +31,31 @@ class Seen:
 class Record:
     """All changes of a namespace since it was made."""
 
-    has_gaps: bool = False  # a watch had to begin anew, and nobody knows what it missed
+    has_gaps: bool = False  # a watch had to begin anew, and does not know what it missed
     _seen: list[Seen] = field(default_factory=list)
+    _versions: set[str] = field(default_factory=set)
 
-    def note(self, kind: Kind, change: str, obj: Object) -> None:
-        """Keep one change."""
-        self._seen.append(Seen(kind, change, obj, time.monotonic()))
+    def note(self, kind: Kind, change: str, obj: Object, at: float | None = None) -> None:
+        """Keep one change, unless it is known; others than watches may have told of it."""
+        seen = Seen(kind, change, obj, time.time() if at is None else at)
+        if seen.version not in self._versions:
+            self._versions.add(seen.version)
+            self._seen.append(seen)
+
+    def note_listing(self, kind: Kind, before: list[Object], now: list[Object], at: str) -> None:
+        """A watch begins anew: keep what differs, with what is gone as of the listing."""
+        self.has_gaps = True
+        for obj in now:
+            self.note(kind, "MODIFIED", obj)
+        left = {uid_of(obj) for obj in now}
+        for obj in before:
+            if uid_of(obj) not in left:
+                metadata = {**obj["metadata"], "resourceVersion": f"{at}.{uid_of(obj)}"}
+                self.note(kind, "DELETED", {**obj, "metadata": metadata})
 
     def in_order(self) -> list[Seen]:
         """All changes, oldest first, with times that never go back."""
-        ordered = sorted(self._seen, key=lambda seen: int(seen.version))
+        ordered = sorted(self._seen, key=lambda seen: int(seen.version.partition(".")[0]))
         latest = 0.0
         result = []
         for seen in ordered:
