@@ -19,9 +19,12 @@ from kohort.model.units import Phase
 SIZE = 2
 
 
-def make_leader(uid: str) -> PodFacts:
+def make_leader(uid: str, leaving: str | None = None) -> PodFacts:
     marks = {labels.GROUP_INDEX: "0", labels.WORKER_INDEX: "0", labels.REVISION: "r"}
-    metadata = Meta(name="x-0", uid=uid, labels=marks, annotations={labels.SIZE: str(SIZE)})
+    sizes = {labels.SIZE: str(SIZE)}
+    metadata = Meta(
+        name="x-0", uid=uid, labels=marks, annotations=sizes, deletion_timestamp=leaving
+    )
     return PodFacts(metadata, status=PodStatusFacts("Running", [Condition("Ready", "True")]))
 
 
@@ -34,8 +37,8 @@ def make_set(leader: str) -> SetFacts:
     )
 
 
-def read(held: SetFacts) -> Group:
-    [group] = read_groups(READER, [make_leader("second")], {"x-0": held}, {})
+def read(held: SetFacts, leaving: str | None = None) -> Group:
+    [group] = read_groups(READER, [make_leader("second", leaving)], {"x-0": held}, {})
     return group
 
 
@@ -49,3 +52,7 @@ def test_the_set_of_a_leader_that_has_gone_makes_nobody_whole():
     group = read(make_set("first"))
     assert not group.is_whole
     assert group.phase is Phase.STARTING
+
+
+def test_a_group_leaves_with_its_leader_however_ready_all_its_members_are():
+    assert read(make_set("second"), "2026-01-01T00:00:00Z").phase is Phase.LEAVING
