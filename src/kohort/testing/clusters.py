@@ -69,8 +69,7 @@ def start_cluster(
     that places pods together, such as ``volcano``: its kinds are served then.
     """
     _check(nodes=nodes, gpus_per_node=gpus_per_node, racks=racks, speed=speed)
-    if not 0 <= spines <= racks:
-        raise ValueError(f"spines must be from 0 to the number of racks, not {spines}")
+    _check_network(racks, spines, gang)
     from kohort.simulator.embedded import EmbeddedOptions
     from kohort.simulator.hosting.identity import make_identity
     from kohort.simulator.hosting.kubeconfig import Kubeconfig
@@ -104,6 +103,15 @@ def _check(*, nodes: int, gpus_per_node: int, racks: int, speed: float) -> None:
             raise ValueError(f"{name} must be {least} or more, not {value}")
     if not 0 < speed < math.inf:
         raise ValueError(f"speed must be a number above 0, not {speed}")
+
+
+def _check_network(racks: int, spines: int, gang: str) -> None:
+    from kohort.apis.gangs.known import DIALECTS
+
+    if not 0 <= spines <= racks:
+        raise ValueError(f"spines must be from 0 to the number of racks, not {spines}")
+    if gang and gang not in DIALECTS:
+        raise ValueError(f"gang must be one of {', '.join(DIALECTS)}, not {gang!r}")
 
 
 @contextmanager
