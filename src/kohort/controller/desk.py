@@ -6,6 +6,7 @@ one key are gathered for a moment. A key is looked at on one snapshot of all
 caches, and only when they have seen its own last writes.
 """
 
+import asyncio
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -60,7 +61,8 @@ class Desk:
         self.queue: WorkQueue[Key] = WorkQueue(office.time, office.chance)
         self.watermarks = Watermarks()
         self.executor = Executor(office.cluster, self.watermarks, office.may_write)
-        self.events = EventSink(office.cluster, api.kind.name.lower(), office.identity)
+        reporter = api.kind.name.lower()
+        self.events = EventSink(office.cluster, reporter, office.identity, office.may_write)
         self.record: Recorder = lambda key, look, seconds: None
         self.on_fault: Callable[[Key, Exception], None] = _raise
         self._may_write = office.may_write
@@ -131,7 +133,10 @@ class Desk:
 
     async def run(self) -> None:
         """Look at workloads as they change, until stopped."""
-        await self.queue.run(self.work, WORKERS)
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self.events.run())
+            await self.queue.run(self.work, WORKERS)
+            self.events.stop()
 
     async def work(self, key: Key) -> Verdict:
         """Look at one workload; a mistake of ours about one must not stop the others."""

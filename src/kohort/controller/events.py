@@ -3,10 +3,13 @@ Events: notices become objects that people see in ``kubectl describe``.
 
 A notice that was told of an object moments ago is not told again: an event is worth
 a write when something happened, not each time that it happens in a loop. Events are
-a courtesy, so one that the server refuses is forgotten.
+a courtesy: nobody waits until they are written, and one that the server refuses is
+forgotten.
 """
 
 import asyncio
+from collections import deque
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime, timedelta
 from hashlib import sha256
@@ -18,7 +21,8 @@ from kohort.model.reasons import Notice
 
 EVENT = Kind("events.k8s.io", "v1", "Event", "events")
 TOLD_MAX = 10_000
-AT_ONCE_MAX = 32
+AT_ONCE_MAX = 8
+WAITING_MAX = 1_000
 REPEAT_AFTER = timedelta(seconds=1)
 _NOTE_MAX = 1024
 
@@ -26,24 +30,44 @@ _NOTE_MAX = 1024
 class EventSink:
     """Tells the cluster what happened."""
 
-    def __init__(self, cluster: Cluster, reporter: str, instance: str) -> None:
+    def __init__(
+        self,
+        cluster: Cluster,
+        reporter: str,
+        instance: str,
+        may_write: Callable[[], bool] = lambda: True,
+    ) -> None:
         self._cluster = cluster
+        self._may_write = may_write
         self._reporter = reporter
         self._instance = instance
         self._told: dict[tuple[str, str, str], datetime] = {}
+        self._waiting: deque[Object] = deque(maxlen=WAITING_MAX)
+        self._changed = asyncio.Event()
+        self._is_stopping = False
         self.count = 0
 
-    async def tell(self, about: Object, notices: tuple[Notice, ...], now: str) -> None:
-        """Write the notices that are new."""
+    def tell(self, about: Object, notices: tuple[Notice, ...], now: str) -> None:
+        """Let the notices that are new be written soon."""
         moment = datetime.fromisoformat(now)
-        events = [
-            self._event(about, notice, now)
-            for notice in notices
-            if self._is_new((uid_of(about), notice.reason, notice.message), moment)
-        ]
-        # Side by side, since the next look at the workload waits for them.
-        for begin in range(0, len(events), AT_ONCE_MAX):
-            await asyncio.gather(*map(self._write, events[begin : begin + AT_ONCE_MAX]))
+        for notice in notices:
+            if self._is_new((uid_of(about), notice.reason, notice.message), moment):
+                self._waiting.append(self._event(about, notice, now))
+        self._changed.set()
+
+    async def run(self) -> None:
+        """Write what waits, until stopped; what waits then is written still."""
+        while self._waiting or not self._is_stopping:
+            count = min(len(self._waiting), AT_ONCE_MAX)
+            await asyncio.gather(*(self._write(self._waiting.popleft()) for _ in range(count)))
+            if not self._waiting and not self._is_stopping:
+                self._changed.clear()
+                await self._changed.wait()
+
+    def stop(self) -> None:
+        """Tell no more after what waits."""
+        self._is_stopping = True
+        self._changed.set()
 
     def _is_new(self, key: tuple[str, str, str], moment: datetime) -> bool:
         told = self._told.get(key)
@@ -55,6 +79,8 @@ class EventSink:
         return True
 
     async def _write(self, event: Object) -> None:
+        if not self._may_write():
+            return
         with suppress(ClusterError):
             await self._cluster.create(EVENT, event["metadata"]["namespace"] or "default", event)
 

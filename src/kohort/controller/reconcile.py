@@ -110,7 +110,7 @@ class Reconciler:
         deeds = _deeds_of(outcomes, is_reported=look.actions > 0)
         if deeds.done or deeds.failed or deeds.is_reported:
             notices = self._api.tell(family, reading, decided, deeds)
-            await self._events.tell(family.root, notices, now)
+            self._events.tell(family.root, notices, now)
         is_failed |= any(outcome.is_doubtful for outcome in outcomes)
         blocked = tuple(blocker.reason for blocker in decided.report.blockers)
         return Look(

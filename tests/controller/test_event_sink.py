@@ -1,0 +1,89 @@
+"""Events: told once, by who leads, and waited for by nobody."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+from kohort.cluster.errors import Forbidden
+from kohort.controller.events import EventSink
+from kohort.model.reasons import Notice
+
+NOW, LATER = "2026-01-01T00:00:00Z", "2026-01-01T00:00:02Z"
+OBJECT = {
+    "apiVersion": "v1",
+    "kind": "ConfigMap",
+    "metadata": {"name": "a", "namespace": "lab", "uid": "1"},
+}
+
+
+class Recording:
+    """Keeps what is created, and refuses what it is told to."""
+
+    def __init__(self, refused: str = "") -> None:
+        self.notes: list[str] = []
+        self._refused = refused
+
+    async def create(self, kind: Any, namespace: str, obj: Any) -> Any:
+        await asyncio.sleep(0)
+        if obj["note"] == self._refused:
+            raise Forbidden("no")
+        self.notes.append(obj["note"])
+
+
+def notices(*messages: str) -> tuple[Notice, ...]:
+    return tuple(Notice("Normal", "Done", message, "Update") for message in messages)
+
+
+def make(cluster: Recording, may_write: Callable[[], bool] = lambda: True) -> EventSink:
+    return EventSink(cluster, "lab", "one", may_write)  # type: ignore[arg-type]
+
+
+async def finish(sink: EventSink) -> None:
+    sink.stop()
+    await sink.run()
+
+
+async def test_what_waits_at_the_end_is_written_in_its_order():
+    cluster = Recording()
+    sink = make(cluster)
+    sink.tell(OBJECT, notices(*map(str, range(20))), NOW)
+    assert cluster.notes == []
+    await finish(sink)
+    assert cluster.notes == [str(number) for number in range(20)]
+
+
+async def test_events_are_written_while_others_come():
+    cluster = Recording()
+    sink = make(cluster)
+    running = asyncio.create_task(sink.run())
+    for number in range(3):
+        sink.tell(OBJECT, notices(str(number)), NOW)
+        while len(cluster.notes) <= number:
+            await asyncio.sleep(0)
+    sink.stop()
+    await running
+
+
+async def test_the_same_is_told_again_only_after_a_while():
+    cluster = Recording()
+    sink = make(cluster)
+    for now in (NOW, NOW, LATER):
+        sink.tell(OBJECT, notices("again"), now)
+    await finish(sink)
+    assert cluster.notes == ["again", "again"]
+
+
+async def test_an_event_that_is_refused_is_forgotten():
+    cluster = Recording(refused="bad")
+    sink = make(cluster)
+    sink.tell(OBJECT, notices("bad", "good"), NOW)
+    await finish(sink)
+    assert cluster.notes == ["good"]
+
+
+async def test_who_does_not_lead_tells_nothing():
+    cluster = Recording()
+    sink = make(cluster, lambda: False)
+    sink.tell(OBJECT, notices("late"), NOW)
+    await finish(sink)
+    assert cluster.notes == []
