@@ -9,7 +9,7 @@ from typing import Any
 from conformance_cases import Answer
 from normalise import sort_causes
 
-_MISSING = object()
+MISSING = object()
 
 
 def find_differences(expected: list[Answer], found: list[Answer]) -> list[str]:
@@ -43,11 +43,11 @@ def compare(expected: Any, found: Any, path: str = "") -> list[tuple[str, Any, A
     """All places where two values differ; a step is a number, counted from 1."""
     if isinstance(expected, dict) and isinstance(found, dict):
         keys = sorted({*expected, *found})
-        pairs = [(k, expected.get(k, _MISSING), found.get(k, _MISSING)) for k in keys]
+        pairs = [(k, expected.get(k, MISSING), found.get(k, MISSING)) for k in keys]
         return [line for k, a, b in pairs for line in compare(a, b, f"{path}.{k}".lstrip("."))]
     if isinstance(expected, list) and isinstance(found, list):
         longest = max(len(expected), len(found))
-        pads = [_MISSING] * longest
+        pads = [MISSING] * longest
         both = zip((expected + pads)[:longest], (found + pads)[:longest], strict=True)
         first = 0 if path else 1
         return [
@@ -60,7 +60,7 @@ def compare(expected: Any, found: Any, path: str = "") -> list[tuple[str, Any, A
 
 
 def _show(value: Any) -> str:
-    if value is _MISSING:
+    if value is MISSING:
         return "nothing"
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) < 600 else f"{text[:600]}…"

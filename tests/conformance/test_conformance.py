@@ -12,6 +12,7 @@ from conformance_cases import Case, load_cases, load_differences, load_recorded
 from conformance_client import Client
 from conformance_comparing import find_surprises
 from conformance_running import run_case
+from differences_page import PAGE, connect, write_page
 
 from kohort.testing import start_cluster
 
@@ -22,9 +23,7 @@ DIFFERENCES = load_differences()
 @pytest.fixture(scope="module")
 def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
     with start_cluster(nodes=2, speed=1.0) as cluster:
-        ca = tmp_path_factory.mktemp("conformance") / "ca.crt"
-        ca.write_text(cluster.ca)
-        yield Client(cluster.url, str(ca), token=cluster.token)
+        yield connect(cluster, tmp_path_factory.mktemp("conformance"))
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.topic}: {case.name}")
@@ -40,3 +39,8 @@ def test_names_of_cases_are_unique():
 
 def test_known_differences_belong_to_cases():
     assert set(DIFFERENCES) <= {case.name for case in CASES}
+
+
+def test_the_page_says_what_was_compared(client: Client):
+    hint = "run python tests/conformance/differences_page.py"
+    assert PAGE.read_text() == write_page(client), hint
