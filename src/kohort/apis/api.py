@@ -90,6 +90,8 @@ class Family:
     absent: Mapping[Kind, str] = field(default_factory=dict)  # kinds not served, and what to do
     recall: Recall[Group] = field(default_factory=Recall)  # groups as the last look read them
     tiers: Mapping[str, Tiers] = field(default_factory=dict)  # by the name of the dialect
+    # The tier of the narrowest domain that holds these nodes; None where that is not known.
+    measure: Callable[[Dialect, tuple[str, ...]], int | None] = lambda dialect, nodes: None
     # Fields that the server did not keep of objects of gangs; a kind of which nothing was
     # written yet is not there.
     pruned: Mapping[Kind, frozenset[str]] = field(default_factory=dict)

@@ -15,6 +15,7 @@ from typing import Any
 
 from kohort.apis.api import DEFAULTS, Api, Family, Key, Settings, Watched
 from kohort.apis.facts import Whole
+from kohort.apis.gangs.dialect import Dialect
 from kohort.cluster.errors import NotFound
 from kohort.cluster.objects import Kind
 from kohort.cluster.port import Cluster, Selection
@@ -60,7 +61,9 @@ class Desk:
         self.settings = office.settings
         self.queue: WorkQueue[Key] = WorkQueue(office.time, office.chance)
         self.watermarks = Watermarks()
-        self.executor = Executor(office.cluster, self.watermarks, office.may_write)
+        self.executor = Executor(
+            office.cluster, self.watermarks, office.may_write, elapsed=office.time.elapsed
+        )
         reporter = api.kind.name.lower()
         self.events = EventSink(office.cluster, reporter, office.identity, office.may_write)
         self.record: Recorder = lambda key, look, seconds: None
@@ -182,6 +185,7 @@ class Desk:
             recall=memory.recall,
             tiers=self.tiers.read(),
             pruned=memory.pruned,
+            measure=self._measure,
         )
 
     def _find_absent(self) -> Mapping[Kind, str]:
@@ -213,6 +217,11 @@ class Desk:
                 labels: Mapping[str, str] = node.metadata.labels
                 return labels
         return None
+
+    def _measure(self, dialect: Dialect, nodes: tuple[str, ...]) -> int | None:
+        found = {node: self._node_labels(node) for node in nodes}
+        known = {node: labels for node, labels in found.items() if labels is not None}
+        return self.tiers.measure(dialect, known) if len(known) == len(found) else None
 
     def _forget(self, key: Key) -> None:
         self._memories.pop(key, None)

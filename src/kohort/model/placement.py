@@ -40,6 +40,7 @@ class PlacementPolicy:
     pack: Pack | None = None
     exclusive: str = ""  # the node label whose value a unit has to itself
     losses: tuple[str, ...] = ()  # clauses that the scheduler in use cannot be told
+    ignored: tuple[str, ...] = ()  # clauses that it was told and has not kept
     level: Level = Level.GROUP
 
 

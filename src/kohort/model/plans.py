@@ -52,6 +52,7 @@ class Report:
     is_done: bool  # the whole workload is on its target revision and ready
     blockers: tuple[Blocker, ...] = ()
     losses: tuple[str, ...] = ()  # clauses of the placement that the scheduler is not told
+    ignored: tuple[str, ...] = ()  # and those that it was told and has not kept
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,6 +39,7 @@ def plan_report(
         is_done=policy.partition == 0 and done == workload.groups and _is_over(workload, observed),
         blockers=blockers,
         losses=workload.placement.losses,
+        ignored=workload.placement.ignored,
     )
 
 

@@ -141,7 +141,7 @@ def test_two_who_hold_back_the_pods_of_a_group_are_refused():
     queued = asking()
     queued["metadata"]["labels"] = {KUEUE_QUEUE: "q"}
     assert "Kueue would hold its pods" in refusals(queued)[0]
-    assert refusals(queued, QUEUED) == []
+    assert "name the queue in an annotation" in refusals(queued, QUEUED)[0]
     queued["metadata"]["annotations"][labels.GANG] = "none"
     assert refusals(queued) == []
 

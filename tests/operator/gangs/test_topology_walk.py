@@ -7,6 +7,7 @@ from operator_lab import Lab
 from topology_lab import (
     NOWHERE,
     add_hyper_node,
+    bind,
     find_degraded,
     make_packed,
     open_topology_lab,
@@ -173,3 +174,28 @@ async def test_an_annotation_that_cannot_be_read_is_said_and_the_rest_works(lab:
     await lab.run(30)
     assert "is no JSON" in find_degraded(lab)["message"]
     assert lab.is_available()
+
+
+async def test_a_limit_that_the_scheduler_does_not_keep_is_said(carrier: str):
+    """Volcano enforces hard topology only where its plugin is on, and tells nobody."""
+    lab = await open_topology_lab(tiers=())
+    for place in range(8):
+        member = {"type": "Node", "selector": {"exactMatch": {"name": f"gpu-{place:02}"}}}
+        await add_hyper_node(lab, f"n{place}", 0, members=[member])
+    # Nobody who knows of the limit places these pods.
+    await lab.apply(make_packed(carrier, {"highestTierAllowed": 0}, groups=1, pod=NOWHERE))
+    await lab.run(30)
+    assert find_degraded(lab) == {}
+    for place, pod in enumerate(sorted(name_of(pod) for pod in lab.all(kinds.POD))):
+        await bind(lab, pod, f"gpu-{place:02}")
+    await lab.run(30)
+    found = find_degraded(lab)
+    assert (found["status"], found["reason"]) == ("True", "ConstraintIgnored")
+    assert found["message"] == (
+        "group 0 stands in a domain of tier 1, wider than tier 0: volcano does not enforce "
+        "hard topology"
+    )
+    await lab.edit("x", put("/spec/networkTopology/highestTierAllowed", 1))
+    await lab.run(30)
+    assert find_degraded(lab)["reason"] != "ConstraintIgnored"
+    await lab.close()

@@ -36,13 +36,15 @@ async def open_topology_lab(
     return lab
 
 
-async def add_hyper_node(lab: Lab, name: str, tier: int, tier_name: str = "") -> None:
+async def add_hyper_node(
+    lab: Lab, name: str, tier: int, tier_name: str = "", members: list[Object] | None = None
+) -> None:
     """All nodes are in the one of tier 0, and each of the others holds the one below it."""
     member: Object = {"type": "Node", "selector": {"regexMatch": {"pattern": "^gpu-"}}}
     if tier > 0:
         below = {"name": f"h{tier - 1}" if name.startswith("h") else "nobody"}
         member = {"type": "HyperNode", "selector": {"exactMatch": below}}
-    spec: Object = {"tier": tier, "members": [member]}
+    spec: Object = {"tier": tier, "members": members or [member]}
     if tier_name:
         spec["tierName"] = tier_name
     body = {
@@ -56,6 +58,14 @@ async def add_hyper_node(lab: Lab, name: str, tier: int, tier_name: str = "") ->
 
 async def remove_hyper_node(lab: Lab, name: str) -> None:
     await lab.api.delete(lab.api.target(HYPER_NODE, "", name), DeleteOptions())
+
+
+async def bind(lab: Lab, pod: str, node: str) -> None:
+    """Place a pod as a scheduler does."""
+    target = lab.api.target(kinds.POD, lab.namespace, pod, "binding")
+    body = {"apiVersion": "v1", "kind": "Binding", "metadata": {"name": pod}}
+    choice = {"target": {"apiVersion": "v1", "kind": "Node", "name": node}}
+    await lab.api.create(target, {**body, **choice}, WriteOptions())
 
 
 def make_packed(carrier: str, topology: Object | None, **more: Any) -> Object:

@@ -43,6 +43,10 @@ class Dialect:
     find_losses: Callable[[Intent, Tiers], tuple[str, ...]] = _lose_nothing
     # The tiers that objects of ``reads`` declare; without it, those of the settings count.
     read_tiers: Callable[[tuple[Object, ...]], Tiers] | None = None
+    # The tier of the narrowest domain that holds all these nodes, by objects of ``reads``.
+    measure: Callable[[tuple[Object, ...], Mapping[str, Mapping[str, str]]], int | None] | None = (
+        None
+    )
     is_mutable: bool = True  # whether the spec of its objects may be patched
     tells_pods_topology: bool = False  # whether ``mark`` needs queue and pack of the pod
     queue: str = ""  # the annotation or label of workloads that names their queue

@@ -49,6 +49,7 @@ class Intent:
     schedulers: tuple[str, ...] = ()  # the schedulers that members name, each once
     parts: tuple[Part, ...] = ()
     exclusive: str = ""  # the node label whose value the gang has to itself
+    shapes: int = 1  # how many templates its members are made from
 
     @property
     def priority(self) -> str:

@@ -6,6 +6,7 @@ Schedulers, queues and other operators key on these texts. They never change.
 
 from kohort.cluster.objects import Kind
 
+POD = Kind("", "v1", "Pod", "pods")
 KIND = Kind("leaderworkerset.x-k8s.io", "v1", "LeaderWorkerSet", "leaderworkersets")
 
 PREFIX = "leaderworkerset.sigs.k8s.io/"

@@ -15,7 +15,7 @@ from kohort.apis.api import Api, Settings
 from kohort.apis.facts import Whole
 from kohort.apis.gangs.dialect import Dialect
 from kohort.apis.gangs.intent import Tiers
-from kohort.cluster.objects import Kind
+from kohort.cluster.objects import Kind, Object
 from kohort.cluster.port import Selection
 from kohort.controller.caching.cache import Cache, Difference
 from kohort.controller.caching.informers import Informers
@@ -36,6 +36,7 @@ class TierBook:
             cache.subscribe(self._note)
             self._caches[kind] = cache
         self._known: Mapping[str, Tiers] | None = None
+        self._measured: dict[tuple[str, tuple[str, ...]], int | None] = {}
 
     def read(self) -> Mapping[str, Tiers]:
         """The tiers of all dialects whose tiers are read from the cluster."""
@@ -47,7 +48,18 @@ class TierBook:
     def _are_listed(self) -> bool:
         return all(cache.is_ready for cache in self._caches.values())
 
+    def measure(self, dialect: Dialect, nodes: Mapping[str, Mapping[str, str]]) -> int | None:
+        """The tier of the narrowest domain that holds all these nodes, given with their labels."""
+        key = (dialect.name, tuple(sorted(nodes)))
+        if key not in self._measured:
+            found = self._find_all(dialect) if dialect.measure is not None else None
+            self._measured[key] = (
+                dialect.measure(found, nodes) if found and dialect.measure is not None else None
+            )
+        return self._measured[key]
+
     def _note(self, difference: Difference[Any]) -> None:
+        self._measured.clear()
         # Where nobody has asked since the last change, nobody has to be told again.
         if self._known is not None and self._matters(difference):
             self._known = None
@@ -63,10 +75,14 @@ class TierBook:
         return any(read(sides[0]) != read(sides[1]) for read in readers)
 
     def _read(self, dialect: Dialect) -> Tiers:
+        found = self._find_all(dialect)
+        assert dialect.read_tiers is not None
+        return Tiers() if found is None else dialect.read_tiers(found)
+
+    def _find_all(self, dialect: Dialect) -> tuple[Object, ...] | None:
+        """All objects that a dialect reads; None where they cannot be seen."""
         caches = [self._caches[kind] for kind in dialect.reads if kind in self._caches]
         absent = self._informers.absent
         if any(not c.is_ready or c.selection in absent for c in caches):
-            return Tiers()
-        assert dialect.read_tiers is not None
-        found = tuple(orjson.loads(entry.value.raw) for cache in caches for entry in cache)
-        return dialect.read_tiers(found)
+            return None
+        return tuple(orjson.loads(entry.value.raw) for cache in caches for entry in cache)

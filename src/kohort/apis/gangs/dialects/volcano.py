@@ -10,12 +10,14 @@ to tell them apart, so there always is one; pods without the label belong to non
 PodGroups have no status of their own to write apart: what is patched is the spec.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from kohort.apis.gangs.dialect import Dialect
 from kohort.apis.gangs.intent import Intent, Membership, Part, Tier, Tiers
 from kohort.cluster.objects import Kind, Object, annotations_of
 from kohort.model.placement import Pack, Strength
+from kohort.placement.forest import build_forest
+from kohort.placement.hypernodes import read_hypernode
 
 POD_GROUP = Kind("scheduling.volcano.sh", "v1beta1", "PodGroup", "podgroups")
 HYPER_NODE = Kind("topology.volcano.sh", "v1alpha1", "HyperNode", "hypernodes", namespaced=False)
@@ -138,6 +140,12 @@ def _read_tiers(hyper_nodes: tuple[Object, ...]) -> Tiers:
     return Tiers(tuple(Tier(number, name) for number, names in numbered for name in names), True)
 
 
+def _measure(hyper_nodes: tuple[Object, ...], nodes: Mapping[str, Mapping[str, str]]) -> int | None:
+    forest = build_forest(map(read_hypernode, hyper_nodes), nodes)
+    common = forest.find_common(nodes)
+    return None if common is None else forest.tiers[common]
+
+
 VOLCANO = Dialect(
     name="volcano",
     scheduler="volcano",
@@ -149,6 +157,7 @@ VOLCANO = Dialect(
     render=_render,
     find_losses=_find_losses,
     read_tiers=_read_tiers,
+    measure=_measure,
     queue=QUEUE_NAME,
     clauses=("networkTopology", "subGroupPolicy", "queue", "priorityClassName"),
     skips_best_effort=True,

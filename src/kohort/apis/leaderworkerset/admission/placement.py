@@ -91,8 +91,11 @@ def _check_start(lws: Object, dialect: Dialect, settings: Settings) -> Iterator[
 def _check_rivals(lws: Object, dialect: Dialect, settings: Settings) -> Iterator[FieldError]:
     held = f"gangs of {dialect.name} are made for it, and two would wait for each other"
     way_out = f"take one away, or annotate {labels.GANG}: {NONE}"
-    if KUEUE_QUEUE in labels_of(lws) and dialect.queue != KUEUE_QUEUE:
-        why = f"Kueue would hold its pods, but {held}: {way_out}"
+    if KUEUE_QUEUE in labels_of(lws):
+        # Even where the gangs are Kueue's: the label hands the set to an integration of its own.
+        is_same = dialect.queue == KUEUE_QUEUE
+        instead = "name the queue in an annotation of that key" if is_same else way_out
+        why = f"Kueue would hold its pods, but {held}: {instead}"
         yield FieldError(Fault.FORBIDDEN, f"metadata.labels.{KUEUE_QUEUE}", why)
     if spec_of(lws).get(_NATIVE_SET) is not None:
         why = f"Kubernetes would hold its pods, but {held}: {way_out}"

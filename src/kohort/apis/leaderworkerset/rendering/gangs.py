@@ -75,6 +75,7 @@ def make_intent(
         schedulers=_once(spec.get("schedulerName") for spec in specs),
         parts=find_parts(lws_at_revision, marks) if gang.minimum == gang.size else (),
         exclusive=find_exclusive_topology(lws_at_revision) or "",
+        shapes=1 if specs[0] == specs[-1] else 2,
     )
 
 

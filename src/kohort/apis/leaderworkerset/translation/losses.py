@@ -11,10 +11,16 @@ this process has written nothing, what was said of it before still holds.
 from collections.abc import Iterator
 
 from kohort.apis.api import Family
+from kohort.apis.facts import PodFacts
 from kohort.apis.gangs.dialect import Dialect
 from kohort.apis.gangs.intent import Intent
 from kohort.apis.leaderworkerset import labels, names, spec
-from kohort.apis.leaderworkerset.rendering.gangs import choose_dialect, make_intent
+from kohort.apis.leaderworkerset.rendering.differences import find_differences
+from kohort.apis.leaderworkerset.rendering.gangs import (
+    choose_dialect,
+    find_dialect,
+    make_intent,
+)
 from kohort.apis.leaderworkerset.rendering.placing import tell_templates
 from kohort.apis.leaderworkerset.topology import (
     FIELD,
@@ -30,22 +36,25 @@ from kohort.cluster.objects import (
     name_of,
     namespace_of,
 )
-from kohort.model.placement import Gang, Pack, PlacementPolicy
+from kohort.model.observed import Group
+from kohort.model.placement import Gang, Pack, PlacementPolicy, Strength
 
 DEGRADED = "TopologyDegraded"
 SEPARATOR = "; "
 _NOT_KEPT = " does not keep spec."
 
 
-def read_placement(family: Family, key: str) -> PlacementPolicy:
-    """How groups are to be placed, and what of that nobody is told; the key is their revision."""
+def read_placement(family: Family, key: str, groups: tuple[Group, ...]) -> PlacementPolicy:
+    """How groups are to be placed, what of that nobody is told, and what has not been kept."""
     lws = family.root
     topology = find_topology(lws)
     pack = read_pack(topology)
     told = _find_said(lws)
+    ignored: tuple[str, ...] = ()
     if family.settings.are_told:
         told = (*describe_faults(lws), *dict.fromkeys(_find_losses(family, key, pack)))
-    return PlacementPolicy(pack, spec.find_exclusive_topology(lws) or "", told)
+        ignored = tuple(_find_ignored(family, key, pack, groups))
+    return PlacementPolicy(pack, spec.find_exclusive_topology(lws) or "", told, ignored)
 
 
 def _find_said(lws: Object) -> tuple[str, ...]:
@@ -116,3 +125,44 @@ def _name_pruned(
                 f"{kind.name} of {kind.group}/{kind.version} on this cluster{_NOT_KEPT}{name}: "
                 "a newer version of its scheduler is needed"
             )
+
+
+def _find_ignored(
+    family: Family, key: str, pack: Pack | None, groups: tuple[Group, ...]
+) -> Iterator[str]:
+    """Groups that stand wider than they must, although their gang was made with that limit."""
+    dialect = choose_dialect(family.root, family.settings)
+    if pack is None or pack.strength is not Strength.HARD or dialect is None:
+        return
+    tier = family.tiers_of(dialect).find(pack)
+    if tier is None or dialect.measure is None:
+        return
+    pods: dict[str, PodFacts] = {pod.metadata.name: pod for pod in family.all(labels.POD)}
+    for group in groups:
+        members = [pods[m.name] for m in group.members if m.is_current and m.name in pods]
+        nodes = {pod.spec.node_name for pod in members} - {""}
+        if len(members) < group.size or not all(pod.spec.node_name for pod in members):
+            continue
+        span = family.measure(dialect, tuple(sorted(nodes)))
+        if span is not None and span > tier.number and _is_told(family, key, pack, members[0]):
+            yield (
+                f"group {group.ordinal} stands in a domain of tier {span}, wider than tier "
+                f"{tier.number}: {dialect.name} does not enforce hard topology"
+            )
+
+
+def _is_told(family: Family, key: str, pack: Pack, leader: PodFacts) -> bool:
+    """Whether the gang of this leader has the limit of now; an older one stays as it is."""
+    metadata = leader.metadata
+    dialect = find_dialect(family.settings, metadata.labels, metadata.annotations)
+    if dialect is None:
+        return False
+    name = dialect.find_gang(metadata.labels, metadata.annotations)
+    held = {found.metadata.name: found for kind in dialect.kinds for found in family.all(kind)}
+    if name not in held:
+        return False
+    tiers = family.tiers_of(dialect)
+    intents = (_make_prototype(family.root, key, wish, dialect) for wish in (pack, None))
+    asked, free = (dialect.render(intent, tiers)[0]["spec"] for intent in intents)
+    clause = {field: value for field, value in asked.items() if free.get(field) != value}
+    return not find_differences({"spec": clause}, held[name].decode())

@@ -30,11 +30,11 @@ from kohort.cluster.objects import (
     namespace_of,
     uid_of,
 )
-from kohort.model.observed import Observed, Progress
+from kohort.model.observed import Group, Observed, Progress
 from kohort.model.policies import STRATEGIES, RecoveryPolicy, RolloutPolicy, Startup, Trigger
 from kohort.model.workload import Role, Workload
 
-POD = Kind("", "v1", "Pod", "pods")
+POD = labels.POD
 SERVICE = Kind("", "v1", "Service", "services")
 NODE = Kind("", "v1", "Node", "nodes", namespaced=False)
 STATEFUL_SET = Kind("apps", "v1", "StatefulSet", "statefulsets")
@@ -72,10 +72,10 @@ def read(family: Family) -> Reading:
         exist=leader_set.status.replicas if leader_set else 0,
     )
     memory = Memory(leader_set, revisions, revision, key, has_leftover=_has_leftover(family))
-    return Reading(read_workload(family, key), observed, memory)
+    return Reading(read_workload(family, key, observed.groups), observed, memory)
 
 
-def read_workload(family: Family, key: str) -> Workload:
+def read_workload(family: Family, key: str, groups: tuple[Group, ...]) -> Workload:
     """What the user asks for, with the revision that all groups should reach."""
     lws = family.root
     wanted = spec.replicas_of(lws)
@@ -98,7 +98,7 @@ def read_workload(family: Family, key: str) -> Workload:
         rollout=policy,
         recovery=RecoveryPolicy(_trigger_of(lws)),
         startup=Startup.ENTRY_FIRST if ready_first else Startup.TOGETHER,
-        placement=read_placement(family, key),
+        placement=read_placement(family, key, groups),
         is_leaving=is_leaving(lws),
     )
 

@@ -39,7 +39,7 @@ def write_status(family: Family, reading: Reading, plan: Plan, now: str) -> Obje
     return {
         **{key: value for key, value in old.items() if key != "conditions"},
         "conditions": _judge_placement(
-            _conditions(old, claims(report), generation, now), report.losses, generation, now
+            _conditions(old, claims(report), generation, now), report, generation, now
         ),
         "hpaPodSelector": old.get("hpaPodSelector") or _selector(name_of(lws)),
         "observedGeneration": generation,
@@ -82,13 +82,15 @@ def _put(conditions: list[Object], claim: str, body: Object, now: str) -> None:
 
 
 def _judge_placement(
-    conditions: list[Object], losses: tuple[str, ...], generation: int, now: str
+    conditions: list[Object], report: Report, generation: int, now: str
 ) -> list[Object]:
     """Whether clauses of the placement are lost; nothing is said where none ever was."""
+    losses = (*report.losses, *report.ignored)
     held = next((c for c in conditions if c["type"] == DEGRADED), None)
     if not losses and (held is None or held["status"] != "True"):
         return conditions
-    claim = {"status": "True", "reason": "ClauseLost", "message": SEPARATOR.join(losses)[:32_768]}
+    reason = "ClauseLost" if report.losses else "ConstraintIgnored"
+    claim = {"status": "True", "reason": reason, "message": SEPARATOR.join(losses)[:32_768]}
     if not losses:
         claim = {"status": "False", "reason": "AllTold", "message": "nothing is lost any more"}
     if held is None:

@@ -156,7 +156,7 @@ def _condition_notices(lws: Object, reading: Reading, plan: Plan) -> Iterator[No
 
 def _placement_notices(lws: Object, plan: Plan) -> Iterator[Notice]:
     """One event for what is lost, and another when that is something else."""
-    text = SEPARATOR.join(plan.report.losses)
+    text = SEPARATOR.join((*plan.report.losses, *plan.report.ignored))
     held = find_condition(lws, DEGRADED) or {}
     if text and (held.get("status"), held.get("message")) != ("True", text[:32_768]):
         yield Notice("Warning", DEGRADED, text[:1_000], "Update")

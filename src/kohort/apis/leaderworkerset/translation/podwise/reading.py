@@ -48,7 +48,7 @@ def read(family: Family) -> Reading:
         exist=len(groups),
     )
     memory = PodMemory(None, revisions, revision, key, note)
-    return Reading(read_workload(family, key), observed, memory)
+    return Reading(read_workload(family, key, groups), observed, memory)
 
 
 def _find_note(revisions: tuple[Whole, ...]) -> Note | None:
