@@ -120,4 +120,5 @@ def intents(draw: st.DrawFn) -> Intent:
         schedulers=draw(st.sampled_from([("",), ("volcano",), ("volcano", "")])),
         parts=(part,) if count else (),
         exclusive=draw(st.sampled_from(["", "lab/rack"])),
+        shapes=draw(st.integers(1, 2)),
     )

@@ -146,6 +146,12 @@ def test_a_tier_without_a_label_says_which_flag_is_missing():
     assert loss.endswith("run the operator with --tier N=rack=LABEL")
 
 
+def test_kueue_keeps_pods_of_one_template_together_and_not_all():
+    (loss,) = KUEUE.find_losses(intent(pack=Pack(HARD, 1), shapes=2), TIERS)
+    assert loss.startswith("hard topology up to tier 1 cannot be told to kueue for pods of diff")
+    assert KUEUE.find_losses(intent(shapes=2), TIERS) == ()
+
+
 def test_kueue_does_not_look_at_who_is_in_a_domain():
     losses = KUEUE.find_losses(intent(pack=Pack(HARD, 1), exclusive="lab/rack"), TIERS)
     assert any("exclusive topology lab/rack cannot be told to kueue" in loss for loss in losses)

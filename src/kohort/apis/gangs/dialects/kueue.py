@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from kohort.apis.gangs.dialect import Dialect
 from kohort.apis.gangs.dialects.objects import fits_label, mark_pod
 from kohort.apis.gangs.dialects.sentences import (
+    describe_pack,
     has_no_tier,
     lose_label,
     lose_limit,
@@ -81,7 +82,7 @@ def _lose(intent: Intent, tiers: Tiers) -> Iterator[str]:
         )
     yield from lose_long_name(intent, _NAME)
     if intent.gang.pack is not None:
-        yield from _lose_pack(intent.gang.pack, intent.exclusive, tiers)
+        yield from _lose_pack(intent.gang.pack, intent, tiers)
     yield from lose_parts(intent, _NAME)
     if len(intent.priorities) > 1:
         yield (
@@ -90,14 +91,19 @@ def _lose(intent: Intent, tiers: Tiers) -> Iterator[str]:
         )
 
 
-def _lose_pack(pack: Pack, exclusive: str, tiers: Tiers) -> Iterator[str]:
+def _lose_pack(pack: Pack, intent: Intent, tiers: Tiers) -> Iterator[str]:
     yield from lose_limit(pack, _NAME)
     if not _find_label(pack, tiers):
         yield lose_nearest(pack, _NAME) if has_no_tier(pack) else lose_label(pack, _NAME)
-    if exclusive:
+    if intent.shapes > 1:
         yield (
-            f"exclusive topology {exclusive} cannot be told to {_NAME}, which chooses domains "
-            f"without a look at who is there: take one of the two away"
+            f"{describe_pack(pack)} cannot be told to {_NAME} for pods of different templates "
+            f"together: each template has a domain of its own, so give all the same"
+        )
+    if intent.exclusive:
+        yield (
+            f"exclusive topology {intent.exclusive} cannot be told to {_NAME}, which chooses "
+            f"domains without a look at who is there: take one of the two away"
         )
 
 
