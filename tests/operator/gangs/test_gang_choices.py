@@ -10,11 +10,12 @@ from topology_lab import find_degraded, make_packed, open_topology_lab, put, sch
 
 from kohort.apis.api import Settings
 from kohort.apis.gangs.definitions import definitions_of
-from kohort.apis.gangs.dialects import volcano
+from kohort.apis.gangs.dialects import kueue, volcano
 from kohort.apis.gangs.dialects.coscheduling import COSCHEDULING
 from kohort.apis.gangs.dialects.volcano import GROUP_NAME, POD_GROUP
 from kohort.apis.leaderworkerset import labels
 from kohort.cluster.objects import Object, annotations_of, labels_of, name_of, uid_of
+from kohort.controller.running.gangs import gather_tiers, read_tier
 from kohort.simulator import kinds
 from kohort.simulator.api.requests import WriteOptions
 
@@ -165,4 +166,22 @@ async def test_no_subgroup_is_waited_for_where_workers_wait_for_their_leader(car
     await lab.apply(make_packed(carrier, None, groups=1, **more))
     await lab.until(lab.is_available)
     assert (specs(lab)[0]["minMember"], "subGroupPolicy" in specs(lab)[0]) == (1, False)
+    await lab.close()
+
+
+async def test_a_dialect_without_objects_tells_all_pods_the_same():
+    tiers = gather_tiers([read_tier("1=rack=example.com/rack")])
+    queued = Settings(carrier="pods", gangs=(kueue.V1BETA2,), tiers=tiers)
+    lab = await Lab(queued).open()
+    notes = {kueue.QUEUE_NAME: "team"}
+    await lab.apply(make_packed("pods", {"highestTierAllowed": 1}, groups=1, annotations=notes))
+    await lab.run(30)
+    pods = lab.all(kinds.POD)
+    assert len(pods) == 3
+    for pod in pods:
+        assert labels_of(pod)[kueue.QUEUE_NAME] == "team"
+        assert annotations_of(pod)[kueue.REQUIRED_TOPOLOGY] == "example.com/rack"
+        assert annotations_of(pod)[labels.GANG] == "kueue"
+    assert len({labels_of(pod)[kueue.GROUP_NAME] for pod in pods}) == 1
+    assert find_degraded(lab) == {}
     await lab.close()

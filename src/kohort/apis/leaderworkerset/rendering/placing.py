@@ -59,7 +59,8 @@ def _find_notes(lws: Object, dialect: Dialect) -> dict[str, str]:
     queue = dialect.find_queue(labels_of(lws), annotations_of(lws))
     if queue:
         notes[dialect.queue] = queue
-    if _is_packed(lws):
+    # Where gangs are objects, these hold the topology, and templates stay as they are.
+    if _is_packed(lws) and not dialect.kinds:
         notes[labels.NETWORK_TOPOLOGY] = orjson.dumps(find_topology(lws)).decode()
     return notes
 
