@@ -175,3 +175,30 @@ async def test_an_outcome_names_what_was_dropped_of_a_patch():
     address = Address(CONFIGMAP, "lab", "a")
     [outcome] = await Executor(cluster).run([Patch(address, body, PatchForm.MERGE)])
     assert outcome.dropped == {"pruned"}
+
+
+async def test_what_goes_whenever_it_is_made_is_made_more_and_more_slowly():
+    cluster = await make_cluster()
+    seconds = 0.0
+    executor = Executor(cluster, elapsed=lambda: seconds)
+    results = []
+    for _ in range(600):
+        [outcome] = await executor.run([create("a")])
+        results.append(outcome.result)
+        if outcome.stored is not None:
+            await cluster.delete(Address(CONFIGMAP, "lab", "a"))
+        seconds += 0.1
+    assert set(results) == {Result.DONE, Result.FAILED}
+    assert results[:5] == [Result.DONE] * 5
+    assert results.count(Result.DONE) < 12
+
+
+async def test_what_is_made_now_and_then_is_made_at_once():
+    cluster = await make_cluster()
+    seconds = 0.0
+    executor = Executor(cluster, elapsed=lambda: seconds)
+    for _ in range(20):
+        [outcome] = await executor.run([create("a")])
+        assert outcome.result is Result.DONE
+        await cluster.delete(Address(CONFIGMAP, "lab", "a"))
+        seconds += 3.0

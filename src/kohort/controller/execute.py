@@ -58,6 +58,12 @@ class Result(StrEnum):
     SKIPPED = "Skipped"  # not tried, since its like did not succeed; carries that one's error
 
 
+# What was made so often, each time within so many seconds of the last, is made more slowly.
+QUICK_RENEWALS_MAX = 5
+QUICK_SECONDS = 2.0
+RENEWAL_SECONDS_MAX = 30.0
+RENEWALS_KEPT_MAX = 10_000
+
 # In these forms a patch looks like the object it asks for.
 _WHOLE = {PatchForm.MERGE, PatchForm.APPLY}
 _SUCCESSES = {Result.DONE, Result.EXISTS, Result.GONE}
@@ -107,6 +113,38 @@ class Outcome:
         return None if seconds is None else float(seconds)
 
 
+class Renewals:
+    """Which objects were made anew, and how often in quick succession.
+
+    What goes as soon as it is made goes for a reason that we do not see yet, such as an owner
+    that has gone: after a few times it is made more and more slowly.
+    """
+
+    def __init__(self, elapsed: Callable[[], float]) -> None:
+        self._elapsed = elapsed
+        self._made: dict[Address, tuple[int, float]] = {}
+
+    def may_make(self, address: Address) -> bool:
+        """Whether it is time to make an object, once more or for the first time."""
+        count, last = self._made.get(address, (0, 0.0))
+        return self._elapsed() - last >= _renewal_pause(count)
+
+    def note(self, address: Address) -> None:
+        """An object was made."""
+        now = self._elapsed()
+        count, last = self._made.get(address, (0, now))
+        is_quick = now - last < QUICK_SECONDS + _renewal_pause(count)
+        if len(self._made) >= RENEWALS_KEPT_MAX:
+            self._made.clear()
+        self._made[address] = (count + 1 if is_quick else 1, now)
+
+
+def _renewal_pause(count: int) -> float:
+    if count < QUICK_RENEWALS_MAX:
+        return 0.0
+    return min(float(2 ** (count - QUICK_RENEWALS_MAX)), RENEWAL_SECONDS_MAX)
+
+
 class Executor:
     """Carries out the actions of plans, and notes what the caches have yet to see."""
 
@@ -116,8 +154,10 @@ class Executor:
         watermarks: Watermarks | None = None,
         may_write: Callable[[], bool] = lambda: True,
         at_once: int = CALLS_AT_ONCE_MAX,
+        elapsed: Callable[[], float] = lambda: 0.0,
     ) -> None:
         self._cluster = cluster
+        self._renewals = Renewals(elapsed)
         self._watermarks = watermarks or Watermarks()
         self._may_write = may_write
         self._calls = asyncio.Semaphore(at_once)
@@ -175,11 +215,15 @@ class Executor:
                 return await self._delete(action)
 
     async def _create(self, action: Create) -> Outcome:
+        address = Address(action.kind, action.namespace, name_of(action.obj))
+        if not self._renewals.may_make(address):
+            why = f"{action.kind.name} {address.name} goes whenever it is made: it is made later"
+            return Outcome(action, Result.FAILED, message=why)
         try:
             stored = await self._cluster.create(action.kind, action.namespace, action.obj)
         except AlreadyExists as error:
-            address = Address(action.kind, action.namespace, name_of(action.obj))
             return _compare(action, await self._cluster.read(address), error)
+        self._renewals.note(address)
         return Outcome(action, Result.DONE, stored)
 
     async def _delete(self, action: Delete) -> Outcome:
