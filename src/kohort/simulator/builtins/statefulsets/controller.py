@@ -203,6 +203,9 @@ class _Visit:
         for member in decided.keep:
             if has_claims or member.entry.labels.get(POD_NAME_LABEL) != member.entry.name:
                 self._mend(member)
+        for member in decided.leaving:
+            # Whoever deleted it: a pod that is not wanted takes its claims with it.
+            self._actions.extend(claims.plan_retention(self._spec, member, self._view))
         for ordinal in decided.make:
             pod = renderer.render(ordinal)
             name = name_of(pod)

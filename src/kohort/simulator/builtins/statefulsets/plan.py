@@ -20,6 +20,7 @@ class Plan:
 
     make: list[int] = field(default_factory=list)
     keep: list[Member] = field(default_factory=list)
+    leaving: list[Member] = field(default_factory=list)  # surplus that is on its way out
     remove: list[Member] = field(default_factory=list)
     replaced: int = 0  # how many of those removed were removed for an update
 
@@ -40,6 +41,7 @@ def plan_pods(
     if not _fill(plan, spec, wanted, blocked):
         return plan
     plan.keep.extend(member for member in surplus if not member.is_leaving)
+    plan.leaving.extend(member for member in surplus if member.is_leaving)
     if _shrink(plan, spec, surplus) and spec.is_rolling:
         _roll(plan, spec, wanted, update)
     return plan
