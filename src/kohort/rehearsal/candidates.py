@@ -13,19 +13,23 @@ from datetime import datetime, timedelta
 from random import Random
 from typing import Any
 
-from kohort.apis.api import Key, Settings
-from kohort.apis.leaderworkerset.api import LEADER_WORKER_SET
-from kohort.controller.desk import Office
+from kohort.apis.api import Family, Key
+from kohort.apis.facts import Whole
+from kohort.controller.desk import Desk, Office
 from kohort.controller.lease import Election, LeaseTerms
 from kohort.controller.operator import Operator
 from kohort.controller.queue import Verdict
 from kohort.controller.timing import LoopTime
+from kohort.rehearsal.eras import Era
 from kohort.rehearsal.looping import START
 from kohort.rehearsal.plane import WRITER, Plane, Trouble
 from kohort.simulator.api.api import Api
 
 LEASE_NAMESPACE = "kube-system"
 LEASE_NAME = "kohort"
+# As long as a process that is told to stop has in production.
+STOP_SECONDS_MAX = 5.0
+WAITING_MAX = 1  # there is one workload
 _Work = Callable[[Key], Coroutine[Any, Any, Verdict]]
 
 
@@ -47,7 +51,7 @@ class Surroundings:
     api: Api
     trouble: Trouble
     time: OperatorTime
-    settings: Settings
+    era: Era
     seed: int
     breach: Callable[[str], None]
 
@@ -62,6 +66,9 @@ class Candidate:
         self._around = around
         self._elects = elects
         self._at_work: set[Key] = set()
+        self._plane: Plane | None = None
+        self._operator: Operator | None = None
+        self._told_to_stop = asyncio.Event()
 
     @property
     def writer(self) -> str:
@@ -73,19 +80,49 @@ class Candidate:
         while True:
             self.starts += 1
             self._at_work.clear()
-            plane = Plane(self._around.api, self._around.trouble, self.writer)
+            self._operator = None
+            self._told_to_stop.clear()
+            plane = self._plane = Plane(self._around.api, self._around.trouble, self.writer)
             WRITER.set(self.writer)
             life = asyncio.ensure_future(self._live(plane))
-            killed = asyncio.ensure_future(plane.crashed.wait())
+            ends = [asyncio.ensure_future(e.wait()) for e in (plane.crashed, self._told_to_stop)]
             try:
-                await asyncio.wait((life, killed), return_when=asyncio.FIRST_COMPLETED)
-                if life.done() and life.exception() is not None:
+                await asyncio.wait((life, *ends), return_when=asyncio.FIRST_COMPLETED)
+                if self._told_to_stop.is_set() and not plane.crashed.is_set():
+                    await self._end(life, plane)
+                if life.done() and not life.cancelled() and life.exception() is not None:
                     self._around.breach(f"O6: the operator failed: {_tell(life.exception())}")
             finally:
-                life.cancel()
-                killed.cancel()
-                await asyncio.gather(life, killed, return_exceptions=True)
+                tasks = (life, *ends)
+                for task in tasks:
+                    task.cancel()
+                await asyncio.gather(*tasks, return_exceptions=True)
             await asyncio.sleep(plane.seconds_down)
+
+    def kill(self, seconds_down: float) -> None:
+        """Let the process be gone at once, for so long."""
+        if self._plane is not None:
+            self._plane.seconds_down = seconds_down
+            self._plane.crashed.set()
+
+    async def stop(self, seconds_down: float) -> None:
+        """Tell the process to stop, as it is told in production."""
+        if self._plane is not None:
+            self._plane.seconds_down = seconds_down
+            self._told_to_stop.set()
+
+    async def _end(self, life: asyncio.Future[None], plane: Plane) -> None:
+        """R6: what runs may end, nothing is cut off in the middle, and the lease is given back."""
+        operator = self._operator
+        if operator is not None and operator.informers.are_ready:
+            operator.stop()
+            await asyncio.wait([life], timeout=STOP_SECONDS_MAX)
+            if life.done() and plane.asking:
+                self._around.breach(f"R6: it stopped in the middle of {plane.asking} requests")
+        life.cancel()
+        await asyncio.gather(life, return_exceptions=True)
+        if self.election is not None:
+            await self.election.release()
 
     async def _live(self, plane: Plane) -> None:
         around = self._around
@@ -93,6 +130,7 @@ class Candidate:
         if not self._elects:
             await self._operate(plane, chance, lambda: True)
             return
+        self.election = None
         terms = LeaseTerms(LEASE_NAME, LEASE_NAMESPACE, self.writer)
         self.election = election = Election(plane, terms, around.time, chance)
         await election.acquire()
@@ -109,18 +147,36 @@ class Candidate:
 
     async def _operate(self, plane: Plane, chance: Random, may_write: Callable[[], bool]) -> None:
         around = self._around
-        office = Office(plane, around.time, chance, around.settings, may_write, self.writer)
-        operator = Operator(office, [LEADER_WORKER_SET])
+        era = around.era
+        office = Office(plane, around.time, chance, era.settings, may_write, self.writer)
+        operator = self._operator = Operator(office, [era.api])
         for desk in operator.desks:
-            desk.work = self._alone(desk.work)  # type: ignore[assignment, method-assign]
+            desk.work = self._alone(desk)  # type: ignore[assignment, method-assign]
+            desk.gather = self._fresh(desk, plane)  # type: ignore[assignment, method-assign]
         await operator.run()
 
-    def _alone(self, work: _Work) -> _Work:
-        """R1: no key is worked on twice at a time."""
+    def _fresh(self, desk: Desk, plane: Plane) -> Callable[[Key, Whole], Family]:
+        """R2: nothing is looked at on a view that is older than our own last write."""
+        gather = desk.gather
+
+        def watched(key: Key, root: Whole) -> Family:
+            for cache in (desk.roots, *(cache for _, cache in desk.children)):
+                kind = cache.selection.kind
+                if cache.version < plane.written.get(kind, 0):
+                    self._around.breach(f"R2: {kind.name} is older than our own last write")
+            return gather(key, root)
+
+        return watched
+
+    def _alone(self, desk: Desk) -> _Work:
+        """R1: no key is worked on twice at a time. R5: no more of them wait than there are."""
+        work = desk.work
 
         async def watched(key: Key) -> Verdict:
             if key in self._at_work:
                 self._around.breach(f"R1: {key} is worked on twice at a time")
+            if desk.queue.schedule.waiting > WAITING_MAX:
+                self._around.breach(f"R5: {desk.queue.schedule.waiting} keys wait")
             self._at_work.add(key)
             try:
                 return await work(key)

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from kohort.cluster.errors import (
+    ClusterError,
     Conflict,
     InternalError,
     TimedOut,
@@ -32,7 +33,7 @@ from kohort.simulator.inprocess import InProcessCluster
 T = TypeVar("T")
 
 WRITER: ContextVar[str] = ContextVar("writer", default="")
-_BY_REQUEST = {
+BY_REQUEST = {
     "crash-before",
     "crash-after",
     "lost-answer",
@@ -65,6 +66,7 @@ class Trouble:
     count: int = 0  # requests so far
     lags: dict[str, float] = field(default_factory=dict)  # kinds, and until when
     breaks: dict[str, str] = field(default_factory=dict)  # kinds, and how their watches end
+    repeats: dict[str, int] = field(default_factory=dict)  # kinds, and how often events come
     cut_off: dict[str, float] = field(default_factory=dict)  # who cannot reach the lease
     on_request: Callable[[Request], None] = lambda request: None
     is_over: bool = False
@@ -75,7 +77,7 @@ class Trouble:
         if self.is_over:
             return None
         for fault in self.faults:
-            if fault.name in _BY_REQUEST and fault.n <= self.count < fault.n + fault.span:
+            if fault.name in BY_REQUEST and fault.n <= self.count < fault.n + fault.span:
                 return fault
         return None
 
@@ -85,6 +87,7 @@ class Trouble:
         self.latency = 0.0
         self.lags.clear()
         self.breaks.clear()
+        self.repeats.clear()
         self.cut_off.clear()
 
 
@@ -96,6 +99,8 @@ class Plane(InProcessCluster):
         self.writer = writer
         self.crashed = asyncio.Event()
         self.seconds_down = 1.0
+        self.asking = 0  # requests under way
+        self.written: dict[Kind, int] = {}  # versions that our writes were answered with
         self._trouble = trouble
 
     async def create(self, kind: Kind, namespace: str, obj: Object) -> Object:
@@ -155,11 +160,12 @@ class Plane(InProcessCluster):
             while (wait := self._trouble.lags.get(kind, 0.0) - self._now()) > 0:
                 await asyncio.sleep(wait)
             how = self._trouble.breaks.pop(kind, "")
-            if how == "relist":
+            if how in ("relist", "deaf"):
                 raise WatchExpired("too old resource version")
             if how:
                 return
-            yield change
+            for _ in range(self._trouble.repeats.get(kind, 1)):
+                yield change
 
     def _now(self) -> float:
         return asyncio.get_running_loop().time()
@@ -178,9 +184,20 @@ class Plane(InProcessCluster):
             await asyncio.sleep(trouble.order.between(0.0, trouble.latency))
         fault = trouble.find()
         trouble.on_request(request)
-        if fault is None:
-            return await work()
-        return await self._ask_in_trouble(fault, work)
+        self.asking += 1
+        try:
+            answer = await (work() if fault is None else self._ask_in_trouble(fault, work))
+        except ClusterError:
+            self.asking -= 1
+            raise
+        self.asking -= 1
+        self._note_version(request.kind, answer)
+        return answer
+
+    def _note_version(self, kind: Kind, answer: object) -> None:
+        if isinstance(answer, dict) and kind != EVENT:
+            version = int(answer["metadata"]["resourceVersion"])
+            self.written[kind] = max(version, self.written.get(kind, 0))
 
     async def _ask_in_trouble(self, fault: Fault, work: Callable[[], Awaitable[T]]) -> T:
         match fault.name:

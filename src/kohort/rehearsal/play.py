@@ -7,7 +7,7 @@ is shrunk when it fails, and what a scenario file holds.
 
 from dataclasses import dataclass, replace
 
-from kohort.cluster.objects import Object
+from kohort.cluster.objects import Kind, Object
 from kohort.simulator.stages import NEVER_READY
 
 NAME = "x"
@@ -15,6 +15,10 @@ NAMESPACE = "default"
 RECREATE, AFTER_START, KEEP = "RecreateGroupOnPodRestart", "RecreateGroupAfterStart", "None"
 TOGETHER, LEADER_FIRST = "LeaderCreated", "LeaderReady"
 STATEFULSETS, PODS = "statefulsets", "pods"
+BUDGETED, COMPATIBLE = "budgeted", "compatible"
+SHARED, UNIQUE = "Shared", "UniquePerReplica"
+CLAIMS = "data"
+BAD_IMAGE = "engine:bad"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +48,18 @@ class Play:
     restart: str = RECREATE
     startup: str = TOGETHER
     carrier: str = STATEFULSETS
+    strategy: str = BUDGETED
+    subdomain: str = SHARED
+    claims: str = ""  # Retain or Delete: what becomes of claims; empty: pods have none
     replicas: int = 1  # processes of the operator; with more than one they elect a leader
     is_gated: bool = False  # the sets' controller honours maxUnavailable
     is_mixed: bool = True  # what is ready at one moment runs in any order
     latency: float = 0.0  # requests of the operator take up to so many seconds
     faults: tuple[Fault, ...] = ()
+
+    def has(self, *names: str) -> bool:
+        """Whether a fault of one of these names is in it."""
+        return any(fault.name in names for fault in self.faults)
 
     def without(self, faults: set[int]) -> "Play":
         """The same play with some faults, by their places, left out."""
@@ -56,17 +67,20 @@ class Play:
         return replace(self, faults=kept)
 
 
-def make_workload(play: Play) -> Object:
+def make_workload(play: Play, *, says_carrier: bool = True) -> Object:
     """The object that the user makes."""
     rolling = {
         "maxUnavailable": play.unavailable,
         "maxSurge": play.surge,
         "partition": play.partition,
     }
+    notes = {"kohort.dev/carrier": play.carrier} if says_carrier else {}
+    if play.strategy != BUDGETED:
+        notes["kohort.dev/rollout-strategy"] = play.strategy
     return {
         "apiVersion": "leaderworkerset.x-k8s.io/v1",
         "kind": "LeaderWorkerSet",
-        "metadata": {"name": NAME, "annotations": {"kohort.dev/carrier": play.carrier}},
+        "metadata": {"name": NAME, "annotations": notes},
         "spec": {
             "replicas": play.groups,
             "startupPolicy": play.startup,
@@ -74,12 +88,46 @@ def make_workload(play: Play) -> Object:
                 "type": "RollingUpdate",
                 "rollingUpdateConfiguration": rolling,
             },
+            "networkConfig": {"subdomainPolicy": play.subdomain},
             "leaderWorkerTemplate": {
                 "size": play.size,
                 "restartPolicy": play.restart,
                 "workerTemplate": make_template("engine:1"),
+                **_make_claims(play.claims),
             },
         },
+    }
+
+
+def _make_claims(policy: str) -> Object:
+    if not policy:
+        return {}
+    spec = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+    return {
+        "volumeClaimTemplates": [{"metadata": {"name": CLAIMS}, "spec": spec}],
+        "persistentVolumeClaimRetentionPolicy": {"whenDeleted": policy, "whenScaled": policy},
+    }
+
+
+def make_namesake(kind: Kind, name: str) -> Object:
+    """An object of somebody else, with a name that one of ours would have."""
+    labels = {"app": "other"}
+    container = {"name": "other", "image": "other:1"}
+    specs: dict[str, Object] = {
+        "Pod": {"containers": [container]},
+        "Service": {"selector": labels, "ports": [{"port": 80}]},
+        "StatefulSet": {
+            "replicas": 0,
+            "serviceName": name,
+            "selector": {"matchLabels": labels},
+            "template": {"metadata": {"labels": labels}, "spec": {"containers": [container]}},
+        },
+    }
+    return {
+        "apiVersion": kind.api_version,
+        "kind": kind.name,
+        "metadata": {"name": name, "labels": labels},
+        "spec": specs[kind.name],
     }
 
 

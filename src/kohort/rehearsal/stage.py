@@ -10,13 +10,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from random import Random
 
-from kohort.apis.api import DEFAULTS
 from kohort.apis.leaderworkerset.api import LEADER_WORKER_SET
 from kohort.cluster.errors import ClusterError, Forbidden, InternalError
 from kohort.cluster.objects import Kind, Object
 from kohort.rehearsal.candidates import Candidate, OperatorTime, Surroundings
-from kohort.rehearsal.checkers.truth import Truth
+from kohort.rehearsal.checkers.truth import IS_USER, Truth
 from kohort.rehearsal.choices import Choices
+from kohort.rehearsal.eras import AFTER, BEFORE, PRESENT, Era
 from kohort.rehearsal.looping import LoopClock
 from kohort.rehearsal.plane import Trouble
 from kohort.rehearsal.play import NAMESPACE, Play
@@ -34,6 +34,7 @@ from kohort.simulator.api.requests import (
 )
 from kohort.simulator.builtins.garbage.controller import GarbageCollector
 from kohort.simulator.builtins.statefulsets.controller import StatefulSets
+from kohort.simulator.builtins.volumes.controller import Volumes
 from kohort.simulator.embedded.bootstrap import bootstrap
 from kohort.simulator.kubelet import Kubelet
 from kohort.simulator.nodes import NodeMake, Nodes
@@ -65,6 +66,10 @@ class Gate(ApiAdmission):
         """Whether our webhooks take it."""
         self._refuse(review, mutates=False)
         await super().validate(review)
+
+    def take_over(self, era: Era) -> None:
+        """Answer as another version of the operator does."""
+        self._settings = era.settings
 
     def _refuse(self, review: Review, *, mutates: bool) -> None:
         if self.is_down and self._asked(review, mutates=mutates):
@@ -114,14 +119,17 @@ class Stage:
         furniture.registry.listeners.clear()
         self.api = Api(store, furniture.registry, clock.now, Random(play.seed))
         store.restore(furniture.revision, furniture.entries)
-        self.gate = Gate([LEADER_WORKER_SET], DEFAULTS)
+        era = BEFORE if play.has("upgrade") else PRESENT
+        self.gate = Gate([era.api], era.settings)
         self.api.context.admission = self.gate
         self.kubelet = Kubelet(KubeletStages(), emits=False)
         self.world = World(self.api, self._parts(), clock, records=False)
         self.truth = Truth(self.api, clock.elapsed)
         self.time = OperatorTime()
         self.trouble = Trouble(play.faults, self.order, play.latency)
-        around = Surroundings(self.api, self.trouble, self.time, DEFAULTS, play.seed, self.breach)
+        self._around = around = Surroundings(
+            self.api, self.trouble, self.time, era, play.seed, self.breach
+        )
         elects = play.replicas > 1
         self.candidates = [Candidate(n, around, elects=elects) for n in range(play.replicas)]
         self._tasks: list[asyncio.Future[None]] = []
@@ -133,13 +141,20 @@ class Stage:
         return cls(play, await _furnish(clock), clock)
 
     def _parts(self) -> list[Part]:
+        volumes = [Volumes()] if self.play.claims else []
         return [
             StatefulSets(honours_max_unavailable=self.play.is_gated),
             GarbageCollector(),
+            *volumes,
             Scheduler(),
             self.kubelet,
             Nodes(),
         ]
+
+    def modernise(self) -> None:
+        """From now on, whoever starts is of another version of the operator."""
+        self._around.era = AFTER
+        self.gate.take_over(AFTER)
 
     def start(self) -> None:
         """Let the cluster and the operator act."""
@@ -182,6 +197,7 @@ class Stage:
         await self._insist(lambda: self.api.delete(target, options))
 
     async def _insist(self, ask: Callable[[], object]) -> None:
+        IS_USER.set(True)
         for _ in range(TRIES_MAX):
             try:
                 await ask()  # type: ignore[misc]

@@ -13,7 +13,9 @@ from pathlib import Path
 from kohort.cli.exits import Exit, UsageError
 from kohort.cli.parsing import Parser, add_output, whole
 from kohort.cli.table import Command
-from kohort.rehearsal.running import Outcome, rehearse, rehearse_seed
+from kohort.rehearsal.economy import rehearse_thriftily
+from kohort.rehearsal.faults import draw_play
+from kohort.rehearsal.running import Outcome
 from kohort.rehearsal.scenario import Scenario, load_scenario, write_scenario
 from kohort.rehearsal.shrinking import shrink
 
@@ -45,10 +47,11 @@ def _run(arguments: argparse.Namespace) -> int:
     if arguments.files:
         if arguments.seed is not None or arguments.seeds is not None:
             raise UsageError("give files or seeds, not both")
-        outcomes = [rehearse(load_scenario(path).play) for path in arguments.files]
+        outcomes = [rehearse_thriftily(load_scenario(path).play) for path in arguments.files]
         return _report(outcomes, arguments, [str(path) for path in arguments.files])
     if arguments.seed is not None:
-        return _report([rehearse_seed(arguments.seed)], arguments, [f"seed {arguments.seed}"])
+        outcome = rehearse_thriftily(draw_play(arguments.seed))
+        return _report([outcome], arguments, [f"seed {arguments.seed}"])
     return _run_many(arguments)
 
 
@@ -90,12 +93,12 @@ def _run_many(arguments: argparse.Namespace) -> int:
     count = arguments.seeds or SEEDS_DEFAULT
     first = int(time.time()) if arguments.first is None else arguments.first
     print(f"seeds {first} to {first + count - 1}", flush=True)
-    begun = time.monotonic()
+    begun = shown = time.monotonic()
     failed: list[Outcome] = []
-    done = 0
-    shown = begun
+    done, used = 0, 0.0
     for outcome in _rehearse_all(range(first, first + count), arguments.workers):
         done += 1
+        used += outcome.cpu_seconds
         if not outcome.is_good:
             failed.append(outcome)
             _tell_failure(outcome)
@@ -105,7 +108,9 @@ def _run_many(arguments: argparse.Namespace) -> int:
             progress = f"\r{done}/{count}   {rate:.1f} per second   {len(failed)} failed "
             print(progress, end="", file=sys.stderr, flush=True)
     rate = done / max(time.monotonic() - begun, 1e-9)
-    print(f"\r{done} schedules   {rate:.1f} per second   {len(failed)} failed", flush=True)
+    each = done / max(used, 1e-9)
+    rates = f"{rate:.1f} per second   {each:.1f} per second of a core"
+    print(f"\r{done} schedules   {rates}   {len(failed)} failed", flush=True)
     if failed:
         _explain(failed[0], arguments)
     return Exit.FAILED if failed else Exit.DONE
@@ -122,8 +127,7 @@ def _rehearse_all(seeds: Iterable[int], workers: int | None) -> Iterator[Outcome
 
 def _rehearse_briefly(seed: int) -> Outcome:
     """Without the log, which nobody wants ten thousand times."""
-    outcome = rehearse_seed(seed)
-    return outcome.without_log()
+    return rehearse_thriftily(draw_play(seed)).without_log()
 
 
 def _tell_failure(outcome: Outcome) -> None:
@@ -134,7 +138,7 @@ def _tell_failure(outcome: Outcome) -> None:
 
 def _explain(failed: Outcome, arguments: argparse.Namespace) -> None:
     """Shrink the first failure, and show or save what is left of it."""
-    shrunk = shrink(failed)
+    shrunk = shrink(failed, rehearse_thriftily)
     about = f"found by seed {failed.play.seed}: {shrunk.breaches[0]}"
     text = write_scenario(Scenario(about, shrunk.play))
     if arguments.save is not None:

@@ -4,9 +4,11 @@ from collections.abc import Callable
 
 from kohort.rehearsal.checkers.budget import Budget
 from kohort.rehearsal.checkers.checker import Checker, Scene
+from kohort.rehearsal.checkers.claims import Claims
 from kohort.rehearsal.checkers.groups import Groups
 from kohort.rehearsal.checkers.ownership import Ownership
 from kohort.rehearsal.checkers.runtime import Runtime
+from kohort.rehearsal.checkers.scaling import Scaling
 from kohort.rehearsal.checkers.stability import Stability
 from kohort.rehearsal.checkers.status import Status
 
@@ -15,6 +17,8 @@ ALL: tuple[Callable[[Scene], Checker], ...] = (
     Groups,
     Ownership,
     Runtime,
+    Scaling,
+    Claims,
     Status,
     Stability,
 )

@@ -21,7 +21,7 @@ from kohort.rehearsal.checkers.truth import (
     is_leaving,
     revision_of,
 )
-from kohort.rehearsal.play import PODS
+from kohort.rehearsal.play import COMPATIBLE, PODS
 from kohort.simulator import kinds
 
 _WATCHED = (kinds.POD, kinds.STATEFUL_SET, kinds.REVISION)
@@ -71,6 +71,7 @@ class Budget(Checker):
         self._uid = ""
         self._is_armed = False
         self._most = 0
+        self._promised = 0  # groups that must serve; more of them once there are more
         self._ready: set[int] = set()
         self._since: dict[int, float] = {}  # groups that serve, and from when on
         self._ours: set[int] = set()  # given up by the operator, and not back yet
@@ -81,6 +82,8 @@ class Budget(Checker):
         self._deleted: dict[str, bool] = {}  # leaders that the operator deleted, and if hurt
         names = {fault.name for fault in scene.play.faults}
         self._is_meddled = "scale-child" in names
+        # Upstream's own rollout is known to give up more than it may (spec 4.1).
+        self._keeps_budget = scene.play.strategy != COMPATIBLE
 
     def commit(self, commit: Commit) -> None:
         """Compare what is there with what was promised."""
@@ -158,11 +161,13 @@ class Budget(Checker):
             self._most = policy.most
         elif count > self._most and not self._is_meddled:
             self.breach(f"A1: {count} groups exist, {self._most} are allowed")
-        if not self._is_armed:
+        if not self._is_armed or not self._keeps_budget:
             return
+        if len(self._ready) >= policy.fewest:
+            self._promised = policy.fewest
         missing = {o for o in range(policy.wanted) if o not in self._ready}
         excused = len(missing - self._ours) + sum(o >= policy.wanted for o in self._lost)
-        least = min(p.fewest for p in self._recent())
+        least = min(self._promised, *(p.fewest for p in self._recent()))
         if len(self._ready) < least - excused:
             text = f"{len(self._ready)} groups serve, {least} are promised, {excused} excused"
             self.breach(f"A2: {text}")
@@ -222,7 +227,7 @@ class Budget(Checker):
         serving = self._ready | recent
         left = len(serving - given)
         least = min(p.fewest for p in self._recent())
-        if new & self._known_ready() and left < least:
+        if self._keeps_budget and new & self._known_ready() and left < least:
             self.breach(f"A3: {what} leaves {left} groups that serve, {least} are promised")
 
     def _known_ready(self) -> set[int]:

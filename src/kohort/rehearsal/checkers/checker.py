@@ -1,8 +1,9 @@
 """
-What all checkers have in common: the truth, a way to say that it is wrong, and three moments.
+What all checkers have in common: the truth, a way to say that it is wrong, and some moments.
 
 ``commit`` is called after every committed write, ``request`` when the operator asks
-for one, and ``end`` when the quiet period is over.
+for one, ``end`` when the quiet period is over, and ``gone`` when the workload was
+deleted after that.
 """
 
 from collections.abc import Callable
@@ -22,6 +23,12 @@ class Scene:
     now: Callable[[], float]
     breach: Callable[[str], None]
     patience: float  # for how long the operator may not have seen what happened
+    lags: float = 0.0  # for how long the parts of the cluster may not have
+
+    @property
+    def patience_with_parts(self) -> float:
+        """For how long what was decided may not have happened."""
+        return self.patience + self.lags
 
 
 class Checker:
@@ -43,3 +50,6 @@ class Checker:
 
     def end(self) -> None:
         """The quiet period is over."""
+
+    def gone(self) -> None:
+        """The workload was deleted, and what belongs to it has had time to go."""

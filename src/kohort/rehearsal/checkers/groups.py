@@ -22,10 +22,12 @@ from kohort.rehearsal.checkers.truth import (
     restarts_of,
     revision_of,
 )
-from kohort.rehearsal.play import AFTER_START, KEEP, LEADER_FIRST
+from kohort.rehearsal.play import AFTER_START, BAD_IMAGE, KEEP, LEADER_FIRST
 from kohort.simulator import kinds
 
-_FORGETTING = {"crash-before", "crash-after"}
+_FORGETTING = ("crash-before", "crash-after", "restart", "upgrade")
+# With these, somebody else than the operator may have pods deleted.
+_DELETING = ("node-loss", "scale-child", "delete-child", "recreate", "strip-label")
 _SIZE = "leaderworkerset.sigs.k8s.io/size"
 
 
@@ -34,9 +36,8 @@ class Groups(Checker):
 
     def __init__(self, scene: Scene) -> None:
         super().__init__(scene)
-        names = {fault.name for fault in scene.play.faults}
         # What was lost while no process watched is known to nobody.
-        self._remembers = scene.play.replicas == 1 and not names & _FORGETTING
+        self._remembers = scene.play.replicas == 1 and not scene.play.has(*_FORGETTING)
         self._was_ready: set[str] = set()  # leaders that were ready once
         self._formed: dict[str, float] = {}  # leaders, and when their group was last whole
         self._before: dict[str, Group] = {}
@@ -56,7 +57,11 @@ class Groups(Checker):
             self._wishes.append((commit.at, old["spec"]))
 
     def _follow(self, commit: Commit) -> None:
-        if commit.writer and is_taken(commit):
+        # What was whole before this write has been so until now.
+        for uid, group in self._before.items():
+            if _is_formed(group):
+                self._formed[uid] = commit.at
+        if is_taken(commit) and (commit.writer or self._is_ours(commit)):
             self._check_deletion(commit)
         new = commit.new
         if new is not None and commit.old is None and labels_of(new).get(INDEX) != "0":
@@ -65,8 +70,6 @@ class Groups(Checker):
         for group in groups:
             if is_ready(group.leader):
                 self._was_ready.add(group.uid)
-            if _is_formed(group):
-                self._formed[group.uid] = commit.at
             self._check_members(group)
         self._before = {group.uid: group for group in groups}
 
@@ -90,13 +93,19 @@ class Groups(Checker):
         if leader not in self._was_ready:
             self.breach(f"G5: {child['metadata']['name']} was made before its leader was ready")
 
+    def _is_ours(self, commit: Commit) -> bool:
+        """Whether a set deleted a leader because we asked it to, and nobody else could have."""
+        return not commit.is_user and not self.scene.play.has(*_DELETING)
+
     def _check_deletion(self, commit: Commit) -> None:
+        """G3, A5: who is what was asked for, and whole, stays; whoever would delete it."""
         assert commit.old is not None
         group = self._before.get(commit.old["metadata"]["uid"])
         workload = self.truth.workload
         if group is None or workload is None or is_leaving(workload):
             return
-        since = commit.at - self.scene.patience
+        scene = self.scene
+        since = commit.at - (scene.patience if commit.writer else scene.patience_with_parts)
         specs = [workload["spec"], *(spec for until, spec in self._wishes if until >= since)]
         if not group.revision or any(_is_old(group, spec) for spec in specs):
             return
@@ -105,9 +114,16 @@ class Groups(Checker):
             return
         policy = self.scene.play.restart
         if policy == KEEP or group.uid not in self.truth.hurt:
-            self.breach(f"G3: group {group.ordinal} was deleted, and nothing was wrong with it")
+            promise = "A5" if self._has_gone_back() else "G3"
+            text = f"group {group.ordinal} was deleted, and nothing was wrong with it"
+            self.breach(f"{promise}: {text}")
         elif policy == AFTER_START and self._formed.get(group.uid, -1.0) < since:
             self.breach(f"G4: group {group.ordinal} was deleted while it was still forming")
+
+    def _has_gone_back(self) -> bool:
+        """Whether the last template never served, and the user has gone back."""
+        images = [_image_of(spec) for _, spec in self._wishes]
+        return BAD_IMAGE in images
 
     def _owners(self) -> set[str]:
         """Whom leaders belong to now."""
@@ -133,7 +149,13 @@ def _is_formed(group: Group) -> bool:
 def _is_old(group: Group, spec: Object) -> bool:
     """Whether a leader is not what a spec asks for."""
     template = spec["leaderWorkerTemplate"]
-    wanted = template["workerTemplate"]["spec"]["containers"][0]["image"]
+    wanted = _image_of(spec)
     found = group.leader["spec"]["containers"][0]["image"]
     size = annotations_of(group.leader).get(_SIZE, "1")
     return bool(found != wanted or size != str(template.get("size", 1)))
+
+
+def _image_of(spec: Object) -> str:
+    template = spec["leaderWorkerTemplate"]["workerTemplate"]
+    image: str = template["spec"]["containers"][0]["image"]
+    return image

@@ -1,10 +1,12 @@
-"""C1 to C4: children belong to somebody who lives, and nobody touches what is another's."""
+"""C1 to C5: children belong to somebody who lives, and nobody touches what is another's."""
 
+from kohort.cluster.objects import Object
 from kohort.rehearsal.checkers.budget import is_taken
 from kohort.rehearsal.checkers.checker import Checker, Scene
 from kohort.rehearsal.checkers.truth import (
     CHILDREN,
     KEY,
+    OWNER,
     WORKLOAD,
     Commit,
     controller_of,
@@ -12,6 +14,7 @@ from kohort.rehearsal.checkers.truth import (
     labels_of,
     revision_of,
 )
+from kohort.rehearsal.play import NAME
 from kohort.simulator import kinds
 
 
@@ -27,13 +30,37 @@ class Ownership(Checker):
         new, old = commit.new, commit.old
         if new is not None and (commit.kind == WORKLOAD or controller_of(new) in self._ours):
             self._ours.add(new["metadata"]["uid"])
+        if commit.kind == kinds.SERVICE and is_taken(commit) and not commit.is_user:
+            self._check_service(commit)
         if not commit.writer or old is None:
             return
-        is_child_taken = commit.kind in CHILDREN and is_taken(commit)
-        if is_child_taken and controller_of(old) not in self._ours:
-            self.breach(f"C3: {commit.kind.name} {commit.name} is not ours and was deleted")
+        if commit.kind in CHILDREN and not self._is_ours(old):
+            how = "deleted" if is_taken(commit) else "changed"
+            self.breach(f"C3: {commit.kind.name} {commit.name} is not ours and was {how}")
         if commit.kind == kinds.REVISION:
             self._check_revision(commit)
+
+    def _is_ours(self, child: Object) -> bool:
+        """Whether a child belongs to the workload, or to nobody and has its labels."""
+        owner = controller_of(child)
+        return owner in self._ours or (not owner and labels_of(child).get(OWNER) == NAME)
+
+    def _check_service(self, commit: Commit) -> None:
+        """C5: a service stays as long as whom it belongs to and a pod that is found by it."""
+        assert commit.old is not None
+        alive = {
+            obj["metadata"]["uid"]
+            for kind in (WORKLOAD, kinds.POD)
+            for obj in self.truth.objects[kind].values()
+            if not is_leaving(obj)
+        }
+        if controller_of(commit.old) not in alive:
+            return
+        for pod in self.truth.pods():
+            if pod["spec"].get("subdomain") == commit.name and not is_leaving(pod):
+                name = pod["metadata"]["name"]
+                self.breach(f"C5: service {commit.name} was deleted while {name} has it")
+                return
 
     def _check_revision(self, commit: Commit) -> None:
         """C4: the revision of a pod that lives stays."""

@@ -16,7 +16,7 @@ from kohort.rehearsal.checkers.truth import (
     labels_of,
     revision_of,
 )
-from kohort.rehearsal.play import NAME, PODS
+from kohort.rehearsal.play import NAME, PODS, UNIQUE
 from kohort.simulator import kinds
 
 
@@ -85,9 +85,12 @@ class Stability(Checker):
             wanted |= {f"{NAME}-{g}" for g, size in self._sizes(workload).items() if size > 1}
         if sets != wanted:
             return f"sets {sorted(sets)}, not {sorted(wanted)}"
-        services = self.truth.objects[kinds.SERVICE]
-        if NAME not in services:
-            return "there is no service"
+        services = set(self.truth.objects[kinds.SERVICE])
+        names = {NAME}
+        if self.scene.play.subdomain == UNIQUE:
+            names = {f"{NAME}-{g}" for g in range(policy.wanted)}
+        if services != names:
+            return f"services {sorted(services)}, not {sorted(names)}"
         uid = workload["metadata"]["uid"]
         revisions = [
             r

@@ -1,5 +1,5 @@
 """
-T1 to T6: the status is never ahead of the truth.
+T1 to T8: the status is never ahead of the truth, and says what autoscalers need.
 
 It was computed from a view, so it may be as old as the operator's patience; but there
 must have been one moment, not longer ago, in which it was true.
@@ -8,10 +8,13 @@ must have been one moment, not longer ago, in which it was true.
 from collections import deque
 from dataclasses import dataclass
 
+import orjson
+
 from kohort.cluster.objects import Object
 from kohort.rehearsal.checkers.budget import read_policy
 from kohort.rehearsal.checkers.checker import Checker, Scene
 from kohort.rehearsal.checkers.truth import WORKLOAD, Commit, is_leaving
+from kohort.rehearsal.play import NAME, NAMESPACE
 from kohort.simulator import kinds
 
 SLACK_SECONDS = 1.5  # a status that keeps changing is written once a second
@@ -92,6 +95,8 @@ class Status(Checker):
         most = max(moment.ready for moment in self._moments)
         if status.get("readyReplicas", 0) > most:
             self.breach(f"T2: {status['readyReplicas']} groups are said to be ready of {most}")
+        if not status.get("hpaPodSelector") or "replicas" not in status:
+            self.breach("T7: the status does not say what an autoscaler needs")
         claims = {c["type"]: c["status"] for c in status.get("conditions") or ()}
         if status.get("observedGeneration") != generation or is_leaving(workload):
             return
@@ -100,3 +105,17 @@ class Status(Checker):
                 self.breach("T3: it is said to be available, and not all groups serve")
             if all(moment.is_mixed for moment in self._moments):
                 self.breach("T5: the rollout is said to be over while a group is old")
+
+    def end(self) -> None:
+        """T8: the scale says what the workload says."""
+        workload = self.truth.workload
+        if workload is None:
+            return
+        api = self.truth.api
+        answer = api.read(api.target(WORKLOAD, NAMESPACE, NAME, "scale"))
+        scale = orjson.loads(answer.raw)
+        said = (scale["spec"]["replicas"], scale["status"]["replicas"], scale["status"]["selector"])
+        status = workload.get("status") or {}
+        replicas = workload["spec"]["replicas"]
+        if said != (replicas, status.get("replicas"), status.get("hpaPodSelector")):
+            self.breach(f"T8: the scale says {said}")

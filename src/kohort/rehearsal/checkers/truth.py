@@ -7,6 +7,7 @@ anybody plans.
 """
 
 from collections.abc import Callable
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,7 +26,8 @@ OWNER, INDEX, GROUP = f"{PREFIX}name", f"{PREFIX}worker-index", f"{PREFIX}group-
 KEY, SIZE = f"{PREFIX}template-revision-hash", f"{PREFIX}size"
 WORKLOAD = Kind("leaderworkerset.x-k8s.io", "v1", "LeaderWorkerSet", "leaderworkersets")
 CHILDREN = (kinds.POD, kinds.STATEFUL_SET, kinds.SERVICE, kinds.REVISION)
-KINDS = (WORKLOAD, *CHILDREN, LEASE)
+KINDS = (WORKLOAD, *CHILDREN, kinds.CLAIM, LEASE)
+IS_USER: ContextVar[bool] = ContextVar("is_user", default=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +40,7 @@ class Commit:
     new: Object | None  # None: gone
     writer: str  # empty: somebody else than the operator
     at: float
+    is_user: bool = False  # somebody outside of the cluster did it
 
 
 class Group:
@@ -106,7 +109,7 @@ class Truth:
                 held[name] = new
             if makes_groups:
                 self._groups = None
-            commit = Commit(kind, name, old, new, WRITER.get(), self.now())
+            commit = Commit(kind, name, old, new, WRITER.get(), self.now(), IS_USER.get())
             self.log.append(
                 f"{event.rv} {commit.at:.4f} {event.change} {kind.name} {name} {commit.writer}"
             )
@@ -131,7 +134,8 @@ class Truth:
     @property
     def leader_set(self) -> Object | None:
         """The set of all leaders, on that carrier."""
-        return self.objects[kinds.STATEFUL_SET].get(NAME)
+        found = self.objects[kinds.STATEFUL_SET].get(NAME)
+        return found if found is not None and labels_of(found).get(OWNER) == NAME else None
 
     def pods(self) -> list[Object]:
         """All pods of the workload."""

@@ -1,0 +1,60 @@
+"""
+A6: who goes first when there are fewer groups; the highest do.
+
+A group that is not wanted any more may go in any order with those above it, as long
+as these go too: after the operator's patience, none of them may be left.
+"""
+
+from collections import deque
+
+from kohort.rehearsal.checkers.budget import is_taken, read_policy
+from kohort.rehearsal.checkers.checker import Checker, Scene
+from kohort.rehearsal.checkers.truth import WORKLOAD, Commit, Group
+from kohort.simulator import kinds
+
+
+class Scaling(Checker):
+    """The promises about scaling down."""
+
+    def __init__(self, scene: Scene) -> None:
+        super().__init__(scene)
+        self._before: dict[str, Group] = {}
+        self._doomed: deque[tuple[float, int, tuple[str, ...]]] = deque()
+        self._wanted = 0
+        self._image = ""
+
+    def commit(self, commit: Commit) -> None:
+        """Compare who goes with who stays."""
+        if commit.kind == WORKLOAD:
+            self._learn(commit)
+        if commit.kind != kinds.POD:
+            return
+        if commit.old is not None and is_taken(commit) and not commit.is_user:
+            group = self._before.get(commit.old["metadata"]["uid"])
+            if group is not None and self._is_surplus(group):
+                above = (g.uid for g in self._before.values() if g.ordinal > group.ordinal)
+                self._doomed.append((commit.at, group.ordinal, tuple(above)))
+        self._before = {group.uid: group for group in self.truth.groups()}
+        self._judge(commit.at - self.scene.patience_with_parts)
+
+    def _is_surplus(self, group: Group) -> bool:
+        """Whether nothing is wrong with a group, except that it is not wanted."""
+        image = group.leader["spec"]["containers"][0]["image"]
+        is_whole = group.uid not in self.truth.hurt and image == self._image
+        return is_whole and group.ordinal >= self._wanted
+
+    def _learn(self, commit: Commit) -> None:
+        wanted = 0 if commit.new is None else read_policy(commit.new).wanted
+        if wanted != self._wanted:
+            self._doomed.clear()
+        self._wanted = wanted
+        if commit.new is not None:
+            template = commit.new["spec"]["leaderWorkerTemplate"]["workerTemplate"]
+            self._image = template["spec"]["containers"][0]["image"]
+
+    def _judge(self, until: float) -> None:
+        while self._doomed and self._doomed[0][0] < until:
+            _, ordinal, above = self._doomed.popleft()
+            left = [self._before[uid].ordinal for uid in above if uid in self._before]
+            if left:
+                self.breach(f"A6: group {ordinal} was given up, and groups {left} stayed")

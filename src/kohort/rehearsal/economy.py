@@ -1,0 +1,88 @@
+"""
+O4: nothing is made or deleted more often than a run without failures needs.
+
+The same play is run again with the user's edits and nothing else. What goes wrong on
+the way to the server is no reason to make or delete an object once more; each thing
+that happens to pods may cost each object one more, and each edit after the first
+too, since it may meet another state.
+"""
+
+from collections import Counter
+from dataclasses import replace
+
+from kohort.rehearsal.checkers.truth import CHILDREN
+from kohort.rehearsal.faults import CATALOGUE
+from kohort.rehearsal.play import Fault, Play
+from kohort.rehearsal.running import Outcome, rehearse
+
+COMPARED_EACH = 8  # a reference costs as much as a run
+_KINDS = {kind.name for kind in CHILDREN}
+# What happens to requests, watches and processes: it hurts nobody.
+HARMLESS = {
+    "lag",
+    "relist",
+    "break",
+    "deaf",
+    "repeat",
+    "part-lag",
+    "crash-before",
+    "crash-after",
+    "restart",
+    "lost-answer",
+    "slow-request",
+    "slow-answer",
+    "conflict",
+    "throttle",
+    "error",
+    "clock-jump",
+    "partitioned",
+}
+# These do more than once what costs an object.
+_COSTS = {"bad-roll": 2, "recreate": 2, "crash-loop": 2, "node-loss": 2, "upgrade": 0}
+
+
+def rehearse_thriftily(play: Play) -> Outcome:
+    """Run a play; one of eight that keep every other promise is held against a reference."""
+    outcome = rehearse(play)
+    if not outcome.is_good or play.seed % COMPARED_EACH != 3:
+        return outcome
+    return replace(outcome, breaches=compare_economy(outcome))
+
+
+def allowance_of(play: Play) -> int:
+    """How often more than without failures each object may be made or deleted."""
+    edits = [fault for fault in play.faults if CATALOGUE[fault.name].is_edit]
+    costly = [f for f in play.faults if f.name not in HARMLESS and f not in edits]
+    costs = [_COSTS.get(fault.name, 1) for fault in (*edits[1:], *costly)]
+    return sum(costs)
+
+
+def without_failures(play: Play) -> Play:
+    """The same play with nothing but the user's edits."""
+
+    def stays(fault: Fault) -> bool:
+        return CATALOGUE[fault.name].is_edit
+
+    return replace(play, faults=tuple(filter(stays, play.faults)), latency=0.0, replicas=1)
+
+
+def compare_economy(outcome: Outcome) -> tuple[str, ...]:
+    """What was made or deleted too often, held against a run without failures."""
+    reference = rehearse(without_failures(outcome.play))
+    needed, allowance = count_changes(reference), allowance_of(outcome.play)
+    return tuple(
+        f"O4: {kind} {name} was {change} {count} times, and {needed[change, kind, name]} times "
+        f"without failures"
+        for (change, kind, name), count in sorted(count_changes(outcome).items())
+        if count > needed[change, kind, name] + allowance
+    )
+
+
+def count_changes(outcome: Outcome) -> Counter[tuple[str, str, str]]:
+    """How often each child was made and deleted."""
+    found: Counter[tuple[str, str, str]] = Counter()
+    for line in outcome.log:
+        _, _, change, kind, name, *_ = line.split(" ")
+        if change != "MODIFIED" and kind in _KINDS:
+            found[change, kind, name] += 1
+    return found

@@ -1,0 +1,38 @@
+"""The operator is killed after each of its writes in turn; each time everything ends well."""
+
+from dataclasses import replace
+
+import pytest
+
+from kohort.rehearsal.play import PODS, STATEFULSETS, Fault, Play
+from kohort.rehearsal.running import rehearse
+
+PLANS = {
+    "create": (),
+    "rollout": (Fault("roll", at=6.0, value="2"),),
+    "rollout with surge": (Fault("roll", at=6.0, value="2"),),
+    "scale down": (Fault("scale", at=6.0, value="1"),),
+    "recovery": (Fault("crash-loop", at=6.0, pick=1),),
+}
+
+
+def make_play(plan: str, carrier: str) -> Play:
+    """Two groups of one pod, or one group of two where members matter."""
+    size = 2 if plan in ("create", "recovery") else 1
+    surge = 1 if plan.endswith("surge") else 0
+    groups = 1 if size == 2 else 2
+    return Play(groups=groups, size=size, surge=surge, carrier=carrier, faults=PLANS[plan])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("carrier", [STATEFULSETS, PODS])
+@pytest.mark.parametrize("plan", PLANS)
+def test_a_crash_after_any_write_changes_nothing_in_the_end(plan: str, carrier: str):
+    play = make_play(plan, carrier)
+    whole = rehearse(play)
+    assert whole.is_good, whole.breaches[:3]
+    for n in range(1, whole.writes + 1):
+        crash = Fault("crash-after", n=n, seconds=0.5)
+        outcome = rehearse(replace(play, faults=(*play.faults, crash)))
+        assert outcome.is_good, (n, outcome.breaches[:3])
+        assert outcome.writes >= n, "it was never killed"
