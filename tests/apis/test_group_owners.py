@@ -1,5 +1,8 @@
 """A group is made of what belongs to this very leader; a name alone proves nothing."""
 
+import pytest
+
+from kohort.apis.carriers import pods as podwise
 from kohort.apis.carriers.statefulsets import read_groups
 from kohort.apis.facts import (
     Condition,
@@ -56,3 +59,30 @@ def test_the_set_of_a_leader_that_has_gone_makes_nobody_whole():
 
 def test_a_group_leaves_with_its_leader_however_ready_all_its_members_are():
     assert read(make_set("second"), "2026-01-01T00:00:00Z").phase is Phase.LEAVING
+
+
+def make_worker(leader: str, *, is_ready: bool) -> PodFacts:
+    marks = {labels.GROUP_INDEX: "0", labels.WORKER_INDEX: "1", labels.REVISION: "r"}
+    owners = [Owner("Pod", "x-0", leader, True)]
+    metadata = Meta(name="x-0-1", uid="worker", labels=marks, owner_references=owners)
+    ready = [Condition("Ready", "True" if is_ready else "False")]
+    return PodFacts(metadata, status=PodStatusFacts("Running", ready))
+
+
+@pytest.mark.parametrize(
+    ("workers", "phase"),
+    [
+        ([make_worker("second", is_ready=True)], Phase.READY),
+        ([make_worker("second", is_ready=False)], Phase.STARTING),
+        ([make_worker("first", is_ready=True)], Phase.STARTING),
+        ([], Phase.STARTING),
+    ],
+    ids=["ready", "not ready", "of another leader", "missing"],
+)
+def test_without_sets_a_group_is_ready_with_all_pods_of_its_own(
+    workers: list[PodFacts], phase: Phase
+):
+    leader = make_leader("second")
+    leader.metadata.owner_references = [Owner("LeaderWorkerSet", "x", "root", True)]
+    [group] = podwise.read_groups(READER, [leader, *workers], "root", {})
+    assert group.phase is phase

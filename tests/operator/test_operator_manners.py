@@ -73,3 +73,18 @@ async def test_a_status_that_is_there_already_is_not_sent(lab: Lab):
     await lab.run(30)
     assert looks
     assert lab.cluster.tried == before
+
+
+async def test_a_delete_names_the_very_pod_that_was_seen(lab: Lab):
+    await bring_up(lab)
+    delete, uids = lab.cluster.delete, []
+
+    async def answer(address: Any, *, uid: str = "", **options: Any) -> None:
+        uids.append(uid)
+        await delete(address, uid=uid, **options)
+
+    lab.cluster.delete = answer  # type: ignore[method-assign]
+    leader = lab.find(kinds.POD, "x-1")
+    await lab.delete(kinds.POD, "x-1-1", grace_seconds=0)
+    await lab.until(lambda: bool(uids))
+    assert leader and uids == [leader["metadata"]["uid"]]
