@@ -101,3 +101,9 @@ def test_a_node_without_the_narrow_label_belongs_to_the_broad_domain():
     made = build_label_forest(["zone", "rack"], {"n": {"zone": "z0"}, "m": {"rack": "r0"}})
     assert names(made, "n") == ["z0", ROOT_NAME]
     assert names(made, "m") == [ROOT_NAME]
+
+
+def test_a_label_for_each_node_is_tier_zero():
+    nodes = {name: {**labels, "kubernetes.io/hostname": name} for name, labels in NODES.items()}
+    made = build_label_forest(["rack", "kubernetes.io/hostname"], nodes)
+    assert (made.find_tier("kubernetes.io/hostname"), made.find_tier("rack"), made.top) == (0, 1, 2)

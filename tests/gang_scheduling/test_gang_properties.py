@@ -91,41 +91,34 @@ class Watched(GangWorld):
         return {entry.name for entry in self.all(NODE)}
 
 
-ops = st.lists(
-    st.one_of(
-        st.tuples(
-            st.just("add"),
-            st.integers(1, 5),
-            st.integers(0, 2),
-            st.integers(0, 3),
-            st.sampled_from(["free", "hard1", "hard2", "soft", "exclusive"]),
-        ),
-        st.tuples(st.just("remove"), st.integers(0, 30)),
-        st.tuples(st.just("again"), st.integers(0, 30)),
-        st.tuples(st.just("cordon"), st.sampled_from(NODES)),
-        st.tuples(st.just("lose"), st.sampled_from(NODES)),
-        st.tuples(st.just("refuse"), st.integers(0, 4)),
-    ),
-    min_size=1,
-    max_size=14,
+gangs = st.tuples(
+    st.just("add"),
+    st.integers(2, 5),
+    st.sampled_from([0, 0, 1, 2]),
+    st.sampled_from([0, 2, 2, 3, 4]),
+    st.sampled_from(["free", "hard1", "hard1", "hard2", "soft", "exclusive", "exclusive"]),
+)
+changes = st.one_of(
+    st.tuples(st.just("remove"), st.integers(0, 30)),
+    st.tuples(st.just("again"), st.integers(0, 30)),
+    st.tuples(st.just("more"), st.integers(0, 30)),
+    st.tuples(st.just("cordon"), st.sampled_from(NODES)),
+    st.tuples(st.just("lose"), st.sampled_from(NODES)),
+    st.tuples(st.just("refuse"), st.integers(0, 4)),
+)
+ops = st.lists(st.one_of(gangs, changes), min_size=4, max_size=14).map(
+    lambda drawn: sorted(drawn[:2], key=lambda op: op[0] != "add") + drawn[2:]
 )
 
 
 def play(history: list[tuple[Any, ...]], *, refuses: bool = True) -> Watched:
     made = Watched()
     for at, (what, *how) in enumerate(history):
-        pods = sorted(entry.name for entry in made.all(POD))
         if what == "add":
             size, fewer, gpus, limit = how
             made.add(f"g{at}", size, max(1, size - fewer), gpus, limit)
-        elif what in ("remove", "again") and pods:
-            name = pods[how[0] % len(pods)]
-            old = made.pod(name)
-            made.remove(POD, "default", name)
-            if what == "again":
-                spec = {k: v for k, v in old["spec"].items() if k != "nodeName"}
-                meta = {k: v for k, v in old["metadata"].items() if k != "uid"}
-                made.put(POD, {**old, "metadata": meta, "spec": spec, "status": {}})
+        elif what in ("remove", "again", "more"):
+            change_pod(made, what, how[0], at)
         elif what == "cordon":
             known = made.find(NODE, "", how[0])
             if known is not None:
@@ -138,6 +131,22 @@ def play(history: list[tuple[Any, ...]], *, refuses: bool = True) -> Watched:
             made.refusals.append(how[0])
         made.settle(60)
     return made
+
+
+def change_pod(made: Watched, what: str, which: int, at: int) -> None:
+    """A pod goes, comes again under its name, or gets company in its gang."""
+    pods = sorted(entry.name for entry in made.all(POD))
+    if not pods:
+        return
+    old = made.pod(pods[which % len(pods)])
+    spec = {key: value for key, value in old["spec"].items() if key != "nodeName"}
+    meta = {key: value for key, value in old["metadata"].items() if key != "uid"}
+    if what == "more":
+        meta["name"] = f"{meta['name'].split('-')[0]}-more{at}"
+    else:
+        made.remove(POD, "default", meta["name"])
+    if what != "remove":
+        made.put(POD, {**old, "metadata": meta, "spec": spec, "status": {}})
 
 
 def toggle(made: Watched, name: str) -> None:

@@ -11,6 +11,7 @@ as wide as its parent) is kept as errors, and the rest is built without it.
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 
+from kohort.cluster.places import HOST
 from kohort.placement.hypernodes import HyperNode, Labels, NodeFinder
 
 # The name that Volcano gives to what holds all domains; no object can have it.
@@ -172,9 +173,11 @@ def build_label_forest(
 ) -> Forest:
     """The forest of nested node labels, the broadest first; the narrowest is tier 1.
 
+    A label for each single node is tier 0, so that racks are tier 1 with or without it.
     Tiers are called by their label, or by the title that is given for it.
     """
     titles = titles or {}
+    highest = len(keys) - (1 if HOST in keys[-1:] else 0)
     domains: dict[str, HyperNode] = {}
     parents: dict[str, str] = {}
     homes: dict[str, str] = {}
@@ -186,7 +189,7 @@ def build_label_forest(
                 break
             inner = f"{path}/{value}" if path else value
             if inner not in domains:
-                domains[inner] = HyperNode(inner, len(keys) - depth, titles.get(key, key))
+                domains[inner] = HyperNode(inner, highest - depth, titles.get(key, key))
             parents[inner] = path
             homes[node] = path = inner
     return Forest(domains.values(), parents, homes)

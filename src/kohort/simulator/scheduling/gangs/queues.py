@@ -6,14 +6,13 @@ cluster is not promised more than it has, and a fifth on top. What a group asks 
 its minResources; a group without them is let in at once.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from kohort.cluster.objects import Object, name_of
 from kohort.placement.amounts import Amounts, read_amounts
 from kohort.placement.nodes import NodeIndex
 from kohort.simulator.scheduling.gangs.membership import VOLCANO
-from kohort.simulator.scheduling.gangs.requests import GangSpec
+from kohort.simulator.scheduling.gangs.requests import GangKey, GangSpec
 from kohort.simulator.scheduling.gangs.roster import Gang
 
 OVERUSED = "resource in cluster is overused"
@@ -54,13 +53,45 @@ class Queues:
         self._index = index
         self._at: tuple[int, int, int] = (-1, -1, -1)
         self._left: Amounts = {}
+        self._shares: dict[GangKey, _Share] = {}
+        self._promised: Amounts = {}  # to all who were let in and wait
+        self._taken: dict[str, Amounts] = {}  # by queue: what its gangs use or were promised
+        self._used: dict[str, Amounts] = {}  # by queue: what its gangs use
+
+    def update(self, gang: Gang) -> None:
+        """Count a gang again, after something about it changed."""
+        self.drop(gang.key)
+        spec = gang.object
+        if spec is None or spec.key.dialect != VOLCANO:
+            return
+        share = _Share(spec.queue, _sum_requests(gang), _find_promise(gang, spec))
+        self._shares[gang.key] = share
+        self._count(share, 1)
+
+    def drop(self, key: GangKey) -> None:
+        """Count a gang no more."""
+        share = self._shares.pop(key, None)
+        if share is not None:
+            self._count(share, -1)
+
+    def _count(self, share: "_Share", sign: int) -> None:
+        used = self._used.setdefault(share.queue, {})
+        taken = self._taken.setdefault(share.queue, {})
+        for total, amounts in (
+            (used, share.used),
+            (taken, share.used),
+            (taken, share.promised),
+            (self._promised, share.promised),
+        ):
+            for name, amount in amounts.items():
+                total[name] = total.get(name, 0) + sign * amount
 
     def is_fifo(self, spec: GangSpec) -> bool:
         """Whether the first of its queue holds up the others."""
         queue = self.known.get(spec.queue)
         return spec.key.dialect == VOLCANO and queue is not None and queue.is_fifo
 
-    def find_objection(self, gang: Gang, spec: GangSpec, gangs: Iterable[Gang]) -> str:
+    def find_objection(self, gang: Gang, spec: GangSpec) -> str:
         """Why a gang is not let in; empty if it is."""
         if spec.key.dialect != VOLCANO or gang.admitted:
             return ""
@@ -71,26 +102,21 @@ class Queues:
             return f"queue {spec.queue} is not open"
         if spec.resources is None:
             return ""
-        others = [other for other in gangs if other is not gang]
         if queue.capability is not None:
-            used = _sum_queue(spec.queue, others)
-            if not _fits(spec.resources, _subtract(queue.capability, used)):
+            taken = self._taken.get(spec.queue, {})
+            if not _fits(spec.resources, _subtract(queue.capability, taken)):
                 return OVER_QUOTA
-        promised = _sum(_promised(other) for other in others)
-        left = _subtract(self._count_left(), promised)
+        left = _subtract(self._count_left(), self._promised)
         # What no node has is not there; names that are none of a node's are not looked at.
         absent = {name: 0 for name in spec.resources if "/" in name and name not in left}
         return "" if _fits(spec.resources, {**left, **absent}) else OVERUSED
 
-    def exceeds(self, spec: GangSpec, more: Amounts, gangs: Iterable[Gang]) -> bool:
+    def exceeds(self, spec: GangSpec, more: Amounts) -> bool:
         """Whether a queue would use more than it may with so much more in it."""
         queue = self.known.get(spec.queue)
         if spec.key.dialect != VOLCANO or queue is None or queue.capability is None:
             return False
-        used = _sum(
-            _requests(other) for other in gangs if other.object and other.object.queue == queue.name
-        )
-        return not _fits(more, _subtract(queue.capability, used))
+        return not _fits(more, _subtract(queue.capability, self._used.get(queue.name, {})))
 
     def _count_left(self) -> Amounts:
         """What may still be promised: a fifth more than there is, less what is used."""
@@ -111,28 +137,24 @@ class Queues:
         return self._left
 
 
-def _promised(gang: Gang) -> Amounts:
-    """What a group that was let in still waits for."""
-    spec = gang.object
-    if spec is None or not gang.admitted or gang.count() >= spec.minimum:
-        return {}
-    return spec.resources or {}
+@dataclass(frozen=True, slots=True)
+class _Share:
+    """What one gang uses of its queue, and what it was promised and waits for."""
+
+    queue: str
+    used: Amounts
+    promised: Amounts
 
 
-def _sum_queue(name: str, gangs: Iterable[Gang]) -> Amounts:
-    """What a queue uses, and what those wait for who were let in."""
-    of_queue = [gang for gang in gangs if gang.object and gang.object.queue == name]
-    return _sum(amounts for gang in of_queue for amounts in (_requests(gang), _promised(gang)))
+def _find_promise(gang: Gang, spec: GangSpec) -> Amounts:
+    is_waiting = gang.admitted and gang.count() < spec.minimum
+    return (spec.resources or {}) if is_waiting else {}
 
 
-def _requests(gang: Gang) -> Amounts:
-    return _sum(pod.shape.request for pod in gang.placed.values())
-
-
-def _sum(all_amounts: Iterable[Amounts]) -> Amounts:
+def _sum_requests(gang: Gang) -> Amounts:
     total: Amounts = {}
-    for amounts in all_amounts:
-        for name, amount in amounts.items():
+    for pod in gang.placed.values():
+        for name, amount in pod.shape.request.items():
             total[name] = total.get(name, 0) + amount
     return total
 

@@ -20,6 +20,7 @@ class Gang:
     """One gang and its members."""
 
     __slots__ = (
+        "_order",
         "admitted",
         "done",
         "key",
@@ -44,6 +45,7 @@ class Gang:
         self.admitted = False
         self.reason = ""  # why it could not be placed when it was last tried
         self.message = ""
+        self._order: Order | None = None
         self.told = ""  # the message of the last event, where no condition remembers it
 
     @property
@@ -85,6 +87,15 @@ class Gang:
     @property
     def order(self) -> Order:
         """The place in the line: priority, whether it has started, age, name."""
+        if self._order is None:
+            self._order = self._find_order()
+        return self._order
+
+    def touch(self) -> None:
+        """Something about it changed, so its place in the line may have."""
+        self._order = None
+
+    def _find_order(self) -> Order:
         spec = self.spec
         priority, created = self.priority, spec.created if spec else ""
         if spec is None or not spec.priority_class:
@@ -99,6 +110,7 @@ class Roster:
     def __init__(self) -> None:
         self.gangs: dict[GangKey, Gang] = {}
         self.changed: dict[GangKey, None] = {}
+        self.hungry: dict[GangKey, Gang] = {}  # those with members that wait
         self._of: dict[str, GangKey] = {}
 
     def find(self, uid: str) -> Gang | None:
@@ -130,6 +142,7 @@ class Roster:
         gang = self._join(pod.uid, pod.gang)
         gang.placed.pop(pod.uid, None)
         gang.waiting[pod.uid] = pod
+        self.hungry[gang.key] = gang
 
     def place(self, pod: Demand) -> None:
         """A member has a node."""
@@ -137,6 +150,7 @@ class Roster:
         gang = self._join(pod.uid, pod.gang)
         gang.waiting.pop(pod.uid, None)
         gang.placed[pod.uid] = pod
+        self._note(gang)
 
     def note_phase(self, uid: str, phase: str) -> None:
         """A member that has a node runs, or no longer."""
@@ -173,9 +187,13 @@ class Roster:
         if gang is None:
             gang = self.gangs[key] = Gang(key)
         self.changed[key] = None
+        gang.touch()
         return gang
 
     def _note(self, gang: Gang) -> None:
         self.changed[gang.key] = None
+        gang.touch()
+        if not gang.waiting:
+            self.hungry.pop(gang.key, None)
         if gang.is_empty:
             del self.gangs[gang.key]

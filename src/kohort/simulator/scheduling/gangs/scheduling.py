@@ -42,6 +42,7 @@ class GangScheduling:
         self._assume = assume
         self._served: frozenset[GroupName] = frozenset()
         self._active: dict[GangKey, Gang] = {}
+        self._is_woken = False
         self._priorities: dict[str, int] = {}
         self._number = 0
 
@@ -66,14 +67,12 @@ class GangScheduling:
     @property
     def has_work(self) -> bool:
         """Whether a session would do something."""
-        return bool(self._active or self.roster.changed)
+        may_help = self._is_woken and bool(self.roster.hungry)
+        return may_help or bool(self._active or self.roster.changed)
 
     def wake(self) -> None:
-        """Something may help those who wait."""
-        self._session.wake()
-        for gang in self.roster.gangs.values():
-            if gang.waiting:
-                self._active[gang.key] = gang
+        """Something may help those who wait; they are tried in the next session."""
+        self._is_woken = True
 
     def observe(self, kind: Kind, old: Entry | None, new: Entry | None) -> None:
         """Hear of a group, a queue, a domain or a priority."""
@@ -119,6 +118,7 @@ class GangScheduling:
     def _rank(self, gang: Gang) -> None:
         spec = gang.object
         gang.priority = self._priorities.get(spec.priority_class, 0) if spec else 0
+        gang.touch()
 
     def step(self, view: View, moment: Moment) -> list[Action]:
         """One session, or the next part of it."""
@@ -129,7 +129,12 @@ class GangScheduling:
             if gang is None:
                 self._drop(key)
             else:
+                self._session.update(gang)
                 self._active[key] = gang
+        if self._is_woken:
+            self._is_woken = False
+            self._session.wake()
+            self._active.update(self.roster.hungry)
         actions: list[Action] = []
         binds = 0
         for gang in sorted(self._active.values(), key=lambda gang: gang.order):
@@ -147,6 +152,7 @@ class GangScheduling:
 
     def _drop(self, key: GangKey) -> None:
         self._active.pop(key, None)
+        self._session.queues.drop(key)
         if self._session.forget(key):
             self.wake()
 

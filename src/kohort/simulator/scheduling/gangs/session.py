@@ -58,12 +58,18 @@ class Session:
         self._blocked.pop(key, None)
         return self.fairness.forget(key)
 
+    def update(self, gang: Gang) -> None:
+        """A gang changed: what it takes of its queue may be another."""
+        self.queues.update(gang)
+
     def find_objection(self, gang: Gang, spec: GangSpec) -> Refusal | None:
         """Why a gang is not let in; it is from then on."""
-        objection = self.queues.find_objection(gang, spec, self._roster.gangs.values())
+        objection = self.queues.find_objection(gang, spec)
         if objection:
             return Refusal(NOT_ENOUGH_RESOURCES, objection)
-        gang.admitted = True
+        if not gang.admitted:
+            gang.admitted = True
+            self.queues.update(gang)
         return self._find_jam(gang, spec)
 
     def _find_jam(self, gang: Gang, spec: GangSpec) -> Refusal | None:
@@ -96,6 +102,7 @@ class Session:
                 self.fairness.keep(gang, unit, layout)
                 return Outcome(refusal=refusal)
             placed += self._commit(seats)
+            self.queues.update(gang)
             self.fairness.note_commit(gang, self._blocked.values())
         more, refusal = self._place_others(gang, spec, layout)
         return Outcome((*placed, *more), refusal)
@@ -115,6 +122,7 @@ class Session:
             seats, refusal = self._try(gang, spec, builder.build_single(pod), layout)
             if refusal is None:
                 placed += self._commit(seats)
+                self.queues.update(gang)
             else:
                 failed[alike] = refusal
         return placed, next(iter(failed.values()), None)
@@ -139,7 +147,7 @@ class Session:
         for seat in seats:
             for name, amount in seat.batch.ask.request.items():
                 asked[name] = asked.get(name, 0) + amount
-        if self.queues.exceeds(spec, asked, self._roster.gangs.values()):
+        if self.queues.exceeds(spec, asked):
             return [], Refusal(NOT_ENOUGH_RESOURCES, OVER_QUOTA)
         return seats, None
 

@@ -7,6 +7,7 @@ when a gang first needs it, and again when nodes or declarations changed.
 """
 
 from kohort.cluster.objects import Kind, Object, name_of
+from kohort.cluster.places import HOST
 from kohort.placement.forest import Forest, build_forest, build_label_forest
 from kohort.placement.hypernodes import HyperNode, read_hypernode
 from kohort.placement.layout import Layout
@@ -14,7 +15,6 @@ from kohort.placement.nodes import NodeIndex
 from kohort.simulator.scheduling.gangs.membership import KAI, KOORDINATOR
 from kohort.simulator.scheduling.gangs.requests import HYPERNODES, Terrain
 
-HOST = "kubernetes.io/hostname"
 # The topology that Koordinator looks at, and its layer of nodes, which needs no label.
 _IN_USE, _NODES = "default", "NodeTopologyLayer"
 
