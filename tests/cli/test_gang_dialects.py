@@ -24,7 +24,7 @@ def make_lws(dialect: str) -> str:
         {
             "apiVersion": "leaderworkerset.x-k8s.io/v1",
             "kind": "LeaderWorkerSet",
-            "metadata": {"name": "small", "labels": {queue: "default"} if queue else {}},
+            "metadata": {"name": "small", "annotations": {queue: "default"} if queue else {}},
             "spec": {
                 "replicas": 2,
                 "leaderWorkerTemplate": {
