@@ -138,7 +138,8 @@ class Reconciler:
                 if outcome.result is Result.TAKEN or kind in gangs:
                     memory.taken[why] = elapsed
             elif outcome.result is Result.DONE and kind in gangs:
-                memory.pruned[kind] = outcome.find_dropped()
+                known = memory.pruned.get(kind, frozenset())
+                memory.pruned[kind] = _keep_unasked(known, outcome) | outcome.find_dropped()
             elif outcome.result is Result.DONE and isinstance(outcome.action, Patch):
                 memory.dropped |= outcome.dropped
 
@@ -170,6 +171,14 @@ class Reconciler:
         outcomes = await self._executor.run((write,), key)
         is_done = outcomes[0].result in (Result.DONE, Result.GONE)
         return Look(is_failed=not is_done, actions=1)
+
+
+def _keep_unasked(known: frozenset[str], outcome: Outcome) -> frozenset[str]:
+    """What was dropped before of fields that this write did not ask for."""
+    if not isinstance(outcome.action, Patch):
+        return frozenset()
+    asked = tuple(f"spec.{name}" for name in outcome.action.patch.get("spec") or {})
+    return frozenset(path for path in known if not path.startswith(asked))
 
 
 def _untried(
