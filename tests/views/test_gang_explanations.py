@@ -119,6 +119,14 @@ def test_who_may_not_see_nodes_is_told_what_is_known_without_them():
     assert lines[-1] == "nodes may not be read, so room was not counted"
 
 
+def test_what_may_not_be_seen_is_not_said_to_be_missing():
+    hidden = gather(None, objects={POD_GROUP: None})
+    lines = explain_gangs(take(), hidden)
+    assert lines[0] == f"group 0: PodGroup {GANG}; which may not be read"
+    assert "There is room at" in lines[-1]
+    assert " queue " not in explain_gangs(take(), gather(make_group(), queues=None))[0]
+
+
 def test_nothing_is_said_where_nobody_waits_in_a_gang():
     assert find_dialects(Scene().picture(), (VOLCANO,)) == ()
     assert explain_gangs(Scene().picture(), gather(None)) == ()

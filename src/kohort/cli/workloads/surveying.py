@@ -5,6 +5,7 @@ Nodes belong to the whole cluster, so whoever may only see a namespace is told w
 missing. Domains are optional: a cluster without HyperNodes is shown by labels.
 """
 
+from contextlib import suppress
 from dataclasses import dataclass
 
 import orjson
@@ -45,15 +46,22 @@ async def survey(cluster: HttpCluster) -> Survey:
         pods = await list_objects(cluster, POD)
     except Forbidden as error:
         raise Failure(f"nodes and pods of the whole cluster must be readable: {error}") from error
-    return Survey(nodes, pods, await find_objects(cluster, HYPER_NODE))
+    hypernodes: list[Object] = []
+    # A cluster without HyperNodes is shown by labels, and so is one that hides them.
+    with suppress(NotFound, Forbidden):
+        hypernodes = await list_objects(cluster, HYPER_NODE)
+    return Survey(nodes, pods, hypernodes)
 
 
-async def find_objects(cluster: HttpCluster, kind: Kind, namespace: str = "") -> list[Object]:
-    """All objects of a kind; none where it is not served or may not be seen."""
+async def _find_named(
+    cluster: HttpCluster, kind: Kind, namespace: str = ""
+) -> dict[str, Object] | None:
+    """All objects of a kind by name; None where they may not be seen. Raises NotFound."""
     try:
-        return await list_objects(cluster, kind, namespace)
-    except (NotFound, Forbidden):
-        return []
+        listed = await list_objects(cluster, kind, namespace)
+    except Forbidden:
+        return None
+    return {name_of(obj): obj for obj in listed}
 
 
 async def gather_evidence(cluster: HttpCluster, picture: Picture) -> Evidence:
@@ -68,19 +76,19 @@ async def gather_evidence(cluster: HttpCluster, picture: Picture) -> Evidence:
         found = await survey(cluster)
     except (Failure, ClusterError):
         are_nodes_seen = False
-    objects: dict[Kind, dict[str, Object]] = {}
+    objects: dict[Kind, dict[str, Object] | None] = {}
     for kind in dict.fromkeys(kind for dialect in waiting for kind in dialect.kinds[:1]):
-        try:
-            listed = await list_objects(cluster, kind, picture.namespace)
-        except (NotFound, Forbidden):
-            continue
-        objects[kind] = {name_of(obj): obj for obj in listed}
+        with suppress(NotFound):
+            objects[kind] = await _find_named(cluster, kind, picture.namespace)
+    queues = None
+    with suppress(NotFound):
+        queues = await _find_named(cluster, QUEUE)
     return Evidence(
         nodes=found.nodes,
         pods=found.pods,
         hypernodes=found.hypernodes,
         objects=objects,
-        queues={name_of(obj): obj for obj in await find_objects(cluster, QUEUE)},
+        queues=queues,
         dialects=waiting,
         are_nodes_seen=are_nodes_seen,
     )

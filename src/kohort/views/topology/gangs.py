@@ -32,9 +32,10 @@ class Evidence:
     nodes: Sequence[Object] = ()
     pods: Sequence[Object] = ()
     hypernodes: Sequence[Object] = ()
-    # Objects of gangs by kind and name; a kind that is not served is not in it.
-    objects: Mapping[Kind, Mapping[str, Object]] = field(default_factory=dict)
-    queues: Mapping[str, Object] = field(default_factory=dict)
+    # Objects of gangs by kind and name; a kind that is not served is not in it, and one
+    # that may not be seen has None.
+    objects: Mapping[Kind, Mapping[str, Object] | None] = field(default_factory=dict)
+    queues: Mapping[str, Object] | None = None  # None: they may not be seen
     dialects: Sequence[Dialect] = ()
     are_nodes_seen: bool = True  # false: we may not look at nodes, so room is not counted
 
@@ -132,6 +133,8 @@ def _describe_object(evidence: Evidence, found: _Waiting, told: Collection[str])
     if usual and named - {usual}:
         others = ", ".join(sorted(named - {usual}))
         yield f"members name scheduler {others} and not {usual}: does it know such gangs?"
+    if evidence.objects.get(found.dialect.kinds[0], {}) is None:
+        yield "which may not be read"
     obj = _find_object(evidence, found)
     if obj is not None:
         phase = (obj.get("status") or {}).get("phase")
@@ -142,7 +145,8 @@ def _describe_object(evidence: Evidence, found: _Waiting, told: Collection[str])
 
 
 def _find_object(evidence: Evidence, found: _Waiting) -> Object | None:
-    return evidence.objects.get(found.dialect.kinds[0], {}).get(found.name)
+    objects = evidence.objects.get(found.dialect.kinds[0])
+    return None if objects is None else objects.get(found.name)
 
 
 def _find_hurdles(evidence: Evidence, found: _Waiting) -> Iterator[str]:
@@ -154,6 +158,8 @@ def _find_hurdles(evidence: Evidence, found: _Waiting) -> Iterator[str]:
     if kind not in evidence.objects:
         remedy = dialect.remedy or f"install {dialect.name}"
         yield f"it cannot exist, since {kind.group_resource} is not served: {remedy}"
+        return
+    if evidence.objects[kind] is None:
         return
     obj = _find_object(evidence, found)
     if obj is None:
@@ -176,6 +182,8 @@ def _find_objections(obj: Object) -> Iterator[str]:
 def _judge_queue(obj: Object, evidence: Evidence) -> Iterator[str]:
     spec = obj.get("spec") or {}
     name = spec.get("queue") or "default"
+    if evidence.queues is None:
+        return
     queue = evidence.queues.get(name)
     if queue is None:
         yield f"queue {name} does not exist: make it, or name another"
