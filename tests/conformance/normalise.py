@@ -157,8 +157,9 @@ def _tidy_table(table: dict[str, Any]) -> dict[str, Any]:
     for row in table.get("rows") or []:
         cells = list(row.get("cells", []))
         for index, cell in enumerate(cells):
-            name = names[index] if index < len(names) else ""
-            if name in _AGES and isinstance(cell, str) and _AGE.match(cell):
+            # Later events of a watch have no columns, so there what looks like an age is one.
+            is_age = not names or (index < len(names) and names[index] in _AGES)
+            if is_age and isinstance(cell, str) and _AGE.match(cell):
                 cells[index] = "<age>"
         rows.append({**row, "cells": cells})
     return {**table, "columnDefinitions": plain if columns else columns, "rows": rows}

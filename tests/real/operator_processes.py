@@ -24,6 +24,11 @@ from real_plane import Plane
 
 NAMESPACE, ACCOUNT, LEASE = "lws-system", "lws-controller-manager", "b8b2488c.x-k8s.io"
 READY_SECONDS_MAX = 180.0  # for a machine that has much else to do
+PATIENT_LEASE = (
+    "--leader-elect-lease-duration=90s",
+    "--leader-elect-renew-deadline=60s",
+    "--leader-elect-retry-period=1s",
+)
 QUICK_LEASE = (
     "--leader-elect-lease-duration=10s",
     "--leader-elect-renew-deadline=8s",
@@ -37,9 +42,9 @@ def free_port() -> int:
         return int(server.getsockname()[1])
 
 
-def install(plane: Plane, webhook_url: str) -> Path:
+def install(plane: Plane, webhook_url: str, *words: str) -> Path:
     """Apply the manifests as an administrator does; the kubeconfig of the account they name."""
-    command = [sys.executable, "-m", "kohort", "manifests", "--webhook-url", webhook_url]
+    command = [sys.executable, "-m", "kohort", "manifests", "--webhook-url", webhook_url, *words]
     printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     plane.kubectl("apply", "--server-side", "-f", "-", feed=printed)
     token = plane.kubectl("create", "token", ACCOUNT, "-n", NAMESPACE, "--duration=24h").strip()
@@ -167,9 +172,13 @@ def _pump(source: socket.socket, sink: socket.socket) -> None:
 
 @contextmanager
 def controllers(
-    plane: Plane, service: Service, kubeconfig: Path, count: int = 1, words: Sequence[str] = ()
+    plane: Plane,
+    service: Service,
+    kubeconfig: Path,
+    count: int = 1,
+    words: Sequence[str] = PATIENT_LEASE,
 ) -> Iterator[list[Controller]]:
-    """Some replicas of the operator, which are ended with the block."""
+    """Some replicas of the operator, which are ended with the block, and give their lease back."""
     logs = [plane.folder / "log" / f"controller-{os.urandom(4).hex()}" for _ in range(count)]
     started = [Controller(kubeconfig, service.url, log, *words) for log in logs]
     service.backends = [each.port for each in started]

@@ -6,6 +6,14 @@ import sys
 
 from real_plane import ROOT
 
+FAKE_GO = """#!/bin/sh
+case "$1" in
+version) ;;
+env) echo "$GOPROXY" ;;
+*) echo "no route with $GOFLAGS"; exit 1 ;;
+esac
+"""
+
 
 def run_bare(tmp_path, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
     """Run the tool where there is no Go and nothing can be installed."""
@@ -23,6 +31,19 @@ def test_without_go_one_sentence_says_how_to_get_it(tmp_path):
     assert done.returncode == 3
     assert "install Go 1.26 from https://go.dev/dl" in done.stderr
     assert len(done.stderr.splitlines()) == 1
+
+
+def test_modules_that_cannot_be_fetched_are_told_in_one_sentence(tmp_path):
+    go = tmp_path / "go"
+    go.write_text(FAKE_GO)
+    go.chmod(0o755)
+    settings = {"GOPROXY": "https://mirror", "GOFLAGS": "-mod=mod"}  # which stay as they are
+    done = run_bare(tmp_path, "build", PATH=f"{tmp_path}:/usr/bin:/bin", **settings)
+    assert done.returncode == 1
+    assert done.stderr == (
+        "the Go modules of etcd could not be fetched (GOPROXY=https://mirror; is it reachable "
+        "from here?): no route with -mod=mod\n"
+    )
 
 
 def test_binaries_that_are_there_are_not_built_again(tmp_path):

@@ -92,7 +92,9 @@ def read_certificate(plane: Plane) -> str:
 
 
 def is_shown(plane: Plane, replicas: list[Controller], old: str) -> bool:
-    """Whether all replicas show a new certificate."""
+    """Whether all replicas, which live, show a new certificate."""
+    if not all(each.is_ready() for each in replicas):
+        return False
     wanted = read_certificate(plane)
     shown = {ssl.get_server_certificate(("127.0.0.1", each.port)) for each in replicas}
     return wanted not in ("", old) and shown == {wanted}

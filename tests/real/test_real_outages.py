@@ -84,7 +84,7 @@ async def revived(controller: Controller) -> AsyncIterator[None]:
 
 
 async def test_at_rest_only_the_lease_is_written(site):
-    with controllers(site.plane, site.service, site.kubeconfig, words=QUICK_LEASE):
+    with controllers(site.plane, site.service, site.kubeconfig):
         async with connect(site.plane.kubeconfig) as cluster, Driver(cluster) as driver:
             await bring_up(driver, make_lws(groups=2))
             await driver.apply(make_lws("y", groups=2, annotations=PODS))
