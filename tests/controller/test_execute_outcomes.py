@@ -13,13 +13,14 @@ from kohort.cluster.errors import (
     InternalError,
     Invalid,
     KohortError,
+    NotFound,
     TooManyRequests,
     Unavailable,
 )
 from kohort.cluster.objects import uid_of
 from kohort.cluster.port import Address, PatchForm, Selection
 from kohort.controller.caching.cache import CacheWriter
-from kohort.controller.caching.watcher import Init, Mark, Ready
+from kohort.controller.caching.watcher import Init, Mark, Metadata, Put, Ready
 from kohort.controller.caching.watermarks import Watermarks
 from kohort.controller.execute import Executor, Result
 from kohort.controller.kept import find_dropped
@@ -49,6 +50,10 @@ class Failing:
 
     async def patch(self, *args: Any, **options: Any) -> Any:
         self.calls["patch"] += 1
+        raise self.error
+
+    async def delete(self, *args: Any, **options: Any) -> None:
+        self.calls["delete"] += 1
         raise self.error
 
 
@@ -160,6 +165,20 @@ async def test_the_key_waits_for_what_it_wrote():
     assert outcome.stored is not None
     cache.apply(Mark(outcome.stored["metadata"]["resourceVersion"]))
     assert marks.is_caught_up("k")
+
+
+async def test_what_somebody_else_took_away_meanwhile_is_not_deleted_again():
+    cluster = Failing(NotFound("gone"))
+    cache = CacheWriter(Selection(CONFIGMAP), orjson.loads)
+    cache.apply(Init())
+    for name, leaving in (("here", None), ("leaving", "2026-01-01T00:00:00Z"), ("new", None)):
+        cache.apply(Put(Metadata(name, "lab", f"uid of {name}", "1", leaving), b"{}"))
+    cache.apply(Ready("1"))
+    uids = {"here": "uid of here", "leaving": "uid of leaving", "new": "uid of old", "gone": "u"}
+    actions = [Delete(CONFIGMAP, "lab", name, uid) for name, uid in uids.items()]
+    outcomes = await Executor(cluster, Watermarks([cache.reader])).run(actions)  # type: ignore[arg-type]
+    assert {outcome.result for outcome in outcomes} == {Result.GONE}
+    assert cluster.calls == {"delete": 1}
 
 
 def test_what_the_server_did_not_keep_is_named():

@@ -228,6 +228,10 @@ class Executor:
 
     async def _delete(self, action: Delete) -> Outcome:
         address = Address(action.kind, action.namespace, action.name)
+        name = (action.namespace, action.name)
+        if action.uid and self._watermarks.is_gone(action.kind, name, action.uid):
+            # Somebody else was faster, after the plan was made.
+            return Outcome(action, Result.GONE, message="it is gone already")
         try:
             await self._cluster.delete(address, uid=action.uid, propagation=action.propagation)
         except NotFound as error:

@@ -71,6 +71,11 @@ class Watermarks:
         del self._awaited[key]
         return True
 
+    def is_gone(self, kind: Kind, name: Key, uid: str) -> bool:
+        """Whether the caches know that this very object has gone, or is on its way."""
+        caches = self._caches.get(kind, ())
+        return bool(caches) and not any(_still_has(cache, name, uid) for cache in caches)
+
     def explain(self, key: Hashable) -> str:
         """What the key waits for, in words."""
         awaited = self._awaited.get(key, _Awaited())
