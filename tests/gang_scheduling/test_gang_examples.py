@@ -208,3 +208,21 @@ def test_at_rest_nothing_is_written():
     made.gang("h", 9, gpus=4)
     made.put(NODE, {**node("n0"), "status": {**node("n0")["status"], "conditions": []}})
     assert made.settle(3600) == []
+
+
+def test_lost_binds_leave_half_a_gang_until_they_are_tried_again():
+    made = two_racks()
+    made.scheduler.hindrance.binds_lost = 2
+    assert len(made.gang("g", 3, networkTopology=hard(1))) == 1
+    made.settle(5)
+    assert set(made.where("g").values()) == {"n0"}
+    assert len(made.where("g")) == 3
+
+
+def test_a_scheduler_that_is_away_decides_nothing_until_it_is_back():
+    made = world()
+    made.scheduler.hindrance.is_away = True
+    assert made.gang("g", 2) == {}
+    made.scheduler.hindrance.is_away = False
+    made.settle(5)
+    assert len(made.where("g")) == 2

@@ -26,6 +26,7 @@ from kohort.simulator.scheduling.explain import explain, explain_claim
 from kohort.simulator.scheduling.gangs.membership import SCHEDULERS
 from kohort.simulator.scheduling.gangs.scheduling import GangScheduling
 from kohort.simulator.scheduling.gangs.words import describe_absence
+from kohort.simulator.scheduling.hindrance import LOOK_AGAIN_SECONDS, Hindrance
 from kohort.simulator.scheduling.ledger import Ledger
 from kohort.simulator.scheduling.preemption import find_preemption, is_clearing, preempt
 from kohort.simulator.scheduling.reading import read_node
@@ -57,6 +58,7 @@ class Scheduler:
         self._last: dict[str, tuple[Action, ...]] = {}
         self._teller = Teller()
         self._gangs = GangScheduling(self.ledger, self._teller, self._assume)
+        self.hindrance = Hindrance()
         self._strays: dict[str, Demand] = {}  # pods whose scheduler is not here
 
     def watch_kinds(self, kinds: Sequence[Kind]) -> None:
@@ -94,9 +96,10 @@ class Scheduler:
     def step(self, key: str, view: View, moment: Moment) -> Step:
         """Place the next pods of the queue, or the next gangs."""
         self._wake()
+        if self.hindrance.is_away:
+            return Step((), LOOK_AGAIN_SECONDS)
         if key == GANGS:
-            self._last[key] = tuple(self._gangs.step(view, moment))
-            return Step(self._last[key], 0.0 if self._gangs.has_work else None)
+            return self._step_gangs(view, moment)
         actions: list[Action] = []
         tried = 0
         while tried < BATCH_MAX and self._queue:
@@ -110,6 +113,19 @@ class Scheduler:
             self._wake()
         self._last[key] = tuple(actions)
         return Step(self._last[key], 0.0 if self._queue else None)
+
+    def _step_gangs(self, view: View, moment: Moment) -> Step:
+        """Place the next gangs, as far as nothing hinders it."""
+        hindrance = self.hindrance
+        if moment.elapsed < hindrance.resumes_at:
+            return Step((), hindrance.resumes_at - moment.elapsed)
+        decided = self._gangs.step(view, moment)
+        done = hindrance.lose_binds(decided, lambda bind: self._undo(bind, is_gone=False))
+        self._last[GANGS] = done
+        if len(done) < len(decided):
+            hindrance.resumes_at = moment.elapsed + LOOK_AGAIN_SECONDS
+            return Step(done, LOOK_AGAIN_SECONDS)
+        return Step(done, 0.0 if self._gangs.has_work else None)
 
     def refused(self, key: str, action: Action, error: ClusterError) -> None:
         """Undo what the API did not accept, and what was to follow it in the same step."""
