@@ -167,3 +167,19 @@ def test_what_is_no_topology_is_refused(kube, topology, sentence):
     told = kube("patch", "lws", SOFT, "--type=merge", "-p", patch, check=False)
     assert told.returncode == 1
     assert sentence in told.stderr
+
+
+def test_the_guide_comes_true(cluster, kube):
+    """A rack is too small for the example: it waits, says why, and is placed when it gives in."""
+    kube("apply", "-f", EXAMPLES / "lws-gang.yaml")
+    wait_for(lambda: "There is room at" in why(cluster, "vllm").out, "the gang is tried")
+    told = why(cluster, "vllm")
+    assert "tier 1 (rack): 2 of 4 fit into rack-0" in told.out
+    assert "There is room at tier 2 (spine), spine-0: mode soft would place it." in told.out
+    assert kube("get", "pods", "-o=jsonpath={.items[*].spec.nodeName}").stdout == ""
+    patch = '{"spec":{"networkTopology":{"mode":"soft"}}}'
+    kube("patch", "lws", "vllm", "--type=merge", "-p", patch)
+    become_ready(kube, "vllm")
+    (group,) = spread(cluster, "vllm")
+    assert (group["width"]["domain"], group["width"]["tier"]) == ("spine-0", 2)
+    assert why(cluster, "vllm").code == 0
