@@ -40,8 +40,9 @@ class Plane:
         await self.api.create(self.api.target(kind, namespace), body, WriteOptions())
 
     async def settle(self) -> None:
+        """Long enough for everybody to be told why they wait."""
         assert self.world is not None
-        await self.world.settle()
+        await self.world.advance(2)
 
     def read(self, kind: Kind, name: str) -> Object:
         namespace = "default" if kind.namespaced else ""

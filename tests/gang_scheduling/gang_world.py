@@ -14,6 +14,7 @@ from kohort.apis.gangs.definitions.volcano import HYPER_NODE, POD_GROUP, QUEUE
 from kohort.cluster.objects import Kind
 from kohort.simulator.kinds import NODE, POD
 from kohort.simulator.scheduling.scheduler import Scheduler
+from kohort.simulator.steps import Action
 from scheduling_views import TinyWorld
 
 VOLCANO_KINDS = (POD_GROUP, QUEUE, HYPER_NODE)
@@ -50,6 +51,10 @@ class GangWorld(TinyWorld):
                 f"2026-01-01T00:{self._made // 60:02d}:{self._made % 60:02d}Z"
             )
         return super().put(kind, obj)
+
+    def settle(self, seconds: float = 2.0) -> list[Action]:
+        """Long enough for everybody to be told why they wait."""
+        return super().settle(seconds)
 
     def declare(self, *objects: Raw) -> "GangWorld":
         """Put HyperNodes."""

@@ -45,6 +45,17 @@ def test_nothing_is_placed_before_all_members_exist():
     assert len(made.placed()) == 3
 
 
+def test_a_gang_that_becomes_complete_at_once_is_not_told_that_it_was_not():
+    made = world()
+    made.put(POD, pod("g-0", group="g"))
+    made.settle(0)
+    made.group("g", 2)
+    made.settle(0.5)
+    made.put(POD, pod("g-1", group="g"))
+    made.settle()
+    assert {line.split(":")[0] for line in made.events()} == {"Scheduled"}
+
+
 def test_a_gang_waits_for_its_group_and_says_so():
     made = world()
     made.put(POD, pod("g-0", group="g"))
@@ -213,7 +224,11 @@ def test_at_rest_nothing_is_written():
 def test_lost_binds_leave_half_a_gang_until_they_are_tried_again():
     made = two_racks()
     made.scheduler.hindrance.binds_lost = 2
-    assert len(made.gang("g", 3, networkTopology=hard(1))) == 1
+    made.group("g", 3, networkTopology=hard(1))
+    for at in range(3):
+        made.put(POD, pod(f"g-{at}", group="g"))
+    made.settle(0)
+    assert len(made.where("g")) == 1
     made.settle(5)
     assert set(made.where("g").values()) == {"n0"}
     assert len(made.where("g")) == 3

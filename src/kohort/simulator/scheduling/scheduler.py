@@ -125,7 +125,7 @@ class Scheduler:
         if len(done) < len(decided):
             hindrance.resumes_at = moment.elapsed + LOOK_AGAIN_SECONDS
             return Step(done, LOOK_AGAIN_SECONDS)
-        return Step(done, 0.0 if self._gangs.has_work else None)
+        return Step(done, 0.0 if self._gangs.has_work else self._gangs.find_delay(moment))
 
     def refused(self, key: str, action: Action, error: ClusterError) -> None:
         """Undo what the API did not accept, and what was to follow it in the same step."""

@@ -13,7 +13,11 @@ from kohort.simulator.kinds import CLAIM, PRIORITY_CLASS
 from kohort.simulator.scheduling.demands import Demand
 from kohort.simulator.scheduling.explain import explain_claim
 from kohort.simulator.scheduling.gangs.adapters import GROUPS, GroupName, is_watched
-from kohort.simulator.scheduling.gangs.building import NOT_ENOUGH_TASKS, Refusal
+from kohort.simulator.scheduling.gangs.building import (
+    NOT_ENOUGH_RESOURCES,
+    NOT_ENOUGH_TASKS,
+    Refusal,
+)
 from kohort.simulator.scheduling.gangs.membership import KUEUE, SCHEDULERS, VOLCANO
 from kohort.simulator.scheduling.gangs.queues import read_queue
 from kohort.simulator.scheduling.gangs.requests import GangKey, GangSpec
@@ -28,6 +32,9 @@ from kohort.simulator.store.entries import Entry
 
 # A step ends after so many binds, so that others get their turn; no gang is split by it.
 BINDS_MAX = 64
+# Members of a gang come one after the other. Who is not complete is told so only after a
+# while, as by a scheduler that looks once a second.
+PATIENCE_SECONDS = 1.0
 UNSCHEDULABLE = "Unschedulable"
 
 
@@ -43,6 +50,7 @@ class GangScheduling:
         self._served: frozenset[GroupName] = frozenset()
         self._active: dict[GangKey, Gang] = {}
         self._is_woken = False
+        self._incomplete: dict[GangKey, float] = {}  # since when a gang lacks members
         self._priorities: dict[str, int] = {}
         self._number = 0
 
@@ -69,6 +77,11 @@ class GangScheduling:
         """Whether a session would do something."""
         may_help = self._is_woken and bool(self.roster.hungry)
         return may_help or bool(self._active or self.roster.changed)
+
+    def find_delay(self, moment: Moment) -> float | None:
+        """When to look again though nothing happens; none: never."""
+        waits = (at + PATIENCE_SECONDS - moment.elapsed for at in self._incomplete.values())
+        return min((wait for wait in waits if wait > 0), default=None)
 
     def wake(self) -> None:
         """Something may help those who wait; they are tried in the next session."""
@@ -131,6 +144,9 @@ class GangScheduling:
             else:
                 self._session.update(gang)
                 self._active[key] = gang
+        for key, since in self._incomplete.items():
+            if moment.elapsed - since >= PATIENCE_SECONDS and key in self.roster.hungry:
+                self._active[key] = self.roster.hungry[key]
         if self._is_woken:
             self._is_woken = False
             self._session.wake()
@@ -153,6 +169,7 @@ class GangScheduling:
     def _drop(self, key: GangKey) -> None:
         self._active.pop(key, None)
         self._session.queues.drop(key)
+        self._incomplete.pop(key, None)
         if self._session.forget(key):
             self.wake()
 
@@ -204,6 +221,10 @@ class GangScheduling:
         is_done = spec is not None and gang.count() >= spec.minimum
         if (is_done or not gang.waiting) and self._session.forget(gang.key):
             self.wake()
+        if refusal is None or refusal.reason == NOT_ENOUGH_RESOURCES:
+            self._incomplete.pop(gang.key, None)
+        elif moment.elapsed - self._begin_waiting(gang, moment) < PATIENCE_SECONDS:
+            return []
         if refusal is None:
             return []
         message = refusal.message
@@ -217,6 +238,10 @@ class GangScheduling:
         for pod in gang.candidates():
             actions += self._teller.tell(pod, UNSCHEDULABLE, message, moment)
         return actions
+
+    def _begin_waiting(self, gang: Gang, moment: Moment) -> float:
+        """Since when a gang lacks members."""
+        return self._incomplete.setdefault(gang.key, moment.elapsed)
 
     def _write(self, gang: Gang | None, moment: Moment) -> list[Action]:
         if gang is None or gang.object is None:
