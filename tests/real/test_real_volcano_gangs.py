@@ -64,6 +64,9 @@ def test_pod_groups_appear_survive_their_leaders_and_go_with_their_groups(cluste
     """lws#1054: the pod group of a leader that is made again is its own."""
     lws = make_lws("gang", groups=2, size=2)
     lws["spec"]["networkTopology"] = HARD
+    # The scheduler of this control plane answers to any name, and knows no gangs.
+    pod = lws["spec"]["leaderWorkerTemplate"]["workerTemplate"]["spec"]
+    pod["nodeSelector"] = {"example.com/nowhere": "yes"}
     cluster.apply(lws)
     eventually("all pods wait", lambda: len(cluster.all("pods")) == 4)
     eventually("two pod groups", lambda: len(cluster.all(GROUPS)) == 2)
