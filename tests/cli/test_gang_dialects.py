@@ -1,6 +1,7 @@
 """A small workload becomes ready under each scheduler, in its rack if it can be told of one."""
 
 import json
+import time
 
 import pytest
 from command_lines import Cli
@@ -62,3 +63,22 @@ def test_a_small_workload_becomes_ready(dialect, tmp_path, tools_home):
     else:
         assert "TopologyDegraded" not in told
         assert [group["width"]["tier"] for group in shown["groups"]] == [1, 1]
+
+
+def test_a_gang_is_explained_in_the_version_that_is_served(tmp_path, tools_home):
+    """Kubernetes' own groups have two versions, of which the older one stands in here."""
+    cli = Cli(tmp_path / "home")
+    flags = "--detach --port 0 --speed 100 --gang kubernetes --nodes 1"
+    assert cli("up", *flags.split()).code == 0
+    config = cli.home / "sim" / "kubeconfig"
+    kubectl = make_tool("kubectl", config, tools_home)
+    try:
+        kubectl("apply", "-f", "-", stdin=make_lws("kubernetes"))
+        told, end = "", time.monotonic() + 60
+        while "Nowhere is there room" not in told:
+            assert time.monotonic() < end, told
+            told = cli("why", "lws/small", "--kubeconfig", config).out
+    finally:
+        cli("down")
+    assert "group 0: PodGroup small-0-" in told
+    assert "1 of 2 fit into spine-0/rack-0" in told

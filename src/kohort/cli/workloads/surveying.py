@@ -5,12 +5,14 @@ Nodes belong to the whole cluster, so whoever may only see a namespace is told w
 missing. Domains are optional: a cluster without HyperNodes is shown by labels.
 """
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
 import orjson
 
 from kohort.apis.gangs.definitions.volcano import QUEUE
+from kohort.apis.gangs.dialect import Dialect
 from kohort.apis.gangs.dialects.volcano import HYPER_NODE
 from kohort.cli.exits import Failure
 from kohort.cluster.errors import ClusterError, Forbidden, NotFound
@@ -22,6 +24,7 @@ from kohort.views.picture import Picture
 from kohort.views.topology.atlas import Atlas, draw_atlas
 from kohort.views.topology.gangs import Evidence, find_dialects
 
+_Objects = dict[Kind, dict[str, Object] | None]
 NODE = Kind("", "v1", "Node", "nodes", namespaced=False)
 POD = Kind("", "v1", "Pod", "pods")
 
@@ -64,22 +67,33 @@ async def _find_named(
     return {name_of(obj): obj for obj in listed}
 
 
+async def _find_spoken(
+    cluster: HttpCluster, picture: Picture, variants: Sequence[Dialect]
+) -> tuple[Dialect, _Objects]:
+    """The variant of a dialect that the cluster serves, and the objects of its gangs."""
+    for dialect in variants:
+        with suppress(NotFound):
+            listing: _Objects = {}
+            for kind in dialect.kinds[:1]:
+                listing[kind] = await _find_named(cluster, kind, picture.namespace)
+            return dialect, listing
+    return variants[0], {}
+
+
 async def gather_evidence(cluster: HttpCluster, picture: Picture) -> Evidence:
     """What has to be known to say why gangs of a workload wait; nothing if none does."""
-    known = [dialect for variants in find_known().values() for dialect in variants]
-    waiting = find_dialects(picture, known)
+    known = find_known()
+    waiting = find_dialects(picture, [variants[0] for variants in known.values()])
     if not waiting:
         return Evidence()
+    spoken = [await _find_spoken(cluster, picture, known[d.name]) for d in waiting]
     found = Survey([], [], [])
     are_nodes_seen = True
     try:
         found = await survey(cluster)
     except (Failure, ClusterError):
         are_nodes_seen = False
-    objects: dict[Kind, dict[str, Object] | None] = {}
-    for kind in dict.fromkeys(kind for dialect in waiting for kind in dialect.kinds[:1]):
-        with suppress(NotFound):
-            objects[kind] = await _find_named(cluster, kind, picture.namespace)
+    objects = {kind: listed for _, listing in spoken for kind, listed in listing.items()}
     queues = None
     with suppress(NotFound):
         queues = await _find_named(cluster, QUEUE)
@@ -89,7 +103,7 @@ async def gather_evidence(cluster: HttpCluster, picture: Picture) -> Evidence:
         hypernodes=found.hypernodes,
         objects=objects,
         queues=queues,
-        dialects=waiting,
+        dialects=[dialect for dialect, _ in spoken],
         are_nodes_seen=are_nodes_seen,
     )
 
