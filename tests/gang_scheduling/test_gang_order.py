@@ -81,6 +81,14 @@ def test_what_was_kept_is_free_again_when_the_large_gang_goes():
     assert len(made.placed()) == 2
 
 
+def test_what_was_kept_is_free_again_when_the_large_gang_loses_a_member():
+    made = world(2, gpus=8)
+    flow(made, PASSED_MAX + 4)
+    made.remove(POD, "default", "large-1")
+    made.settle()
+    assert len(made.placed()) == 2
+
+
 def test_a_first_come_first_served_queue_holds_the_others_up():
     made = world()
     made.put(QUEUE, {"metadata": {"name": "q"}, "spec": {"dequeueStrategy": "fifo"}})

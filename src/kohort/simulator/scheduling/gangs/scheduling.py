@@ -218,10 +218,11 @@ class GangScheduling:
     ) -> list[Action]:
         """Tell those who wait why, and remember it for the gang's own status."""
         gang.reason = gang.message = ""
+        is_tried = refusal is not None and refusal.reason == NOT_ENOUGH_RESOURCES
         is_done = spec is not None and gang.count() >= spec.minimum
-        if (is_done or not gang.waiting) and self._session.forget(gang.key):
+        if (is_done or not is_tried) and self._session.forget(gang.key):
             self.wake()
-        if refusal is None or refusal.reason == NOT_ENOUGH_RESOURCES:
+        if refusal is None or is_tried:
             self._incomplete.pop(gang.key, None)
         elif moment.elapsed - self._begin_waiting(gang, moment) < PATIENCE_SECONDS:
             return []
