@@ -12,6 +12,7 @@ from kohort.cli.render.trees import write_tree
 from kohort.cluster.objects import Object
 from kohort.model.placement import Pack, PlacementPolicy, Strength
 from kohort.views.explain import explain
+from kohort.views.health import Word, judge
 from kohort.views.picture import Picture
 from kohort.views.topology.gangs import Evidence, explain_gangs, find_dialects
 from kohort.views.tree import make_tree
@@ -125,6 +126,19 @@ def test_what_may_not_be_seen_is_not_said_to_be_missing():
     assert lines[0] == f"group 0: PodGroup {GANG}; which may not be read"
     assert "There is room at" in lines[-1]
     assert " queue " not in explain_gangs(take(), gather(make_group(), queues=None))[0]
+
+
+def test_a_member_that_only_waits_for_the_others_is_blocked_and_not_broken():
+    """Volcano calls a pod Schedulable that has room while its gang has none."""
+    condition = {
+        "type": "PodScheduled",
+        "status": "False",
+        "reason": "Schedulable",
+        "lastTransitionTime": ago(minutes=3),
+    }
+    waiting = {"spec": {"nodeName": ""}, "status": {"conditions": [condition]}}
+    health = judge(Scene(unready={"llama-3-1": waiting}).picture())
+    assert (health.word, health.reason) == (Word.BLOCKED, "Schedulable")
 
 
 def test_nothing_is_said_where_nobody_waits_in_a_gang():

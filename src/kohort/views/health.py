@@ -21,7 +21,13 @@ STALLED = "Stalled"
 DEGRADED = "TopologyDegraded"
 # How long an object may wait for its first plan before somebody should look for the operator.
 CONTROLLER_PATIENCE = timedelta(seconds=30)
-_UNPLACED = ("Unschedulable", "SchedulingGated", "WaitingForScheduler", "Terminating")
+_UNPLACED = (
+    "Unschedulable",
+    "Schedulable",
+    "SchedulingGated",
+    "WaitingForScheduler",
+    "Terminating",
+)
 
 
 class Word(StrEnum):
