@@ -1,6 +1,15 @@
 """What ``kohort up`` says to the size of a network and to the names of schedulers."""
 
+import os
+import re
+from pathlib import Path
+
 import pytest
+import yaml
+
+SHARED = Path(os.environ.get("KOHORT_SHARED", "/nonexistent"))
+REQUIREMENT = SHARED / "requirements" / "004-network-topology.md"
+EXAMPLES = Path(__file__).parents[2] / "examples"
 
 REFUSED = [
     ("--racks 2 --spines 3", "3 spines cannot be filled with 2 racks: ask for more with --racks"),
@@ -21,6 +30,22 @@ def test_the_known_schedulers_are_named(tell):
     told = tell("up", "--gang", "slurm")
     for name in ("volcano", "kai", "koordinator", "coscheduling", "kubernetes", "kueue"):
         assert name in told.err
+
+
+def test_schedulers_that_need_another_carrier_say_so(tell):
+    told = tell("up", "--gang", "kueue")
+    assert told.code == 2
+    assert "--gang kueue needs pods that the operator makes itself: --carrier pods" in told.err
+    told = tell("up", "--gang", "volcano", "--no-operator")
+    assert (told.code, "leave out --no-operator" in told.err) == (2, True)
+
+
+@pytest.mark.skipif(not REQUIREMENT.exists(), reason="KOHORT_SHARED has no requirements")
+def test_the_examples_are_those_of_the_requirement():
+    blocks = re.findall(r"^```yaml\n(.*?)^```", REQUIREMENT.read_text(), re.MULTILINE | re.DOTALL)
+    names = ("lws-hard-topology", "lws-soft-topology")
+    ours = [yaml.safe_load((EXAMPLES / f"{name}.yaml").read_text()) for name in names]
+    assert ours == [yaml.safe_load(block) for block in blocks]
 
 
 def test_topology_is_about_one_workload(tell):
