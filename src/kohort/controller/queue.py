@@ -29,7 +29,7 @@ class Pace:
     """How fast keys come back."""
 
     gather_seconds: float = 0.03
-    gather_runs: float = 8.0  # as long as so many runs of the key take, if that is more
+    gather_runs: float = 4.0  # as long as so many runs of the key take, if that is more
     gather_seconds_max: float = 0.5
     backoff_seconds_first: float = 0.005
     backoff_seconds_max: float = 60.0
