@@ -60,8 +60,11 @@ class Plane:
         conditions = self.read(kinds.POD, name)["status"].get("conditions", [])
         return next((c.get("message", "") for c in conditions if c["type"] == "PodScheduled"), "")
 
-    def events(self) -> set[tuple[str, str]]:
-        """Kinds of objects and reasons of the events about them."""
+    def events(self) -> set[tuple[str, str, str]]:
+        """Kinds of objects, reasons of the events about them, and who said so."""
         entries = self.api.store.bucket("events").entries.values()
         found = [entry.decode() for entry in entries]
-        return {(event["involvedObject"]["kind"], event["reason"]) for event in found}
+        return {
+            (event["involvedObject"]["kind"], event["reason"], event["source"]["component"])
+            for event in found
+        }

@@ -127,7 +127,7 @@ async def test_a_gang_that_fits_no_domain_waits_and_says_why(case: Case):
     told = plane.reason("g-0")
     assert "rack): 2 of 3 fit into " in told
     assert "rack-0; 1 of 3 lacks 8 nvidia.com/gpu" in told
-    assert ("Pod", "FailedScheduling") in plane.events()
+    assert ("Pod", "FailedScheduling", case.scheduler) in plane.events()
 
 
 @cases

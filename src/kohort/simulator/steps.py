@@ -82,6 +82,7 @@ class Emit:
     type: str  # "Normal" or "Warning"
     reason: str
     message: str
+    source: str = ""  # who says so, where that is not the part itself
 
 
 Action = Create | Replace | Merge | Delete | Bind | Emit

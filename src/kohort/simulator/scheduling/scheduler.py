@@ -290,7 +290,7 @@ class Scheduler:
         assigned = f"Successfully assigned {pod.namespace}/{pod.name} to {node}"
         return [
             Bind(pod.namespace, pod.name, pod.uid, node),
-            Emit(pod.about(), "Normal", "Scheduled", assigned),
+            Emit(pod.about(), "Normal", "Scheduled", assigned, pod.profile),
         ]
 
     def _assume(self, pod: Demand) -> None:

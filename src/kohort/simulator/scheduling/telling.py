@@ -47,7 +47,7 @@ class Teller:
         merge = Merge(POD, pod.namespace, pod.name, patch, "status", pod.uid)
         if reason == "SchedulingGated":
             return [merge]
-        return [merge, Emit(pod.about(), "Warning", "FailedScheduling", message)]
+        return [merge, Emit(pod.about(), "Warning", "FailedScheduling", message, pod.profile)]
 
 
 def _condition_patch(pod: Demand, reason: str, message: str, moment: Moment) -> Object:

@@ -40,7 +40,7 @@ class Recorder:
 
     async def record(self, told: Emit, part: str, options: WriteOptions, moment: Moment) -> None:
         """Write an event, or count one that is there."""
-        source = SOURCES.get(part, options.manager)
+        source = told.source or SOURCES.get(part, options.manager)
         metadata = told.about["metadata"]
         namespace = metadata.get("namespace") or "default"
         key = (uid_of(told.about), source, told.type, told.reason, told.message)

@@ -195,7 +195,7 @@ class GangScheduling:
             self._assume(pod)
             assigned = f"Successfully assigned {pod.namespace}/{pod.name} to {node}"
             actions.append(Bind(pod.namespace, pod.name, pod.uid, node))
-            actions.append(Emit(pod.about(), "Normal", "Scheduled", assigned))
+            actions.append(Emit(pod.about(), "Normal", "Scheduled", assigned, pod.profile))
         return [*actions, *self._tell(gang, spec, outcome.refusal, moment)]
 
     def _place(self, gang: Gang, spec: GangSpec | None, view: View) -> Outcome:

@@ -10,8 +10,10 @@ session in which it was. Nothing is written when nothing but the session differs
 from kohort.cluster.objects import Object
 from kohort.simulator.scheduling.gangs.membership import (
     COSCHEDULING,
+    DEFAULT_SCHEDULER,
     KOORDINATOR,
     KUBERNETES,
+    SCHEDULERS,
     VOLCANO,
 )
 from kohort.simulator.scheduling.gangs.requests import GangSpec
@@ -83,8 +85,8 @@ def _find_condition(gang: Gang, spec: GangSpec) -> Object | None:
 
 def _tell(spec: GangSpec, condition: Object) -> Emit:
     if condition["type"] == UNSCHEDULABLE:
-        return Emit(spec.about(), "Warning", UNSCHEDULABLE, condition["message"])
-    return Emit(spec.about(), "Normal", SCHEDULED, "pod group is ready")
+        return Emit(spec.about(), "Warning", UNSCHEDULABLE, condition["message"], _source(spec))
+    return Emit(spec.about(), "Normal", SCHEDULED, "pod group is ready", _source(spec))
 
 
 def _count_members(gang: Gang, spec: GangSpec) -> Object:
@@ -142,7 +144,7 @@ def _write_events(gang: Gang, spec: GangSpec) -> list[Action]:
     if not gang.reason or gang.message == gang.told:
         return []
     gang.told = gang.message
-    return [Emit(spec.about(), "Warning", UNSCHEDULABLE, gang.message)]
+    return [Emit(spec.about(), "Warning", UNSCHEDULABLE, gang.message, _source(spec))]
 
 
 def _merge(spec: GangSpec, patch: Object, part: str) -> list[Action]:
@@ -157,3 +159,9 @@ def _conditions(spec: GangSpec) -> list[Object]:
 
 def _find_told(spec: GangSpec, name: str) -> Object:
     return next((c for c in _conditions(spec) if c.get("type") == name), {})
+
+
+def _source(spec: GangSpec) -> str:
+    """The scheduler that answers for a dialect."""
+    known = {dialect: scheduler for scheduler, dialect in SCHEDULERS.items()}
+    return known.get(spec.key.dialect, DEFAULT_SCHEDULER)
