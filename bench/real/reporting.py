@@ -26,7 +26,8 @@ def write_report(lines: Sequence[Line]) -> str:
 
 
 def _write_goals(lines: Sequence[Line]) -> list[str]:
-    rows = [_row("goal", "statefulsets", "reached", "pods", "reached"), _row(*["---"] * 5)]
+    heads = ("goal", "statefulsets", "reached", "pods", "reached", "upstream, recorded")
+    rows = [_row(*heads), _row(*["---"] * len(heads))]
     for goal in GOALS:
         cells = [goal.what]
         found = False
@@ -37,7 +38,7 @@ def _write_goals(lines: Sequence[Line]) -> list[str]:
             cells += [f"{sign} {goal.limit(carrier):g} {goal.unit}".strip()]
             cells += [_judge(goal, carrier, values) if values else ""]
         if found:
-            rows.append(_row(*cells))
+            rows.append(_row(*cells, goal.upstream))
     return rows
 
 
