@@ -6,6 +6,8 @@ It is what a controller can at best reach on the same control plane at the same 
 
 import asyncio
 import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 from bench.processes import cpu_seconds
@@ -14,6 +16,7 @@ from bench.real.sites import Site
 from kohort.apis.facts import read_pod
 
 _PODS = "/api/v1/namespaces/default/pods"
+_SERVICES = "/api/v1/namespaces/default/services"
 _LABELS = ("name", "group-index", "worker-index", "group-key", "template-revision-hash")
 _VARIABLES = ("LWS_LEADER_ADDRESS", "LWS_GROUP_SIZE", "LWS_WORKER_INDEX")
 SECONDS_MAX = 300.0
@@ -50,6 +53,26 @@ async def measure_floor(place: Site, pods: int) -> dict[str, Any]:
         "ready_s": round(done, 2),
         "others_cpu_s": spent,
     }
+
+
+@asynccontextmanager
+async def floor_service(place: Site) -> AsyncIterator[None]:
+    """A headless Service that selects all pods of a floor, as that of a workload does."""
+    body = {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": {"name": "floor"},
+        "spec": {
+            "clusterIP": "None",
+            "publishNotReadyAddresses": True,
+            "selector": {"floor": "1"},
+        },
+    }
+    await place.server.ask("POST", _SERVICES, body)
+    try:
+        yield
+    finally:
+        await place.server.ask("DELETE", f"{_SERVICES}/floor")
 
 
 def _make_pod(number: int) -> dict[str, Any]:

@@ -5,6 +5,7 @@ A pass begins with the floor, before the operator is there. What makes figures c
 comes first, so that a run which is cut short still says what matters most.
 """
 
+import asyncio
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -14,16 +15,17 @@ from typing import Any
 
 from bench.real.acts import Stage
 from bench.real.costs import Meter
-from bench.real.floor import measure_floor
+from bench.real.floor import floor_service, measure_floor
 from bench.real.seeing import sight
-from bench.real.sites import operator, site
+from bench.real.sites import Site, operator, site
 
 CARRIERS = ("statefulsets", "pods")
 LIFE = ("a", "d", "e", "b", "f", "c")
-ALL = (*LIFE, "g")
+ALL = (*LIFE, "g", "s")
 GROWTH = (25, 50, 100, 200, 400)
 BURST, FLEET, BIG, SIZE = 100, 100, 250, 4
 FLOORS = {"a": BURST * SIZE, "b": FLEET * 2 * SIZE, "c": BIG * SIZE}
+_CLEANING_SECONDS = 4.0  # until nobody works on pods that were deleted
 Keep = Callable[[dict[str, Any]], None]
 
 
@@ -73,6 +75,8 @@ def list_passes(choice: Choice) -> Iterator[Pass]:
     if "g" in wanted:
         for carrier in choice.carriers:
             yield Pass(1, "instant", carrier, ("g",))
+    if "s" in wanted:
+        yield Pass(1, "instant", choice.carriers[0], ("s",))
 
 
 async def play(one: Pass, choice: Choice, folder: Path, keep: Keep) -> None:
@@ -84,6 +88,9 @@ async def play(one: Pass, choice: Choice, folder: Path, keep: Keep) -> None:
         keep(line)
 
     async with site(folder, one.readiness) as place:
+        if "s" in one.acts:
+            await _play_service(place, choice.runs, tell)
+            return
         for act, pods in FLOORS.items():
             # Where pods take their time it is that time which counts, not the floor.
             if act in one.acts and (act == "a" or one.readiness == "instant"):
@@ -98,6 +105,17 @@ async def play(one: Pass, choice: Choice, folder: Path, keep: Keep) -> None:
                         tell("g", await stage.create([f"grow{groups}"], groups))
                 else:
                     tell(act, await _play_act(stage, act))
+
+
+async def _play_service(place: Site, runs: int, tell: Callable[..., None]) -> None:
+    """What the Service of a workload costs the control plane: the floor without and with one."""
+    pods = FLOORS["c"]
+    for _ in range(runs):
+        tell("floor", {"of": "", **await measure_floor(place, pods)})
+        await asyncio.sleep(_CLEANING_SECONDS)
+        async with floor_service(place):
+            tell("s", await measure_floor(place, pods))
+            await asyncio.sleep(_CLEANING_SECONDS)
 
 
 async def _play_act(stage: Stage, act: str) -> dict[str, Any]:

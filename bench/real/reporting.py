@@ -1,7 +1,7 @@
 """Reporting: figures as tables: the goals, everything else, and growth."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from statistics import median
 from typing import Any
 
@@ -13,7 +13,8 @@ Place = tuple[str, str, str]  # readiness, carrier, act
 CARRIERS = ("statefulsets", "pods")
 _FLOOR_OF = {"d": "a", "e": "a"}
 _COLUMNS = (
-    *("created_s", "ready_s", "status_s", "cpu_s", "peak_mib", "writes", "events"),
+    *("created_s", "ready_s", "status_s", "cpu_s", "others_cpu_s", "peak_mib"),
+    *("writes", "events"),
     *("leases", "webhook_calls", "rehearsals", "refused", "fewest_ready", "pods_made"),
 )
 
@@ -78,19 +79,18 @@ def _number(value: float) -> str:
 
 
 def _write_floors(lines: Sequence[Line]) -> list[str]:
-    rows = [_row("floor", "pods", "posted_s", "ready_s", "runs"), _row(*["---"] * 5)]
-    found = _group((line for line in lines if line["act"] == "floor"), lambda line: line["pods"])
-    for (readiness, pods), some in sorted(found.items(), key=str):
-        times = [show(line[name] for line in some) for name in ("posted_s", "ready_s")]
-        rows.append(_row(readiness, str(pods), *times, str(len(some))))
-    return rows
-
-
-def _group(lines: Iterable[Line], by: Callable[[Line], Any]) -> dict[tuple[str, Any], list[Line]]:
-    found: dict[tuple[str, Any], list[Line]] = defaultdict(list)
+    heads = ("floor", "pods", "posted_s", "ready_s", "control plane cpu_s", "runs")
+    rows = [_row(*heads), _row(*["---"] * len(heads))]
+    found: dict[tuple[str, int], list[Line]] = defaultdict(list)
     for line in lines:
-        found[line["readiness"], by(line)].append(line)
-    return found
+        if line["act"] in ("floor", "s"):
+            what = line["readiness"] + (", with a Service" if line["act"] == "s" else "")
+            found[what, line["pods"]].append(line)
+    for (what, pods), some in sorted(found.items()):
+        times = [show(line[name] for line in some) for name in ("posted_s", "ready_s")]
+        times.append(show(_count(line["others_cpu_s"]) for line in some))
+        rows.append(_row(what, f"{pods:,}", *times, str(len(some))))
+    return rows
 
 
 def _write_acts(lines: Sequence[Line]) -> list[str]:
@@ -113,7 +113,7 @@ def _count(value: Any) -> float:
 def _by_place(lines: Sequence[Line]) -> dict[Place, list[Line]]:
     found: dict[Place, list[Line]] = defaultdict(list)
     for line in lines:
-        if line["act"] not in ("floor", "g"):
+        if line["act"] not in ("floor", "g", "s"):
             found[line["readiness"], line["carrier"], line["act"]].append(line)
     return dict(sorted(found.items(), key=lambda item: (item[0][2], item[0][0], item[0][1])))
 
