@@ -6,7 +6,7 @@ from pathlib import Path
 import kohort.rehearsal
 from kohort.apis.leaderworkerset.api import LEADER_WORKER_SET
 from kohort.rehearsal.acts import ACTIONS
-from kohort.rehearsal.faults import CATALOGUE, draw_play
+from kohort.rehearsal.faults import CATALOGUE, draw_play, gangs
 from kohort.rehearsal.faults.catalogue import OWNED_KINDS
 from kohort.rehearsal.plane import BY_REQUEST
 
@@ -15,11 +15,10 @@ SOURCES = Path(kohort.rehearsal.__file__).parent
 TESTED_ELSEWHERE = {
     "A7": "one replica with surge is a scenario; what rounds to nothing is refused at admission",
 }
-# Promises that LeaderWorkerSet without gangs cannot break, each with the reason.
+# Promises that LeaderWorkerSet cannot break, each with the reason.
 NOT_APPLICABLE = {
     "G7": "it is about ModelServing, which is not built",
     "G8": "it is about RoleBasedGroup, which is not built",
-    **{f"P{number}": "it is about gangs, which no rehearsal makes" for number in range(1, 8)},
 }
 LETTERS = {"A": 7, "G": 8, "P": 7, "C": 6, "T": 8, "R": 6}
 # O1 is all checkers together, O7 is T1 to T8, O3 and O5 are parts of O2 as it is checked.
@@ -37,7 +36,7 @@ ORACLES = {
 def list_breaches() -> set[str]:
     """The promises whose breach some checker can tell."""
     texts = [path.read_text() for path in SOURCES.rglob("*.py")]
-    return set(re.findall(r'"([AGCTRO]\d):? ?', "".join(texts)))
+    return set(re.findall(r'"([AGPCTRO]\d):? ?', "".join(texts)))
 
 
 def test_every_fault_of_the_specification_is_in_the_catalogue():
@@ -80,6 +79,25 @@ def test_seeds_draw_every_manner_of_workload():
     assert {play.subdomain for play in plays} == {"Shared", "UniquePerReplica"}
     assert {play.claims for play in plays} == {"", "Retain", "Delete"}
     assert {play.groups for play in plays} == {1, 2, 3}
-    assert {play.size for play in plays} == {1, 2}
+    assert {play.size for play in plays} == {1, 2, 4}
     assert {play.replicas for play in plays} == {1, 2}
     assert len({play.restart for play in plays}) == 3
+
+
+def test_seeds_draw_every_manner_of_gang():
+    plays = [play for seed in range(600) if (play := draw_play(seed)).gang]
+    assert 100 < len(plays) < 200
+    assert {play.gang for play in plays} == set(gangs.LISTS)
+    assert {play.topology for play in plays} == set(gangs.TOPOLOGIES)
+    assert {play.is_exclusive for play in plays} == {False, True}
+    assert {play.names_scheduler for play in plays} == {False, True}
+    assert {play.part for play in plays} == {0, 1, 2}
+    assert {play.size for play in plays} == {1, 2, 4}
+    kinds = {fault.kind for play in plays for fault in play.faults}
+    assert set(gangs.KINDS) <= kinds
+
+
+def test_a_seed_without_gangs_has_none_of_their_faults():
+    plays = [play for seed in range(300) if not (play := draw_play(seed)).gang]
+    drawn = {fault.name for play in plays for fault in play.faults}
+    assert not any(CATALOGUE[name].is_of_gangs for name in drawn)

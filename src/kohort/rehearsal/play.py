@@ -8,6 +8,8 @@ is shrunk when it fails, and what a scenario file holds.
 from dataclasses import dataclass, replace
 
 from kohort.cluster.objects import Kind, Object
+from kohort.cluster.places import HOST
+from kohort.rehearsal.gangs.telling import find_scheduler, write_requests, write_topology
 from kohort.simulator.stages import NEVER_READY
 
 NAME = "x"
@@ -19,6 +21,7 @@ BUDGETED, COMPATIBLE = "budgeted", "compatible"
 SHARED, UNIQUE = "Shared", "UniquePerReplica"
 CLAIMS = "data"
 BAD_IMAGE = "engine:bad"
+EXCLUSIVE = "leaderworkerset.sigs.k8s.io/exclusive-topology"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +58,23 @@ class Play:
     is_gated: bool = False  # the sets' controller honours maxUnavailable
     is_mixed: bool = True  # what is ready at one moment runs in any order
     latency: float = 0.0  # requests of the operator take up to so many seconds
+    gang: str = ""  # the dialects that the operator is told; empty: there are no gangs
+    topology: str = ""  # how near the members of a gang stand: hard 1, soft
+    names_scheduler: bool = True  # templates name the scheduler of the first dialect
+    is_exclusive: bool = False  # each group has its node to itself
+    part: int = 0  # members of a subgroup; 0: there are none
+    gpus: int = 0  # that each pod asks for
     faults: tuple[Fault, ...] = ()
 
     def has(self, *names: str) -> bool:
         """Whether a fault of one of these names is in it."""
         return any(fault.name in names for fault in self.faults)
+
+    @property
+    def may_roll_alike(self) -> bool:
+        """Whether groups may be replaced although their template stays: who places them changes."""
+        changes = self.has("retopology", "retell") and not self.names_scheduler
+        return changes or self.has("choose-gang")
 
     def without(self, faults: set[int]) -> "Play":
         """The same play with some faults, by their places, left out."""
@@ -77,6 +92,9 @@ def make_workload(play: Play, *, says_carrier: bool = True) -> Object:
     notes = {"kohort.dev/carrier": play.carrier} if says_carrier else {}
     if play.strategy != BUDGETED:
         notes["kohort.dev/rollout-strategy"] = play.strategy
+    if play.is_exclusive:
+        notes[EXCLUSIVE] = HOST
+    scheduler = find_scheduler(play.gang) if play.names_scheduler else ""
     return {
         "apiVersion": "leaderworkerset.x-k8s.io/v1",
         "kind": "LeaderWorkerSet",
@@ -92,9 +110,11 @@ def make_workload(play: Play, *, says_carrier: bool = True) -> Object:
             "leaderWorkerTemplate": {
                 "size": play.size,
                 "restartPolicy": play.restart,
-                "workerTemplate": make_template("engine:1"),
+                "workerTemplate": make_template("engine:1", gpus=play.gpus, scheduler=scheduler),
                 **_make_claims(play.claims),
+                **({"subGroupPolicy": {"subGroupSize": play.part}} if play.part else {}),
             },
+            **({"networkTopology": write_topology(play.topology)} if play.topology else {}),
         },
     }
 
@@ -131,10 +151,11 @@ def make_namesake(kind: Kind, name: str) -> Object:
     }
 
 
-def make_template(image: str, *, is_bad: bool = False) -> Object:
+def make_template(
+    image: str, *, is_bad: bool = False, gpus: int = 0, scheduler: str = ""
+) -> Object:
     """The template of all pods; a bad one never becomes ready."""
     notes = {NEVER_READY: "true"} if is_bad else {}
-    return {
-        "metadata": {"annotations": notes},
-        "spec": {"containers": [{"name": "engine", "image": image}]},
-    }
+    container = {"name": "engine", "image": image, **write_requests(gpus)}
+    named = {"schedulerName": scheduler} if scheduler else {}
+    return {"metadata": {"annotations": notes}, "spec": {"containers": [container], **named}}

@@ -15,6 +15,7 @@ from hashlib import sha256
 
 from kohort.rehearsal.acts import act
 from kohort.rehearsal.checkers import ALL, Checker, Scene
+from kohort.rehearsal.checkers.gangs.words import BY_KIND
 from kohort.rehearsal.checkers.stability import Stability
 from kohort.rehearsal.checkers.truth import CHILDREN, WORKLOAD
 from kohort.rehearsal.choices import Choices
@@ -131,7 +132,7 @@ async def _take_down(stage: Stage) -> None:
     held = stage.truth.objects
     while stage.clock.elapsed() < end:
         await asyncio.sleep(POLL_SECONDS)
-        if not any(held[kind] for kind in CHILDREN):
+        if not any(held.get(kind) for kind in (*CHILDREN, *BY_KIND)):
             break
     left = [f"{kind.name} {name}" for kind in CHILDREN for name in held[kind]]
     if left:

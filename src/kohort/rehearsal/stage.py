@@ -7,16 +7,20 @@ the kinds that are served are shared, because nobody changes them.
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 
 from kohort.apis.leaderworkerset.api import LEADER_WORKER_SET
 from kohort.cluster.errors import ClusterError, Forbidden, InternalError
 from kohort.cluster.objects import Kind, Object
 from kohort.rehearsal.candidates import Candidate, OperatorTime, Surroundings
+from kohort.rehearsal.checkers.gangs.words import KINDS as GANG_KINDS
 from kohort.rehearsal.checkers.truth import IS_USER, Truth
 from kohort.rehearsal.choices import Choices
 from kohort.rehearsal.eras import AFTER, BEFORE, PRESENT, Era
+from kohort.rehearsal.gangs.binding import BindingApi
+from kohort.rehearsal.gangs.furniture import MAKE, furnish_gangs
+from kohort.rehearsal.gangs.telling import tell_settings
 from kohort.rehearsal.looping import LoopClock
 from kohort.rehearsal.plane import Trouble
 from kohort.rehearsal.play import NAMESPACE, Play
@@ -88,23 +92,25 @@ class _Furniture:
     entries: tuple[tuple[str, Entry], ...]
 
 
-_furniture: list[_Furniture] = []
+_furniture: dict[bool, _Furniture] = {}  # with gangs, and without
 
 
-async def _furnish(clock: LoopClock) -> _Furniture:
-    if not _furniture:
+async def _furnish(clock: LoopClock, *, has_gangs: bool) -> _Furniture:
+    if has_gangs not in _furniture:
         registry = Registry(builtin_resources())
         api = Api(Store(), registry, clock.now, Random(0))
-        await bootstrap(api, NodeMake(NODES, 1, 8))
+        await bootstrap(api, MAKE if has_gangs else NodeMake(NODES, 1, 8))
         definition = LEADER_WORKER_SET.definition()
         await api.create(api.target(kinds.DEFINITION), definition, WriteOptions())
+        if has_gangs:
+            await furnish_gangs(api)
         entries = tuple(
             (name, entry)
             for name, bucket in api.store.buckets.items()
             for entry in bucket.entries.values()
         )
-        _furniture.append(_Furniture(registry, api.store.revision, entries))
-    return _furniture[0]
+        _furniture[has_gangs] = _Furniture(registry, api.store.revision, entries)
+    return _furniture[has_gangs]
 
 
 class Stage:
@@ -117,14 +123,15 @@ class Stage:
         self.order = Choices(play.seed).fork("order")
         store = Store()
         furniture.registry.listeners.clear()
-        self.api = Api(store, furniture.registry, clock.now, Random(play.seed))
+        self.api = BindingApi(store, furniture.registry, clock.now, Random(play.seed))
         store.restore(furniture.revision, furniture.entries)
-        era = BEFORE if play.has("upgrade") else PRESENT
+        self._told = play.gang
+        era = self._tell(BEFORE if play.has("upgrade") else PRESENT)
         self.gate = Gate([era.api], era.settings)
         self.api.context.admission = self.gate
         self.kubelet = Kubelet(KubeletStages(), emits=False)
         self.world = World(self.api, self._parts(), clock, records=False)
-        self.truth = Truth(self.api, clock.elapsed)
+        self.truth = Truth(self.api, clock.elapsed, more=GANG_KINDS if play.gang else ())
         self.time = OperatorTime()
         self.trouble = Trouble(play.faults, self.order, play.latency)
         self._around = around = Surroundings(
@@ -138,7 +145,7 @@ class Stage:
     async def open(cls, play: Play) -> "Stage":
         """Make the stage; nobody acts yet."""
         clock = LoopClock(asyncio.get_running_loop())
-        return cls(play, await _furnish(clock), clock)
+        return cls(play, await _furnish(clock, has_gangs=bool(play.gang)), clock)
 
     def _parts(self) -> list[Part]:
         volumes = [Volumes()] if self.play.claims else []
@@ -153,8 +160,17 @@ class Stage:
 
     def modernise(self) -> None:
         """From now on, whoever starts is of another version of the operator."""
-        self._around.era = AFTER
-        self.gate.take_over(AFTER)
+        self._around.era = self._tell(AFTER)
+        self.gate.take_over(self._around.era)
+
+    def tell(self, gangs: str) -> None:
+        """From now on, whoever starts is told these dialects."""
+        self._told = gangs
+        self._around.era = self._tell(self._around.era)
+        self.gate.take_over(self._around.era)
+
+    def _tell(self, era: Era) -> Era:
+        return replace(era, settings=tell_settings(era.settings, self._told))
 
     def start(self) -> None:
         """Let the cluster and the operator act."""

@@ -11,6 +11,7 @@ from kohort.apis.api import Settings
 from kohort.apis.gangs.definitions import definitions_of
 from kohort.apis.gangs.dialects.kubernetes import V1ALPHA2
 from kohort.apis.gangs.dialects.volcano import POD_GROUP
+from kohort.apis.leaderworkerset import labels
 from kohort.cluster.errors import Forbidden
 from kohort.cluster.objects import Object, find_condition, name_of, uid_of
 from kohort.simulator import kinds
@@ -150,6 +151,22 @@ async def test_native_groups_of_an_old_revision_go_when_the_rollout_has_ended(ca
     before = lab.api.store.revision
     await lab.run(600)
     assert lab.api.store.revision == before
+    await lab.close()
+
+
+async def test_native_groups_go_when_the_user_wants_no_gangs_any_more(carrier: str):
+    """The revision stays the same, so the name of the next leader's gang would, too."""
+    lab = await open_native_lab()
+    kind = V1ALPHA2.kinds[0]
+    await lab.apply(make_packed(carrier, None, groups=2, annotations={labels.GANG: "kubernetes"}))
+    await lab.until(lab.is_available)
+    await lab.edit("x", put(f"/metadata/annotations/{labels.GANG.replace('/', '~1')}", "none"))
+    for name in ("x-0", "x-1"):
+        await lab.delete(kinds.POD, name)
+    await lab.run(60)
+    await lab.until(lab.is_available)
+    await lab.run(60)
+    assert lab.all(kind) == []
     await lab.close()
 
 

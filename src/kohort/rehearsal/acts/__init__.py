@@ -8,7 +8,7 @@ to act on does nothing: what exists at a time depends on everything before it.
 import asyncio
 from collections.abc import Awaitable, Callable
 
-from kohort.rehearsal.acts import cluster, editing, meddling, paths
+from kohort.rehearsal.acts import cluster, editing, gangs, meddling, paths
 from kohort.rehearsal.play import Fault
 from kohort.rehearsal.stage import Stage
 
@@ -18,6 +18,7 @@ ACTIONS: dict[str, Act] = {
     **cluster.ACTIONS,
     **meddling.ACTIONS,
     **editing.ACTIONS,
+    **gangs.ACTIONS,
 }
 
 

@@ -16,13 +16,13 @@ async def _edit(stage: Stage, spec: Object) -> None:
 
 
 async def _roll(stage: Stage, fault: Fault) -> None:
-    template = make_template(f"engine:{fault.value}")
+    template = make_template(f"engine:{fault.value}", gpus=stage.play.gpus)
     template["metadata"]["annotations"] = {NEVER_READY: None}
     await _edit(stage, {"leaderWorkerTemplate": {"workerTemplate": template}})
 
 
 async def _bad_roll(stage: Stage, fault: Fault) -> None:
-    template = make_template(BAD_IMAGE, is_bad=True)
+    template = make_template(BAD_IMAGE, is_bad=True, gpus=stage.play.gpus)
     await _edit(stage, {"leaderWorkerTemplate": {"workerTemplate": template}})
     await asyncio.sleep(fault.seconds)
     await _roll(stage, Fault("roll", value="1"))

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from kohort.rehearsal.checkers.budget import Budget
 from kohort.rehearsal.checkers.checker import Checker, Scene
 from kohort.rehearsal.checkers.claims import Claims
+from kohort.rehearsal.checkers.gangs import GangMembers, GangObjects, GangSeats
 from kohort.rehearsal.checkers.groups import Groups
 from kohort.rehearsal.checkers.ownership import Ownership
 from kohort.rehearsal.checkers.runtime import Runtime
@@ -20,6 +21,9 @@ ALL: tuple[Callable[[Scene], Checker], ...] = (
     Scaling,
     Claims,
     Status,
+    GangMembers,
+    GangObjects,
+    GangSeats,
     Stability,
 )
 

@@ -185,7 +185,8 @@ class Budget(Checker):
         if partition < before[0] and partition < min(p.partition for p in self._recent()):
             self.breach(f"A4: the partition goes down to {partition}, below the user's")
         highest = max(p.partition for p in self._recent())
-        if target == before[2] and partition > max(before[0], highest):
+        is_same = target == before[2] and not self.scene.play.may_roll_alike
+        if is_same and partition > max(before[0], highest):
             self.breach(f"A4: the partition rises from {before[0]} to {partition}")
         groups = self.truth.groups()
         given = {g.ordinal for g in groups if _is_released(g, after)}

@@ -109,6 +109,8 @@ class Groups(Checker):
         specs = [workload["spec"], *(spec for until, spec in self._wishes if until >= since)]
         if not group.revision or any(_is_old(group, spec) for spec in specs):
             return
+        if self.scene.play.may_roll_alike:
+            return
         wanted = min(read_policy({"spec": spec}).wanted for spec in specs)
         if group.ordinal >= wanted or controller_of(group.leader) not in self._owners():
             return

@@ -81,17 +81,22 @@ class Truth:
     listeners: list[Callable[[Commit], None]] = field(default_factory=list)
     log: list[str] = field(default_factory=list)
     hurt: set[str] = field(default_factory=set)  # incarnations of which a member failed
+    more: tuple[Kind, ...] = ()  # kinds that only some clusters serve
     _groups: list[Group] | None = None
 
     def __post_init__(self) -> None:
-        for kind in KINDS:
+        for kind in (*KINDS, *self.more):
             self.objects[kind] = {}
             bucket = self.api.registry.of(kind).bucket
+            for entry in (
+                self.api.store.bucket(bucket).entries.values() if kind in self.more else ()
+            ):
+                self.objects[kind][entry.name] = orjson.loads(entry.raw)
             self.api.store.subscribe(bucket, self._listener(kind))
 
     def _listener(self, kind: Kind) -> Callable[[Event], None]:
         held = self.objects[kind]
-        home = None if kind == LEASE else NAMESPACE
+        home = None if kind == LEASE else NAMESPACE if kind.namespaced else ""
         is_pod = kind == kinds.POD
         makes_groups = is_pod or kind == kinds.STATEFUL_SET
 

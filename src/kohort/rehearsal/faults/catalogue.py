@@ -7,6 +7,7 @@ entry adds what it does to ``acts``, or to the plane if it happens to a request.
 
 from dataclasses import dataclass
 
+from kohort.rehearsal.faults import gangs
 from kohort.rehearsal.faults.drawing import Draw, of_kind, of_part, request, timed, valued
 
 OWNED_KINDS = ("Pod", "StatefulSet", "LeaderWorkerSet", "ControllerRevision", "Service")
@@ -23,6 +24,7 @@ class Entry:
     about: str
     draw: Draw
     is_edit: bool = False  # a user's doing, not a failure
+    is_of_gangs: bool = False  # makes sense only where there are gangs
 
 
 CATALOGUE: dict[str, Entry] = {
@@ -105,3 +107,7 @@ CATALOGUE: dict[str, Entry] = {
 }
 EDITS = tuple(name for name, entry in CATALOGUE.items() if entry.is_edit)
 FAILURES = tuple(name for name, entry in CATALOGUE.items() if not entry.is_edit)
+CATALOGUE |= {
+    name: Entry(("F15",), about, draw, is_edit, is_of_gangs=True)
+    for name, (about, draw, is_edit) in gangs.DRAWN.items()
+}

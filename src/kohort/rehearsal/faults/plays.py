@@ -8,6 +8,7 @@ them comes a quiet period, in which everything has to heal.
 
 from kohort.rehearsal.choices import Choices
 from kohort.rehearsal.faults.catalogue import CATALOGUE, EDITS, FAILURES
+from kohort.rehearsal.faults.gangs import add_gangs
 from kohort.rehearsal.play import (
     AFTER_START,
     BUDGETED,
@@ -38,6 +39,10 @@ _BUDGETS: tuple[tuple[int | str, int | str], ...] = (
 
 def draw_play(seed: int) -> Play:
     """What this seed means."""
+    return add_gangs(_draw_plain(seed))
+
+
+def _draw_plain(seed: int) -> Play:
     choices = Choices(seed)
     groups = 1 + choices.below(3)
     unavailable, surge = choices.pick(_BUDGETS)

@@ -22,7 +22,11 @@ from kohort.apis.facts import PodFacts, Whole
 from kohort.apis.gangs.dialect import Dialect
 from kohort.apis.leaderworkerset import labels, spec
 from kohort.apis.leaderworkerset.rendering.differences import find_differences
-from kohort.apis.leaderworkerset.rendering.gangs import find_dialect, make_intent
+from kohort.apis.leaderworkerset.rendering.gangs import (
+    choose_dialect,
+    find_dialect,
+    make_intent,
+)
 from kohort.apis.leaderworkerset.revision import apply_revision
 from kohort.apis.leaderworkerset.translation.reading import POD
 from kohort.cluster.actions import Action, Create, Delete, Patch
@@ -124,17 +128,18 @@ class Gangs:
         for name, held in self._all(kind).items():
             metadata = held.metadata
             is_ours = metadata.controller == uid_of(self._lws) and not metadata.is_leaving
-            if is_ours and name not in named and not self._may_come(held, reading):
+            if is_ours and name not in named and not self._may_come(held, dialect, reading):
                 why = f"nobody is in {_name_kind(kind)} {name} any more"
                 yield Delete(kind, metadata.namespace, name, metadata.uid, why=why)
 
-    def _may_come(self, held: Whole, reading: Reading) -> bool:
+    def _may_come(self, held: Whole, dialect: Dialect, reading: Reading) -> bool:
         """Whether a leader may still be made that is in this gang."""
         marks, progress = held.metadata.labels, reading.observed.progress
         count = max(self._plan.rollout.count, progress.count if progress else 0)
         index = marks.get(labels.GROUP_INDEX, "")
         is_wanted = index.isdigit() and int(index) < count
         is_new = marks.get(labels.REVISION) == reading.workload.revision
+        is_new = is_new and choose_dialect(self._lws, self._family.settings) == dialect
         return is_wanted and (is_new or not self._plan.report.is_done)
 
     def _all(self, kind: Kind) -> dict[str, Whole]:

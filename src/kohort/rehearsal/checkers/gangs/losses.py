@@ -1,0 +1,28 @@
+"""
+Whether a topology is lost on the scheduler in use: what users must be told when all is at rest.
+"""
+
+from kohort.cluster.objects import Object
+from kohort.rehearsal.play import LEADER_FIRST, Play
+
+DEGRADED = "TopologyDegraded"
+
+
+def find_losses(workload: Object, play: Play) -> bool | None:
+    """Whether something is lost; None where flags or notes decide that by now."""
+    if not play.gang:
+        return False
+    if play.has("retell", "choose-gang") or "," in play.gang:
+        return None
+    spec = workload["spec"]
+    topology = spec.get("networkTopology")
+    template = spec["leaderWorkerTemplate"]
+    is_together = spec.get("startupPolicy") != LEADER_FIRST
+    has_parts = is_together and template.get("subGroupPolicy") is not None
+    match play.gang:
+        case "volcano":
+            return False
+        case "coscheduling":
+            return has_parts or topology is not None
+    # Kubernetes' own gangs know hard limits alone.
+    return has_parts or (topology is not None and topology["mode"] == "soft")

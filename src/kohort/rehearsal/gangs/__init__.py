@@ -1,0 +1,1 @@
+"""Gangs in rehearsals: what the cluster and the operator need for them."""
