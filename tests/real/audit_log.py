@@ -17,6 +17,7 @@ import orjson
 from kohort.cluster.objects import Kind, Object
 
 OPERATOR = "system:serviceaccount:lws-system:lws-controller-manager"
+USER = "admin"  # as whom tests do what people do
 OWN_SECRET = ("lws-system", "lws-webhook-server-cert")
 Entry = dict[str, Any]
 
@@ -50,6 +51,7 @@ class AuditLog:
     writes: Counter[str] = field(default_factory=Counter)  # of the operator: verb and resource
     asked: list[Asked] = field(default_factory=list)  # of the operator
     written: set[str] = field(default_factory=set)  # versions that the operator's writes led to
+    written_by_users: set[str] = field(default_factory=set)  # the same, of people
     failed: list[str] = field(default_factory=list)  # of anybody: what the server could not do
     deleted: set[str] = field(default_factory=set)  # uids of what the operator deleted
     _offset: int = 0
@@ -98,6 +100,8 @@ class AuditLog:
         status = entry.get("responseStatus") or {}
         if status.get("code", 0) >= 500:
             self.failed.append(f"{entry['verb']} {entry['requestURI']}: {status.get('message')}")
+        if entry["user"]["username"] == USER:
+            self.written_by_users.add(_find_version(entry))
         if entry["user"]["username"] != OPERATOR:
             return ""
         target = entry.get("objectRef") or {}
@@ -123,7 +127,7 @@ class AuditLog:
         answer = entry.get("responseObject") or {}
         if code is None or code >= 300 or "dryRun" in entry["requestURI"]:
             return
-        self.written.add((answer.get("metadata") or {}).get("resourceVersion", ""))
+        self.written.add(_find_version(entry))
         if entry["verb"] == "delete":
             self.deleted.add((answer.get("details") or {}).get("uid", ""))
 
@@ -148,6 +152,14 @@ def _read_entries(path: Path, offset: int = 0) -> tuple[list[Entry], int]:
     entries = [orjson.loads(line) for line in whole.splitlines()]
     done = [entry for entry in entries if entry["stage"] == "ResponseComplete"]
     return done, offset + len(whole)
+
+
+def _find_version(entry: Entry) -> str:
+    """The version that a write led to; empty if it was not answered with an object."""
+    version: str = ((entry.get("responseObject") or {}).get("metadata") or {}).get(
+        "resourceVersion", ""
+    )
+    return version
 
 
 def _find_change(entry: Entry) -> str:

@@ -19,33 +19,50 @@ from kohort.apis.leaderworkerset import labels
 from kohort.cluster.objects import Kind, Object, annotations_of, uid_of
 from kohort.rehearsal.checkers import ALL, Checker, Scene
 from kohort.rehearsal.checkers.stability import Stability
-from kohort.rehearsal.checkers.truth import KINDS, WORKLOAD, Truth, is_leaving
+from kohort.rehearsal.checkers.truth import IS_USER, KINDS, WORKLOAD, Truth, is_leaving
 from kohort.rehearsal.plane import WRITER, Request
 from kohort.rehearsal.play import NAME, NAMESPACE, PODS, STATEFULSETS, Play
 from kohort.simulator.kinds import POD
 from kohort.simulator.store.entries import Change
 
 OPERATOR = "operator"
-PATIENCE_SECONDS = 5.0  # for how long an operator on a busy machine may not have seen something
+# For how long an operator, or any other controller, may not have seen something when busy.
+PATIENCE_SECONDS = 5.0
 _BY_PLURAL = {kind.plural: kind for kind in KINDS}
 
 
 class _Feed:
     """What the truth subscribes to in place of a simulated API."""
 
-    def __init__(self) -> None:
+    def __init__(self, scale: Object | None) -> None:
+        self._scale = scale
+        self._workload: Object = {}
         self._listeners: dict[Kind, Callable[[Any], None]] = {}
         self.registry = SimpleNamespace(of=lambda kind: SimpleNamespace(bucket=kind))
         self.store = SimpleNamespace(subscribe=self._listeners.__setitem__)
 
-    def tell(self, seen: Seen, writer: str) -> None:
+    def target(self, *place: str) -> None:
+        """The one thing that is asked for besides changes: the scale of the workload."""
+
+    def read(self, target: None) -> Any:
+        """The scale; what it should be, if nobody has asked the cluster."""
+        status = self._workload.get("status") or {}
+        wanted = self._workload["spec"]["replicas"]
+        said = {"replicas": status.get("replicas"), "selector": status.get("hpaPodSelector")}
+        scale = self._scale or {"spec": {"replicas": wanted}, "status": said}
+        return SimpleNamespace(raw=orjson.dumps(scale))
+
+    def tell(self, seen: Seen, writer: str, *, is_user: bool) -> None:
         """Let one change happen, in the one namespace that the truth looks at."""
+        if seen.kind == WORKLOAD and seen.obj["metadata"]["name"] == NAME:
+            self._workload = seen.obj
         key = (NAMESPACE, seen.obj["metadata"]["name"])
         entry = SimpleNamespace(key=key, raw=orjson.dumps(seen.obj))
-        token = WRITER.set(writer)
         event = SimpleNamespace(change=Change(seen.type), entry=entry, rv=seen.version)
+        tokens = WRITER.set(writer), IS_USER.set(is_user)
         self._listeners[seen.kind](event)
-        WRITER.reset(token)
+        WRITER.reset(tokens[0])
+        IS_USER.reset(tokens[1])
 
 
 @dataclass(slots=True)
@@ -56,21 +73,30 @@ class Verdict:
     trouble: str
 
 
-def judge(record: Record, audit: AuditLog, namespace: str, replicas: int = 1) -> Verdict:
+def judge(
+    record: Record,
+    audit: AuditLog,
+    namespace: str,
+    replicas: int = 1,
+    scale: Object | None = None,
+) -> Verdict:
     """Play a record to all checkers."""
     audit.read()
     changes = record.in_order()
     play = _describe(changes, replicas)
-    now, breaches, feed = [0.0], [], _Feed()
+    now, breaches, feed = [0.0], [], _Feed(scale)
     truth = Truth(cast(Any, feed), lambda: now[0])
-    scene = Scene(play, truth, lambda: now[0], breaches.append, PATIENCE_SECONDS)
+    scene = Scene(
+        play, truth, lambda: now[0], breaches.append, PATIENCE_SECONDS, lags=PATIENCE_SECONDS
+    )
     checkers = [make(scene) for make in ALL]
     truth.listeners.extend(checker.commit for checker in checkers)
     held: dict[tuple[Kind, str], Object] = {}
     for seen in changes:
         now[0] = seen.at
         place = (seen.kind, seen.obj["metadata"]["name"])
-        feed.tell(seen, _find_writer(seen, held.get(place), audit))
+        writer = _find_writer(seen, held.get(place), audit)
+        feed.tell(seen, writer, is_user=seen.version in audit.written_by_users)
         held[place] = seen.obj
     trouble = next(c for c in checkers if isinstance(c, Stability)).find_trouble()
     for checker in checkers if not trouble else ():

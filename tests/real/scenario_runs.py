@@ -19,7 +19,7 @@ from scenario_list import Scenario
 
 from kohort.apis.leaderworkerset.labels import KIND as LWS
 from kohort.cluster.http import connect
-from kohort.cluster.port import Cluster
+from kohort.cluster.port import Address, Cluster
 
 SIDE_BY_SIDE = 5
 SCENARIO_SECONDS_MAX = 900.0
@@ -80,8 +80,12 @@ async def settle(driver: Driver, audit: AuditLog, replicas: int = 1) -> list[str
         if driver.record.has_gaps:
             for changed in audit.find_changes(KINDS, driver.namespace):
                 driver.record.note(*changed)
-        verdict = judge(driver.record, audit, driver.namespace, replicas)
-        if verdict.breaches or not verdict.trouble or not _is_to_rest(driver):
+        told = (driver.record, audit, driver.namespace, replicas)
+        verdict = judge(*told)
+        if not verdict.breaches and not verdict.trouble:
+            scale = await driver.cluster.read(Address(LWS, driver.namespace, "x", "scale"))
+            return judge(*told, scale).breaches
+        if verdict.breaches or not _is_to_rest(driver):
             return verdict.breaches
         late = f"{verdict.trouble}\n{driver.describe()}"
         assert asyncio.get_running_loop().time() < end, f"it does not come to rest: {late}"

@@ -9,7 +9,7 @@ from watch_record import Record
 
 from kohort.cluster.objects import Object
 from kohort.rehearsal.checkers.truth import GROUP, INDEX, KEY, OWNER, WORKLOAD
-from kohort.rehearsal.play import Play, make_workload
+from kohort.rehearsal.play import Play, make_template, make_workload
 from kohort.simulator.kinds import POD, STATEFUL_SET
 
 NAMESPACE, NOW = "try", "2026-01-01T00:00:00Z"
@@ -42,17 +42,23 @@ class Story:
 def story(tmp_path) -> Story:
     """Three groups of one pod that serve, of which one may be missing."""
     told = Story(tmp_path)
-    workload = make_workload(Play(groups=3, size=1))
-    workload["metadata"] |= {"uid": "root", "generation": 1}
-    told.tell(WORKLOAD, "ADDED", workload)
+    told.tell(WORKLOAD, "ADDED", workload("engine:1"))
     told.tell(STATEFUL_SET, "ADDED", leader_set(0, "one"), by_operator=True)
     for group in range(3):
         told.tell(POD, "ADDED", leader(group))
     return told
 
 
+def workload(image: str) -> Object:
+    made = make_workload(Play(groups=3, size=1))
+    made["metadata"] |= {"uid": "root", "generation": 1}
+    made["spec"]["leaderWorkerTemplate"]["workerTemplate"] = make_template(image)
+    return made
+
+
 def leader_set(partition: int, key: str) -> Object:
-    metadata = {"name": "x", "uid": "set", "labels": {KEY: key}, **owned_by("root")}
+    labels = {OWNER: "x", KEY: key}
+    metadata = {"name": "x", "uid": "set", "labels": labels, **owned_by("root")}
     strategy = {"rollingUpdate": {"partition": partition}}
     return {"metadata": metadata, "spec": {"replicas": 3, "updateStrategy": strategy}}
 
@@ -69,6 +75,7 @@ def owned_by(uid: str) -> Object:
 
 
 def test_a_budget_that_is_kept_is_no_breach(story: Story):
+    story.tell(WORKLOAD, "MODIFIED", workload("engine:2"))
     story.tell(STATEFUL_SET, "MODIFIED", leader_set(3, "two"), by_operator=True)
     story.tell(STATEFUL_SET, "MODIFIED", leader_set(2, "two"), by_operator=True)
     story.tell(POD, "MODIFIED", leader(2, deletionTimestamp=NOW))
@@ -90,11 +97,14 @@ def test_groups_that_go_beyond_the_budget_are_found(story: Story, monkeypatch):
     assert "A2" in {breach[:2] for breach in story.breaches()}
 
 
-@pytest.mark.parametrize("by_operator", [True, False])
-def test_a_healthy_group_is_deleted_by_others_only(story: Story, by_operator: bool):
-    story.tell(POD, "MODIFIED", leader(1, deletionTimestamp=NOW), by_operator=by_operator)
+@pytest.mark.parametrize("who", ["operator", "user"])
+def test_a_healthy_group_is_deleted_by_people_only(story: Story, who: str):
+    leaving = leader(1, deletionTimestamp=NOW)
+    story.tell(POD, "MODIFIED", leaving, by_operator=who == "operator")
+    if who == "user":
+        story.audit.written_by_users.add(story.record.in_order()[-1].version)
     found = {breach[:2] for breach in story.breaches()}
-    assert ("G3" in found) == by_operator
+    assert ("G3" in found) == (who == "operator")
 
 
 def test_changes_are_played_by_version_not_as_they_were_heard(story: Story):

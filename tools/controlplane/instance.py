@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tools.controlplane.asking import NotReady, ask, wait_for
+from tools.controlplane.asking import READY_SECONDS_MAX, NotReady, ask, wait_for
 from tools.controlplane.keys import make_keys
 from tools.controlplane.nodes import write_node
 from tools.controlplane.places import HERE
@@ -24,7 +24,6 @@ from tools.controlplane.processes import find_process, start_process, stop_proce
 
 ORDER = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok")
 NODES = 20
-RESTART_SECONDS_MAX = 120.0
 STAY_SECONDS = 1.0
 USERS = ("admin", "kube-controller-manager", "kube-scheduler", "kwok")
 
@@ -117,24 +116,21 @@ def restart(folder: Path, name: str) -> None:
     """Kill one process and start it again as it was."""
     command = json.loads((folder / "commands.json").read_text())[name]
     stop_process(folder, name, now=True)
-    end = time.monotonic() + RESTART_SECONDS_MAX
-    while True:
-        start_process(folder, name, command)
-        if _stays(folder, name):
-            break
-        # The threads of the one that was killed may hold its port for a moment yet.
+    start_process(folder, name, command)
+    began = time.monotonic()
+    end = began + READY_SECONDS_MAX
+    while not (time.monotonic() - began > STAY_SECONDS and _is_ready(folder)):
         if time.monotonic() > end:
-            raise NotReady(f"{name} does not stay; see {folder / 'log' / name}")
-    _wait_until_ready(folder)
-
-
-def _stays(folder: Path, name: str) -> bool:
-    end = time.monotonic() + STAY_SECONDS
-    while time.monotonic() < end:
+            raise NotReady(f"{name} does not come back; see {folder / 'log' / name}")
         if find_process(folder, name) is None:
-            return False
-        time.sleep(0.05)
-    return True
+            # The threads of the one that was killed may hold its port for a moment yet.
+            start_process(folder, name, command)
+            began = time.monotonic()
+        time.sleep(0.1)
+
+
+def _is_ready(folder: Path) -> bool:
+    return ask(folder, "GET", "/readyz")[0] == 200
 
 
 def _wait_until_ready(folder: Path) -> None:
