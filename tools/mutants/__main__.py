@@ -24,7 +24,7 @@ from tools.mutants.judging import Outcome, drop_false, judge
 from tools.mutants.listing import LIST, ROOT, Mutant, find_misfits, read_mutants
 from tools.mutants.outcomes import read_outcomes, write_outcomes
 from tools.mutants.report import write_report
-from tools.mutants.suites import Noticed, copy_tree
+from tools.mutants.suites import Noticed, SuiteError, copy_tree
 
 PAGE = ROOT / "docs/planted-bugs.md"
 
@@ -45,7 +45,10 @@ def main() -> int:
         chosen = [m for m in mutants if arguments.only in m.name]
         if arguments.missing:
             chosen = [m for m in chosen if not _is_judged(m, outcomes)]
-        is_caught = _judge_and_tell(chosen, outcomes, arguments)
+        try:
+            is_caught = _judge_and_tell(chosen, outcomes, arguments)
+        except SuiteError as error:
+            sys.exit(f"a suite could not be run: {error}")
     (arguments.report or PAGE).write_text(write_report(mutants, outcomes))
     return 0 if is_caught else 1
 
@@ -105,6 +108,8 @@ def _judge_all(
             copy = free.get()
             try:
                 return judge(copy, mutant, outcomes.get(mutant.name), seeds)
+            except SuiteError as error:
+                raise SuiteError(f"{mutant.name}: {error}") from error
             finally:
                 free.put(copy)
 
