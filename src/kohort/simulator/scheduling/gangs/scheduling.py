@@ -50,7 +50,7 @@ class GangScheduling:
         self._served: frozenset[GroupName] = frozenset()
         self._active: dict[GangKey, Gang] = {}
         self._is_woken = False
-        self._incomplete: dict[GangKey, float] = {}  # since when a gang lacks members
+        self._incomplete: dict[GangKey, float] = {}  # until when a gang may lack members
         self._priorities: dict[str, int] = {}
         self._number = 0
 
@@ -80,7 +80,7 @@ class GangScheduling:
 
     def find_delay(self, moment: Moment) -> float | None:
         """When to look again though nothing happens; none: never."""
-        waits = (at + PATIENCE_SECONDS - moment.elapsed for at in self._incomplete.values())
+        waits = (until - moment.elapsed for until in self._incomplete.values())
         return min((wait for wait in waits if wait > 0), default=None)
 
     def wake(self) -> None:
@@ -144,8 +144,8 @@ class GangScheduling:
             else:
                 self._session.update(gang)
                 self._active[key] = gang
-        for key, since in self._incomplete.items():
-            if moment.elapsed - since >= PATIENCE_SECONDS and key in self.roster.hungry:
+        for key, until in self._incomplete.items():
+            if moment.elapsed >= until and key in self.roster.hungry:
                 self._active[key] = self.roster.hungry[key]
         if self._is_woken:
             self._is_woken = False
@@ -224,7 +224,7 @@ class GangScheduling:
             self.wake()
         if refusal is None or is_tried:
             self._incomplete.pop(gang.key, None)
-        elif moment.elapsed - self._begin_waiting(gang, moment) < PATIENCE_SECONDS:
+        elif moment.elapsed < self._find_patience(gang, moment):
             return []
         if refusal is None:
             return []
@@ -240,9 +240,13 @@ class GangScheduling:
             actions += self._teller.tell(pod, UNSCHEDULABLE, message, moment)
         return actions
 
-    def _begin_waiting(self, gang: Gang, moment: Moment) -> float:
-        """Since when a gang lacks members."""
-        return self._incomplete.setdefault(gang.key, moment.elapsed)
+    def _find_patience(self, gang: Gang, moment: Moment) -> float:
+        """Until when a gang that lacks members is not told so.
+
+        The end is kept and not the beginning: a difference of times is rounded, and a gang that
+        is looked at just then would not be told, nor be looked at again.
+        """
+        return self._incomplete.setdefault(gang.key, moment.elapsed + PATIENCE_SECONDS)
 
     def _write(self, gang: Gang | None, moment: Moment) -> list[Action]:
         if gang is None or gang.object is None:

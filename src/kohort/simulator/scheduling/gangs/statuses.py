@@ -134,7 +134,8 @@ def _write_native(gang: Gang, spec: GangSpec, stamp: str) -> list[Action]:
         return []
     if all(before.get(field, "") == value for field, value in condition.items()):
         return []
-    since = stamp if before.get("status") != condition["status"] else before["lastTransitionTime"]
+    is_same = before.get("status") == condition["status"]
+    since = (is_same and before.get("lastTransitionTime")) or stamp
     kept = [c for c in _conditions(spec) if c.get("type") != name]
     patch = {"status": {"conditions": [*kept, {**condition, "lastTransitionTime": since}]}}
     return [*_merge(spec, patch, "status"), *_write_events(gang, spec)]

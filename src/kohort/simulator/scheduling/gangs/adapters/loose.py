@@ -15,6 +15,7 @@ from kohort.simulator.scheduling.gangs.membership import COSCHEDULING, KOORDINAT
 from kohort.simulator.scheduling.gangs.requests import GangKey, GangSpec, Limit
 
 LAYERS = ("koordinator",)
+_DIGITS_MAX = 9  # of a number of members
 _MINIMUMS = (koordinator.PREFIX + "min-available", "pod-group.scheduling.sigs.k8s.io/min-available")
 
 
@@ -46,14 +47,10 @@ def _read_group(obj: Object, kind: Kind, dialect: str, limit: Limit | None) -> G
 
 
 def _read_layers(annotations: Mapping[str, str]) -> Limit | None:
-    try:
-        told = json.loads(annotations.get(koordinator.TOPOLOGY_SPEC, "{}"))
-    except ValueError:
-        return None
-    asked: list[Object] = told.get("gatherStrategy") or [] if isinstance(told, dict) else []
     # The widest comes first, so the last of each sort is the nearest.
-    must = [each.get("layer", "") for each in asked if each.get("strategy") == "MustGather"]
-    should = [each.get("layer", "") for each in asked if each.get("strategy") == "PreferGather"]
+    asked = _read_strategies(annotations.get(koordinator.TOPOLOGY_SPEC, ""))
+    must = [layer for layer, strategy in asked if strategy == "MustGather"]
+    should = [layer for layer, strategy in asked if strategy == "PreferGather"]
     if not must and not should:
         return None
     preferred = should[-1] if should else ""
@@ -62,18 +59,33 @@ def _read_layers(annotations: Mapping[str, str]) -> Limit | None:
     return Limit(is_hard=False, preferred=preferred)
 
 
+def _read_strategies(text: str) -> list[tuple[str, str]]:
+    """Layers and what is asked of each; whoever wrote it was checked by nobody."""
+    try:
+        told = json.loads(text) if text else {}
+    except ValueError:
+        return []
+    asked = told.get("gatherStrategy") if isinstance(told, dict) else None
+    entries = [each for each in asked if isinstance(each, dict)] if isinstance(asked, list) else []
+    return [(str(each.get("layer", "")), str(each.get("strategy", ""))) for each in entries]
+
+
 def find_implicit(key: GangKey, annotations: Mapping[str, str], created: str) -> GangSpec | None:
     """The gang that a pod's own annotations declare, where no object is needed."""
     if key.dialect == KUEUE:
-        size = annotations.get(kueue.TOTAL_COUNT, "")
-        return _read_kueue(key, annotations, int(size) if size.isdigit() else 1, created)
+        size = _find_count(annotations.get(kueue.TOTAL_COUNT, ""))
+        return _read_kueue(key, annotations, 1 if size is None else size, created)
     if key.dialect == KOORDINATOR:
         found = (annotations[name] for name in _MINIMUMS if name in annotations)
-        size = next(found, "")
-        if size.isdigit():
+        size = _find_count(next(found, ""))
+        if size is not None:
             limit = _read_layers(annotations)
-            return GangSpec(key, int(size), created=created, limit=limit, terrain=LAYERS)
+            return GangSpec(key, size, created=created, limit=limit, terrain=LAYERS)
     return None
+
+
+def _find_count(text: str) -> int | None:
+    return int(text) if text.isdecimal() and len(text) <= _DIGITS_MAX else None
 
 
 def _read_kueue(key: GangKey, annotations: Mapping[str, str], size: int, created: str) -> GangSpec:
