@@ -4,15 +4,21 @@ Amounts of resources, as integers: CPU in thousandths, everything else in whole 
 What a pod requests is the larger of what its containers need together and what
 starting it needs at the peak, plus overhead. Sidecars (init containers that
 restart always) run beside the containers and beside every later init container.
+What is asked for the pod as a whole takes the place of that. All this holds in any
+unit, so whoever wants a finer one brings a reader of his own.
 Fractions round up, so that a sum of rounded requests never passes a node's limit.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from kohort.cluster.quantities import milli_units, whole_units
 
 Amounts = dict[str, int]
+Reader = Callable[[Mapping[str, Any] | None], Amounts]
+
+# What can be asked for a pod as a whole.
+_POD_LEVEL = ("cpu", "memory", "hugepages-")
 
 
 def read_amount(resource: str, value: str | int | float) -> int:
@@ -26,6 +32,23 @@ def read_amount(resource: str, value: str | int | float) -> int:
 def read_amounts(raw: Mapping[str, Any] | None) -> Amounts:
     """A resource list in integers."""
     return {name: read_amount(name, value) for name, value in (raw or {}).items()}
+
+
+def sum_pod(spec: Mapping[str, Any], read: Reader = read_amounts) -> Amounts:
+    """What a pod with this spec requests."""
+
+    def requests(holder: Mapping[str, Any]) -> Amounts:
+        return read((holder.get("resources") or {}).get("requests"))
+
+    return sum_requests(
+        [requests(container) for container in spec.get("containers") or ()],
+        [
+            (requests(container), container.get("restartPolicy") == "Always")
+            for container in spec.get("initContainers") or ()
+        ],
+        requests(spec),
+        read(spec.get("overhead")),
+    )
 
 
 def sum_requests(
@@ -46,7 +69,7 @@ def sum_requests(
     for amounts in containers:
         _add(running, amounts)
     _raise_to(running, peak)
-    running.update(pod_level)
+    running.update({k: v for k, v in pod_level.items() if k.startswith(_POD_LEVEL)})
     _add(running, overhead)
     return running
 

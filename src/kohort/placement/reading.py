@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from kohort.cluster.objects import Object, labels_of, name_of
-from kohort.placement.amounts import Amounts, read_amounts, sum_requests
+from kohort.placement.amounts import Amounts, read_amounts, sum_pod
 from kohort.placement.nodes import PODS, NodeIndex, NodeState, Taint
 from kohort.placement.rules import NodeRule, read_tolerations
 
@@ -35,21 +35,8 @@ def read_node_state(node: Object) -> NodeState:
 
 def read_request(pod: Object) -> Amounts:
     """What a pod takes on a node, its place among the pods included."""
-    spec: Object = pod.get("spec") or {}
-    total = sum_requests(
-        [_requests(container) for container in spec.get("containers") or ()],
-        [
-            (_requests(container), container.get("restartPolicy") == "Always")
-            for container in spec.get("initContainers") or ()
-        ],
-        _requests(spec),
-        read_amounts(spec.get("overhead")),
-    )
+    total = sum_pod(pod.get("spec") or {})
     return {**{name: amount for name, amount in total.items() if amount}, PODS: 1}
-
-
-def _requests(holder: Object) -> Amounts:
-    return read_amounts((holder.get("resources") or {}).get("requests"))
 
 
 def read_rule(pod: Object) -> NodeRule:

@@ -74,6 +74,10 @@ def test_a_group_that_waits_for_its_leader_needs_the_leader_alone():
         ),
         (requesting(asks(cpu="1"), overhead={"cpu": "1"}), {"cpu": "6"}),
         (requesting(asks(cpu="1"), resources={"requests": {"cpu": "4"}}), {"cpu": "12"}),
+        (requesting(asks(memory="1G"), initContainers=[asks(memory="2Gi")]), {"memory": "6Gi"}),
+        (requesting(asks(cpu="1"), resources={"requests": {"example.com/gpu": "4"}}), {"cpu": "3"}),
+        (requesting(asks(cpu="1e1.5", memory="1Gi")), {"cpu": "0", "memory": "3Gi"}),
+        ({"spec": {"containers": None, "overhead": None, "resources": None}}, {}),
     ],
 )
 def test_room_is_counted_as_the_scheduler_counts_it(template: Object, expected: Object):
