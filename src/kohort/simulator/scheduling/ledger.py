@@ -70,8 +70,8 @@ class Ledger:
         return node
 
     def reserved(self) -> list[str]:
-        """The uids of the pods that room is kept for."""
-        return list(self._reserved)
+        """The nodes on which room is kept for somebody."""
+        return [node for node, _ in self._reserved.values()]
 
     def offer(self, node: str) -> None:
         """Let others know that there may be room on a node."""

@@ -4,7 +4,8 @@ Preemption: which pods of lower priority would have to go, and from which node.
 Only room is won this way, not affinity: a node counts if everything but its free
 room suits the pod. Of the pods that could go, as many as possible stay, the most
 important first; of the nodes, the one whose most important victim matters least is
-taken. The room is reserved for the pod while its victims leave.
+taken. The room is reserved for the pod while its victims leave. A gang is not left
+below its minimum by it: such a gang goes whole, wherever its members stand.
 """
 
 from dataclasses import dataclass
@@ -13,8 +14,10 @@ from kohort.cluster.objects import Object
 from kohort.placement.amounts import Amounts
 from kohort.placement.nodes import bits_of
 from kohort.simulator.kinds import POD
+from kohort.simulator.scheduling.bundles import Bundle, bundle_pods
 from kohort.simulator.scheduling.constraints import find_constraints
 from kohort.simulator.scheduling.demands import Demand
+from kohort.simulator.scheduling.gangs.roster import Roster
 from kohort.simulator.scheduling.ledger import Ledger
 from kohort.simulator.steps import Action, Delete, Emit, Merge, Moment, View
 
@@ -35,7 +38,7 @@ class Preemption:
         return max(priorities), sum(priorities), len(priorities), self.node
 
 
-def find_preemption(pod: Demand, ledger: Ledger) -> Preemption | None:
+def find_preemption(pod: Demand, ledger: Ledger, roster: Roster) -> Preemption | None:
     """The cheapest way to make room for a pod, if there is one."""
     if not pod.may_preempt or ledger.lowest_priority >= pod.priority:
         return None
@@ -43,7 +46,7 @@ def find_preemption(pod: Demand, ledger: Ledger) -> Preemption | None:
     suited = pod.shape.rule.allowed(index) & ~pod.shape.refresh(index)
     suited &= find_constraints(pod, ledger).allowed & ~ledger.port_conflicts(pod)
     names = sorted(index.name(slot) for slot in bits_of(suited))
-    found = (_find_victims(pod, name, ledger) for name in names[:NODES_MAX])
+    found = (_find_victims(pod, name, ledger, roster) for name in names[:NODES_MAX])
     ways = [
         Preemption(name, victims) for name, victims in zip(names, found, strict=False) if victims
     ]
@@ -55,21 +58,32 @@ def is_clearing(pod: Demand, node: str, ledger: Ledger) -> bool:
     return any(p.is_leaving and p.priority < pod.priority for p in ledger.pods_on(node))
 
 
-def _find_victims(pod: Demand, node: str, ledger: Ledger) -> tuple[Demand, ...]:
+def _find_victims(pod: Demand, node: str, ledger: Ledger, roster: Roster) -> tuple[Demand, ...]:
     lower = [p for p in ledger.pods_on(node) if p.priority < pod.priority and not p.is_leaving]
+    bundles = bundle_pods(lower, pod.priority, roster)
     free = dict(ledger.index.free[ledger.index.slots[node]])
-    for other in lower:
-        _give(free, other.shape.request, 1)
+    for bundle in bundles:
+        _give(free, _sum_request(bundle, node), 1)
     if not _fits(free, pod.shape.request):
         return ()
     _give(free, pod.shape.request, -1)
-    victims = []
-    for other in sorted(lower, key=lambda p: p.order):
-        if _fits(free, other.shape.request):
-            _give(free, other.shape.request, -1)
+    victims: dict[str, Demand] = {}
+    for bundle in sorted(bundles, key=lambda bundle: bundle.order):
+        request = _sum_request(bundle, node)
+        if not victims.keys() & {p.uid for p in bundle.pods} and _fits(free, request):
+            _give(free, request, -1)
         else:
-            victims.append(other)
-    return tuple(victims)
+            victims.update((p.uid, p) for p in (*bundle.pods, *bundle.along))
+    return tuple(victims.values())
+
+
+def _sum_request(bundle: Bundle, node: str) -> Amounts:
+    """What the pods of a bundle take of one node."""
+    total: Amounts = {}
+    for pod in bundle.pods:
+        if pod.node == node:
+            _give(total, pod.shape.request, 1)
+    return total
 
 
 def _fits(free: Amounts, request: Amounts) -> bool:

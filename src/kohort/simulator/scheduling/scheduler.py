@@ -137,9 +137,10 @@ class Scheduler:
 
     def _undo(self, action: Action, *, is_gone: bool) -> None:
         if isinstance(action, Delete):
+            self._gangs.roster.doom(action.uid, is_doomed=False)
             # A victim stays, so the pods that count on its room must try again.
-            for uid in self.ledger.reserved():
-                self._queue.push(self._pods[uid])
+            for node in self.ledger.reserved():
+                self.ledger.offer(node)
         if not isinstance(action, Bind | Merge):
             return
         pod = self._pods.get(action.uid)
@@ -320,11 +321,13 @@ class Scheduler:
         else:
             self.ledger.offer(nominated)
             nominated = ""
-            way = find_preemption(pod, self.ledger)
+            way = find_preemption(pod, self.ledger, self._gangs.roster)
             message = explain(pod, self.ledger, is_nominated=way is not None)
             if way is not None:
                 nominated = way.node
                 actions += preempt(pod, way, view, moment)
+                for victim in way.victims:
+                    self._gangs.roster.doom(victim.uid)
         others = self.ledger.holders.forbidden(pod) or pod.ports or not pod.terms.is_empty
         group = self._queue.block(pod, message, minds_others=bool(others))
         if nominated:

@@ -156,7 +156,7 @@ class Builder:
         loose = []
         for pods, is_waiting in ((self._waiting, True), (self._standing, False)):
             for pod in pods:
-                policy = _find_policy(pod, self._spec.policies)
+                policy = find_policy(pod, self._spec.policies)
                 if policy is None:
                     loose += [pod] if is_waiting else []
                     continue
@@ -196,7 +196,8 @@ class Builder:
         )
 
 
-def _find_policy(pod: Demand, policies: Iterable[PartPolicy]) -> PartPolicy | None:
+def find_policy(pod: Demand, policies: Iterable[PartPolicy]) -> PartPolicy | None:
+    """The policy that makes subgroups of pods like this one."""
     for policy in policies:
         if all(key in pod.labels for key in policy.keys) and policy.selector.matches(pod.labels):
             return policy

@@ -23,6 +23,7 @@ class Gang:
         "_order",
         "admitted",
         "done",
+        "doomed",
         "key",
         "message",
         "object",
@@ -40,6 +41,7 @@ class Gang:
         self.waiting: dict[str, Demand] = {}
         self.placed: dict[str, Demand] = {}
         self.running: set[str] = set()
+        self.doomed: set[str] = set()  # members that were sent away, which may not show yet
         self.done: dict[str, str] = {}  # members that ended: Succeeded or Failed
         self.priority = 0  # of its class
         self.admitted = False
@@ -74,7 +76,8 @@ class Gang:
 
     def standing(self) -> list[Demand]:
         """The members that have a node and stay."""
-        return [pod for pod in self.placed.values() if not pod.is_leaving]
+        placed = self.placed.items()
+        return [pod for uid, pod in placed if not pod.is_leaving and uid not in self.doomed]
 
     def succeeded(self) -> int:
         """How many members ended well."""
@@ -167,6 +170,17 @@ class Roster:
         """A member has ended."""
         self._join(uid, key).done[uid] = phase
 
+    def doom(self, uid: str, *, is_doomed: bool = True) -> None:
+        """A pod was sent away and counts no more, or stays after all."""
+        gang = self.find(uid)
+        if gang is None:
+            return
+        if is_doomed:
+            gang.doomed.add(uid)
+        else:
+            gang.doomed.discard(uid)
+        self._note(gang)
+
     def leave(self, uid: str) -> None:
         """A member is no more."""
         gang = self.find(uid)
@@ -175,6 +189,7 @@ class Roster:
         for held in (gang.waiting, gang.placed, gang.done):
             held.pop(uid, None)
         gang.running.discard(uid)
+        gang.doomed.discard(uid)
         del self._of[uid]
         self._note(gang)
 

@@ -1,0 +1,73 @@
+"""
+Bundles: pods that leave together when room is made for another.
+
+A gang may lose the members that it has beyond its minimum, one by one. One more, and
+those who stay would hold their room for nothing: so all of it goes, or nobody does.
+Members of subgroups are never beyond the minimum here, since each would have to be
+counted against its own. Whoever is on the way out already goes alone.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from kohort.simulator.scheduling.demands import Demand
+from kohort.simulator.scheduling.gangs.building import find_policy
+from kohort.simulator.scheduling.gangs.requests import GangKey, GangSpec
+from kohort.simulator.scheduling.gangs.roster import Gang, Roster
+
+
+@dataclass(frozen=True, slots=True)
+class Bundle:
+    """Pods of which one cannot leave without the others."""
+
+    pods: tuple[Demand, ...]
+    along: tuple[Demand, ...] = ()  # those who could leave without them, not stay without them
+    is_gang: bool = False
+
+    @property
+    def order(self) -> tuple[object, ...]:
+        """The most important first; of equal ones, whole gangs before single pods."""
+        first = min(pod.order for pod in self.pods)
+        return first[0], not self.is_gang, first
+
+
+def bundle_pods(pods: Iterable[Demand], priority: int, roster: Roster) -> list[Bundle]:
+    """How these pods of one node could leave for one of a higher priority."""
+    bundles: list[Bundle] = []
+    members: dict[GangKey, list[Demand]] = {}
+    for pod in pods:
+        gang = roster.find(pod.uid)
+        if gang is None or gang.spec is None or pod.uid in gang.doomed:
+            bundles.append(Bundle((pod,)))
+        else:
+            members.setdefault(gang.key, []).append(pod)
+    for key, found in members.items():
+        bundles += _bundle_members(roster.gangs[key], found, priority)
+    return bundles
+
+
+def _bundle_members(gang: Gang, pods: list[Demand], priority: int) -> list[Bundle]:
+    spec = gang.spec
+    assert spec is not None
+    spare = _find_spare(gang, spec, pods)
+    bundles = [Bundle((pod,)) for pod in spare]
+    standing = gang.standing()
+    if len(spare) < len(pods) and all(pod.priority < priority for pod in standing):
+        rest = tuple(pod for pod in standing if pod not in spare)
+        bundles.append(Bundle(rest, tuple(spare), is_gang=True))
+    return bundles
+
+
+def _find_spare(gang: Gang, spec: GangSpec, pods: Iterable[Demand]) -> list[Demand]:
+    """The members that a gang can do without, the least important first."""
+    left = gang.count() - spec.minimum
+    roles = Counter(pod.role for pod in gang.standing())
+    spare: list[Demand] = []
+    for pod in sorted(pods, key=lambda pod: pod.order, reverse=True):
+        is_demanded = roles[pod.role] <= spec.minima.get(pod.role, 0)
+        if left > 0 and not is_demanded and find_policy(pod, spec.policies) is None:
+            spare.append(pod)
+            roles[pod.role] -= 1
+            left -= 1
+    return spare
