@@ -69,6 +69,15 @@ def test_the_best_domain_of_each_tier_is_told_and_what_it_lacks():
     assert "8 nvidia.com/gpu" in text
 
 
+def test_labels_tell_tiers_where_nobody_declares_them():
+    bare = gather(make_group(), hypernodes=())
+    named = "\n".join(explain_gangs(take(Pack(Strength.HARD, tier_name="rack")), bare))
+    assert "tier 1 (rack): 2 of 3 fit into" in named
+    nearest = "\n".join(explain_gangs(take(Pack(Strength.HARD, 0)), bare))
+    assert "tier 0 (hostname): 1 of 3 fit into" in nearest
+    assert "No domain has the tier" not in named + nearest
+
+
 def test_what_members_say_already_is_not_said_twice():
     said = take().troubles[0].message
     lines = explain_gangs(take(), gather(make_group(message=said)))

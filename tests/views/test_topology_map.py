@@ -38,6 +38,15 @@ def test_nodes_that_no_domain_has_hang_on_the_cluster():
     assert names_in(drawn.cluster.hosts) == ["gpu-00", "gpu-01", "gpu-02", "gpu-03"]
 
 
+def test_a_domain_of_tier_0_with_two_nodes_is_neither_of_them():
+    drawn = draw(hypernodes=[make_hypernode("switch", 0, "switch", "gpu-00", "gpu-01")])
+    assert [(area.name, area.tier) for area in drawn.cluster.areas] == [("switch", 0)]
+    assert [(host.name, host.tier) for host in drawn.cluster.areas[0].hosts] == [
+        ("gpu-00", None),
+        ("gpu-01", None),
+    ]
+
+
 def test_a_node_that_takes_no_pods_says_why():
     nodes = make_nodes()
     nodes[0]["spec"]["unschedulable"] = True

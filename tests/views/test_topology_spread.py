@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from scenes import NOW, Scene, make_lws
-from topology_scenes import make_hypernodes, make_nodes
+from topology_scenes import make_hypernode, make_hypernodes, make_nodes
 
 from kohort.cli.render.topologies import write_spread
 from kohort.model.placement import Pack, PlacementPolicy, Strength
@@ -46,6 +46,16 @@ def test_each_group_has_the_smallest_domain_that_holds_it():
         ("spine-0", 2, "spine"),
     ]
     assert spread_of(NODES).widest.domain == "spine-0"
+
+
+def test_a_domain_of_tier_0_with_two_nodes_is_shown_as_one():
+    switch = make_hypernode("switch", 0, "switch", "gpu-00", "gpu-01")
+    group = make_spread(seat(NODES).picture(), draw_atlas(make_nodes(), (), [switch])).groups[1]
+    assert [(spot.name, spot.tier) for spot in group.spots] == [
+        ("switch", 0),
+        ("gpu-02", None),
+        ("gpu-03", None),
+    ]
 
 
 def test_members_are_shown_by_domain():

@@ -111,7 +111,9 @@ class Wish:
 
     pack: Pack | None = None
     needed: int | None = None  # members that start together; without it, all
-    levels: Sequence[str] = ()  # node labels from broad to narrow, instead of HyperNodes
+    # Node labels from broad to narrow, instead of HyperNodes; a tier is called by the last
+    # part of its label, as by dialects that know tiers by labels.
+    levels: Sequence[str] = ()
 
 
 NO_WISH = Wish()
@@ -128,7 +130,8 @@ def explain(
     index = read_index(nodes, pods)
     labels = {name: index.labels(slot) for name, slot in index.slots.items()}
     if wish.levels:
-        forest = build_label_forest(wish.levels, labels)
+        titles = {key: key.rpartition("/")[2] for key in wish.levels}
+        forest = build_label_forest(wish.levels, labels, titles)
     else:
         forest = build_forest((read_hypernode(obj) for obj in hypernodes), labels)
     gang = sorted(members, key=name_of)
@@ -252,11 +255,7 @@ def _minds_others(pod: Object) -> bool:
     )
 
 
-def read_domains(
-    nodes: Iterable[Object], hypernodes: Iterable[Object], levels: Sequence[str] = ()
-) -> Forest:
+def read_domains(nodes: Iterable[Object], hypernodes: Iterable[Object]) -> Forest:
     """The forest over raw nodes, for whoever shows who stands where."""
     labels = {name_of(node): labels_of(node) for node in nodes}
-    if levels:
-        return build_label_forest(levels, labels)
     return build_forest((read_hypernode(obj) for obj in hypernodes), labels)

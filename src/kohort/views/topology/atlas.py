@@ -47,6 +47,12 @@ class Atlas:
             found.setdefault(self.forest.chain(name)[0], []).append(name)
         return {domain: tuple(names) for domain, names in found.items()}
 
+    def is_host(self, domain: int) -> bool:
+        """Whether a domain is one node and nothing else."""
+        forest = self.forest
+        is_nearest = forest.tiers[domain] == 0 and domain != ROOT and not forest.children[domain]
+        return is_nearest and len(self.hosts.get(domain, ())) == 1
+
     def count_room(self, node: str, resource: str = GPUS) -> tuple[int, int]:
         """How much of a resource is free on a node, and how much there is."""
         room = read_node_state(self.nodes[node]).allocatable.get(resource, 0)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from kohort.apis.gangs.definitions.volcano import POD_GROUP
 from kohort.apis.gangs.dialect import Dialect
 from kohort.cluster.objects import Kind, Object, annotations_of, labels_of
-from kohort.cluster.places import RACK, SPINE
+from kohort.cluster.places import HOST, RACK, SPINE
 from kohort.model.observed import Group
 from kohort.placement.amounts import Amounts, read_amounts
 from kohort.placement.fitting import Wish, explain
@@ -120,7 +120,9 @@ def _find_levels(evidence: Evidence) -> tuple[str, ...]:
     """Labels that stand for domains where none are declared: those of simulated nodes."""
     if evidence.hypernodes:
         return ()
-    return tuple(k for k in _LEVELS if any(k in labels_of(node) for node in evidence.nodes))
+    found = [k for k in _LEVELS if any(k in labels_of(node) for node in evidence.nodes)]
+    # A node is tier 0 wherever there are wider domains, as it is where they are declared.
+    return (*found, HOST) if found else ()
 
 
 def _describe_object(evidence: Evidence, found: _Waiting, told: Collection[str]) -> Iterator[str]:

@@ -65,7 +65,7 @@ def _draw(atlas: Atlas, domain: int) -> Area:
     areas: list[Area] = []
     for child in forest.children[domain]:
         area = _draw(atlas, child)
-        if not area.areas and len(area.hosts) == 1 and forest.tiers[child] == 0:
+        if atlas.is_host(child):
             hosts.extend(area.hosts)
         else:
             areas.append(area)
@@ -94,7 +94,7 @@ def _draw_host(atlas: Atlas, name: str) -> Host:
     guests = (Guest(s.namespace, s.name, s.gpus) for s in atlas.sitters.get(name, ()))
     forest = atlas.forest
     nearest = forest.chain(name)[0]
-    own = nearest if forest.tiers[nearest] == 0 else ROOT
+    own = nearest if atlas.is_host(nearest) else ROOT
     return Host(
         name=name,
         tier=forest.tiers[own] if own != ROOT else None,

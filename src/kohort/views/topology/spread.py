@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from kohort.model.observed import Group
 from kohort.model.placement import Pack, Strength
-from kohort.placement.forest import ROOT, Forest
+from kohort.placement.forest import Forest
 from kohort.placement.reading import find_node
 from kohort.views.picture import Picture
 from kohort.views.table import Row, make_row
@@ -103,7 +103,7 @@ def _spread(picture: Picture, atlas: Atlas, group: Group, pack: Pack | None) -> 
         size=group.size,
         width=None if common is None else _measure(atlas.forest, common),
         is_too_wide=common is not None and _is_too_wide(atlas.forest, common, pack),
-        spots=() if common is None else tuple(_list_spots(atlas.forest, common, places)),
+        spots=() if common is None else tuple(_list_spots(atlas, common, places)),
         waiting=tuple(waiting),
     )
 
@@ -119,14 +119,15 @@ def _is_too_wide(forest: Forest, common: int, pack: Pack | None) -> bool:
     return limit is not None and forest.tiers[common] > limit
 
 
-def _list_spots(forest: Forest, domain: int, places: dict[str, list[str]]) -> Iterable[Spot]:
+def _list_spots(atlas: Atlas, domain: int, places: dict[str, list[str]]) -> Iterable[Spot]:
     """What is inside a domain: narrower ones first as they are named, then nodes of its own."""
+    forest = atlas.forest
     inner: dict[int, dict[str, list[str]]] = {}
     own: list[str] = []
     for node, members in places.items():
         chain = forest.chain(node)
         depth = chain.index(domain)
-        if depth == 0 or (depth == 1 and _is_host(forest, chain[0])):
+        if depth == 0 or (depth == 1 and atlas.is_host(chain[0])):
             own.append(node)
         else:
             inner.setdefault(chain[depth - 1], {})[node] = members
@@ -136,12 +137,7 @@ def _list_spots(forest: Forest, domain: int, places: dict[str, list[str]]) -> It
             forest.tiers[child],
             forest.tier_names[child],
             (),
-            tuple(_list_spots(forest, child, inner[child])),
+            tuple(_list_spots(atlas, child, inner[child])),
         )
     for node in sorted(own):
         yield Spot(node, None, "", tuple(places[node]))
-
-
-def _is_host(forest: Forest, domain: int) -> bool:
-    """Whether a domain is just one node."""
-    return forest.tiers[domain] == 0 and domain != ROOT
