@@ -154,6 +154,19 @@ async def test_native_groups_of_an_old_revision_go_when_the_rollout_has_ended(ca
     await lab.close()
 
 
+async def test_native_groups_above_a_partition_go_while_it_holds_others_back(carrier: str):
+    lab = await open_native_lab()
+    kind = V1ALPHA2.kinds[0]
+    await lab.apply(make_packed(carrier, None, groups=2))
+    await lab.until(lab.is_available)
+    rolling = "/spec/rolloutStrategy/rollingUpdateConfiguration/partition"
+    await lab.edit("x", put(rolling, 1))
+    await lab.edit("x", set_image("engine:2"))
+    await lab.run(60)
+    assert sorted(name_of(group)[:3] for group in lab.all(kind)) == ["x-0", "x-1"]
+    await lab.close()
+
+
 async def test_native_groups_go_when_the_user_wants_no_gangs_any_more(carrier: str):
     """The revision stays the same, so the name of the next leader's gang would, too."""
     lab = await open_native_lab()

@@ -214,6 +214,9 @@ class Budget(Checker):
         if group is None:
             return
         self._deleted[uid] = is_hurt = uid in self.truth.hurt or not group.revision
+        if self.scene.play.may_roll_alike and group.ordinal not in self._known_ready():
+            # Its revision does not tell when it was released.
+            self._free.add(uid)
         policies = self._recent()
         step = self._step
         is_released = step is not None and _is_released(group, step)

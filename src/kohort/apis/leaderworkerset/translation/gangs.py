@@ -135,12 +135,19 @@ class Gangs:
     def _may_come(self, held: Whole, dialect: Dialect, reading: Reading) -> bool:
         """Whether a leader may still be made that is in this gang."""
         marks, progress = held.metadata.labels, reading.observed.progress
-        count = max(self._plan.rollout.count, progress.count if progress else 0)
-        index = marks.get(labels.GROUP_INDEX, "")
-        is_wanted = index.isdigit() and int(index) < count
-        is_new = marks.get(labels.REVISION) == reading.workload.revision
-        is_new = is_new and choose_dialect(self._lws, self._family.settings) == dialect
-        return is_wanted and (is_new or not self._plan.report.is_done)
+        index, step = marks.get(labels.GROUP_INDEX, ""), self._plan.rollout
+        count = max(step.count, progress.count if progress else 0)
+        if not index.isdigit() or int(index) >= count:
+            return False
+        if marks.get(labels.REVISION) == reading.workload.revision:
+            is_chosen = choose_dialect(self._lws, self._family.settings) == dialect
+            return is_chosen or not self._plan.report.is_done
+        # Below the boundary leaders keep their revision, above it only until the carrier knows.
+        target = reading.workload.revision
+        is_known = progress is not None and progress.target == target and progress.is_seen
+        boundary = max(step.boundary, progress.boundary if progress else 0)
+        is_held = int(index) < boundary or not is_known
+        return is_held and not self._plan.report.is_done
 
     def _all(self, kind: Kind) -> dict[str, Whole]:
         if kind not in self._held:
