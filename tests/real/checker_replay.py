@@ -17,7 +17,7 @@ from watch_record import Record, Seen
 
 from kohort.apis.leaderworkerset import labels
 from kohort.cluster.objects import Kind, Object, annotations_of, uid_of
-from kohort.rehearsal.checkers import ALL, Checker, Scene
+from kohort.rehearsal.checkers import ALL, Scene
 from kohort.rehearsal.checkers.stability import Stability
 from kohort.rehearsal.checkers.truth import IS_USER, KINDS, WORKLOAD, Truth, is_leaving
 from kohort.rehearsal.plane import WRITER, Request
@@ -73,35 +73,64 @@ class Verdict:
     trouble: str
 
 
+class _Replay:
+    """Checkers, and the stage on which a record is played to them."""
+
+    def __init__(self, play: Play, scale: Object | None) -> None:
+        self.breaches: list[str] = []
+        self.now = 0.0
+        self._feed = _Feed(scale)
+        self._truth = Truth(cast(Any, self._feed), lambda: self.now)
+        patience = PATIENCE_SECONDS
+        scene = Scene(play, self._truth, lambda: self.now, self._breach, patience, lags=patience)
+        self.checkers = [make(scene) for make in ALL]
+        self._truth.listeners.extend(checker.commit for checker in self.checkers)
+
+    def _breach(self, text: str) -> None:
+        # What happened last, for who has to find out why.
+        last = [] if self.breaches else self._truth.log[-12:]
+        self.breaches.append("\n  ".join([text, *last]))
+
+    def run(self, changes: list[Seen], audit: AuditLog) -> None:
+        """Let everything happen again."""
+        held: dict[tuple[Kind, str], Object] = {}
+        for seen in changes:
+            self.now = seen.at
+            place = (seen.kind, seen.obj["metadata"]["name"])
+            writer = _find_writer(seen, held.get(place), audit)
+            self._feed.tell(seen, writer, is_user=seen.version in audit.written_by_outsiders)
+            held[place] = seen.obj
+
+    def end(self) -> str:
+        """What is not as it was asked for; if all is, it must be so in every way."""
+        trouble = next(c for c in self.checkers if isinstance(c, Stability)).find_trouble()
+        for checker in self.checkers if not trouble else ():
+            checker.end()
+        return trouble
+
+    def ask(self, audit: AuditLog, namespace: str) -> None:
+        """Let all requests of the operator be asked again."""
+        for asked in audit.asked:
+            kind = _BY_PLURAL.get(asked.resource.partition("/")[0])
+            if asked.namespace != namespace or kind is None:
+                continue
+            self.now = asked.at
+            request = Request(asked.verb, kind, asked.name, OPERATOR, (("uid", asked.uid),))
+            for checker in self.checkers:
+                checker.request(request)
+
+
 def judge(
-    record: Record,
-    audit: AuditLog,
-    namespace: str,
-    replicas: int = 1,
-    scale: Object | None = None,
+    record: Record, audit: AuditLog, namespace: str, replicas: int = 1, scale: Object | None = None
 ) -> Verdict:
     """Play a record to all checkers."""
     audit.read()
     changes = record.in_order()
-    play = _describe(changes, replicas)
-    now, breaches, feed = [0.0], [], _Feed(scale)
-    truth = Truth(cast(Any, feed), lambda: now[0])
-    scene = Scene(
-        play, truth, lambda: now[0], breaches.append, PATIENCE_SECONDS, lags=PATIENCE_SECONDS
-    )
-    checkers = [make(scene) for make in ALL]
-    truth.listeners.extend(checker.commit for checker in checkers)
-    held: dict[tuple[Kind, str], Object] = {}
-    for seen in changes:
-        now[0] = seen.at
-        place = (seen.kind, seen.obj["metadata"]["name"])
-        writer = _find_writer(seen, held.get(place), audit)
-        feed.tell(seen, writer, is_user=seen.version in audit.written_by_users)
-        held[place] = seen.obj
-    trouble = next(c for c in checkers if isinstance(c, Stability)).find_trouble()
-    for checker in checkers if not trouble else ():
-        checker.end()
-    _judge_requests(checkers, audit, namespace, now)
+    replay = _Replay(_describe(changes, replicas), scale)
+    replay.run(changes, audit)
+    trouble = replay.end()
+    replay.ask(audit, namespace)
+    breaches = replay.breaches
     if _is_network_changed(changes):
         # The checker tells an old group by its image and size alone.
         breaches = [breach for breach in breaches if not breach.startswith("G3")]
@@ -137,15 +166,3 @@ def _find_writer(seen: Seen, before: Object | None, audit: AuditLog) -> str:
     is_first = before is not None and not is_leaving(before)
     is_ours = seen.kind != POD and uid_of(seen.obj) in audit.deleted
     return OPERATOR if is_ending and is_first and is_ours else ""
-
-
-def _judge_requests(
-    checkers: list[Checker], audit: AuditLog, namespace: str, now: list[float]
-) -> None:
-    for asked in audit.asked:
-        kind = _BY_PLURAL.get(asked.resource.partition("/")[0])
-        if asked.namespace == namespace and kind is not None:
-            now[0] = asked.at
-            request = Request(asked.verb, kind, asked.name, OPERATOR, (("uid", asked.uid),))
-            for checker in checkers:
-                checker.request(request)

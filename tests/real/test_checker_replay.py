@@ -102,7 +102,7 @@ def test_a_healthy_group_is_deleted_by_people_only(story: Story, who: str):
     leaving = leader(1, deletionTimestamp=NOW)
     story.tell(POD, "MODIFIED", leaving, by_operator=who == "operator")
     if who == "user":
-        story.audit.written_by_users.add(story.record.in_order()[-1].version)
+        story.audit.written_by_outsiders.add(story.record.in_order()[-1].version)
     found = {breach[:2] for breach in story.breaches()}
     assert ("G3" in found) == (who == "operator")
 
@@ -119,4 +119,5 @@ def test_changes_are_played_by_version_not_as_they_were_heard(story: Story):
 
 def test_a_delete_by_name_alone_is_found(story: Story):
     story.audit.asked = [Asked("delete", "pods", NAMESPACE, "x-1", "", 0.0)]
-    assert story.breaches() == ["R3: Pod x-1 is deleted by name alone"]
+    (breach,) = story.breaches()
+    assert breach.startswith("R3: Pod x-1 is deleted by name alone\n")

@@ -27,7 +27,7 @@ def plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Plane]:
         listed = {"apiVersion": "v1", "kind": "List", "items": list(crds.values())}
         plane.kubectl("create", "--validate=strict", "-f", "-", feed=json.dumps(listed))
         wanted = [f"crd/{name}" for name in crds]
-        plane.kubectl("wait", "--for=condition=Established", "--timeout=60s", *wanted)
+        plane.kubectl("wait", "--for=condition=Established", "--timeout=180s", *wanted)
         yield plane
 
 

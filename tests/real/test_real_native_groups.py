@@ -17,7 +17,7 @@ pytestmark = pytest.mark.real
 ZONE = "topology.kubernetes.io/zone"
 TIERS = Tiers((Tier(1, "zone", ZONE),), are_known=True)
 GATES = ("GenericWorkload", "GangScheduling", "TopologyAwareWorkloadScheduling")
-WAIT_SECONDS_MAX = 60.0
+WAIT_SECONDS_MAX = 180.0
 KIND = "podgroups.v1alpha2.scheduling.k8s.io"
 
 
