@@ -2,11 +2,10 @@
 
 from typing import Any
 
-from scheduling_views import TinyWorld, pod
-
 from kohort.simulator.kinds import NODE, POD
 from kohort.simulator.nodes import NodeMake, Nodes, make_node, name_node
 from kohort.simulator.steps import Delete
+from scheduling_views import TinyWorld, pod
 
 STAMP = "2026-01-01T00:00:00Z"
 TOLERATIONS = [

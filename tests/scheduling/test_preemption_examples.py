@@ -2,12 +2,12 @@
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scheduling_views import TinyWorld, node, pod
 from test_placing_examples import place, world
 from test_placing_properties import cluster_of
 
 from kohort.simulator.kinds import NODE, POD
 from kohort.simulator.steps import Delete
+from scheduling_views import TinyWorld, node, pod
 
 
 def leaving(made: TinyWorld) -> list[str]:

@@ -1,9 +1,9 @@
 """What an unschedulable pod is told; each text was seen from a real kube-scheduler 1.36."""
 
-from scheduling_views import node, pod
 from test_placing_examples import HOST, place, required, world
 
 from kohort.simulator.kinds import NODE, POD
+from scheduling_views import node, pod
 
 TAIL = "no new claims to deallocate, preemption: 0/2 nodes are available: "
 HELPLESS = "2 Preemption is not helpful for scheduling."
