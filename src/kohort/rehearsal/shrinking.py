@@ -60,7 +60,25 @@ def _plainer(play: Play) -> Iterator[Play]:
         yield replace(play, is_gated=False)
     if play.carrier != STATEFULSETS:
         yield replace(play, carrier=STATEFULSETS)
+    yield from _plainer_gangs(play)
     for place, fault in enumerate(play.faults):
         if fault.span > 1:
             plain = replace(fault, span=1)
             yield replace(play, faults=(*play.faults[:place], plain, *play.faults[place + 1 :]))
+
+
+def _plainer_gangs(play: Play) -> Iterator[Play]:
+    if play.gang:
+        yield replace(
+            play, gang="", topology="", names_scheduler=True, is_exclusive=False, part=0, gpus=0
+        )
+    if play.gang not in ("", "volcano"):
+        yield replace(play, gang="volcano")
+    if play.topology and play.names_scheduler:
+        yield replace(play, topology="")
+    if play.is_exclusive:
+        yield replace(play, is_exclusive=False)
+    if play.part:
+        yield replace(play, part=0)
+    if play.gpus:
+        yield replace(play, gpus=0)

@@ -8,7 +8,8 @@ from kohort.apis.gangs.definitions.volcano import QUEUE
 from kohort.cluster.objects import Kind
 from kohort.rehearsal.checkers.gangs.words import BY_KIND, HYPER_NODE, find_node
 from kohort.rehearsal.checkers.truth import WORKLOAD, is_leaving
-from kohort.rehearsal.gangs.telling import write_topology
+from kohort.rehearsal.gangs.furniture import NODE_GPUS
+from kohort.rehearsal.gangs.telling import write_requests, write_topology
 from kohort.rehearsal.play import NAME, Fault
 from kohort.rehearsal.stage import Stage
 from kohort.simulator import kinds
@@ -92,6 +93,19 @@ async def _edit_domain(stage: Stage, fault: Fault) -> None:
     await stage.patch(HYPER_NODE, name, {"spec": {"members": members}})
 
 
+async def _crowd(stage: Stage, fault: Fault) -> None:
+    """Room is there in pieces: whoever counts it by nodes alone spreads gangs over them."""
+    nodes = [name for _, name in stage.api.store.bucket("nodes").keys][fault.pick % 2 :: 2]
+    requests = write_requests(NODE_GPUS // 2)
+    for node in nodes:
+        container = {"name": "other", "image": "other:1", **requests}
+        spec = {"nodeName": node, "containers": [container]}
+        await stage.create(kinds.POD, {"metadata": {"name": f"other-{node}"}, "spec": spec})
+    await asyncio.sleep(fault.seconds)
+    for node in nodes:
+        await stage.delete(kinds.POD, f"other-{node}", 0)
+
+
 async def _retell(stage: Stage, fault: Fault) -> None:
     stage.tell(fault.value.format(stage.play.gang))
     for candidate in stage.candidates:
@@ -118,6 +132,7 @@ ACTIONS = {
     "lose-gang": _lose_gang,
     "close-queue": _close_queue,
     "edit-domain": _edit_domain,
+    "crowd": _crowd,
     "retell": _retell,
     "retopology": _change_topology,
     "choose-gang": _choose_gang,

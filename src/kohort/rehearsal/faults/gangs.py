@@ -37,6 +37,7 @@ DRAWN: dict[str, tuple[str, Draw, bool]] = {
     "lose-gang": ("somebody deletes a gang", timed("lose-gang"), False),
     "close-queue": ("the queue is closed", timed("close-queue", 2.0, 25.0), False),
     "edit-domain": ("a domain loses a member", timed("edit-domain", 2.0, 20.0), False),
+    "crowd": ("others use half of every second node", timed("crowd", 5.0, 30.0), False),
     "retell": (
         "the operator is started with other dialects",
         valued("retell", RETOLD, 0.1, 4.0),

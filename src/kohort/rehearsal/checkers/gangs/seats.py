@@ -2,9 +2,9 @@
 S4 and S5: a gang is complete or not started, and stands no wider than it must.
 
 The members of a gang get their nodes one after the other, at one moment. If some have
-theirs and too few of the others got one within a short time, it was started by halves:
-that is allowed only where a bind was refused or a member was lost meanwhile. A
-bind never takes a gang that stands within its limit out of it.
+theirs and time passes before enough of the others have, it was started by halves: that
+is allowed only where a bind was refused, or where a member was lost and the scheduler
+did not know it yet. A bind never takes a gang that stands within its limit out of it.
 """
 
 from kohort.cluster.objects import Kind, Object
@@ -20,6 +20,7 @@ from kohort.rehearsal.checkers.gangs.words import (
 from kohort.rehearsal.checkers.truth import Commit, is_leaving
 from kohort.simulator import kinds
 
+MOMENT_SECONDS = 0.005  # what is done at once takes some turns of the loop
 SLACK_SECONDS = 1.0
 LONG_AGO = -1e9
 # With these, binds are refused or come after their gang has changed.
@@ -34,6 +35,7 @@ class GangSeats(Checker):
         super().__init__(scene)
         self._started: dict[_Key, tuple[float, frozenset[str]]] = {}  # by halves so far
         self._edited: dict[_Key, float] = {}  # gangs, and when they last changed or went
+        self._lost: dict[_Key, float] = {}  # gangs, and when a member last left
         self._moved = LONG_AGO  # when domains last changed
         self._is_strict = not scene.play.has(*_BY_HALVES)
 
@@ -41,16 +43,22 @@ class GangSeats(Checker):
         """Compare the members of a gang that have a node with what they were told."""
         if not self.scene.play.gang:
             return
+        self._check_started(commit.at)
         if commit.kind == HYPER_NODE:
             self._moved = commit.at
         elif commit.kind in BY_KIND and commit.old is not None:
             if commit.new is None or commit.new["spec"] != commit.old["spec"]:
                 self._edited[commit.kind, commit.name] = commit.at
-        elif commit.kind == kinds.POD and commit.new is not None:
+        elif commit.kind == kinds.POD:
+            self._note_loss(commit)
             was_placed = commit.old is not None and find_node(commit.old)
-            if find_node(commit.new) and not was_placed:
+            if commit.new is not None and find_node(commit.new) and not was_placed:
                 self._check_bind(commit, commit.new)
-        self._check_started(commit.at)
+
+    def _note_loss(self, commit: Commit) -> None:
+        found = find_words(commit.old) if commit.old is not None else None
+        if found is not None and (commit.new is None or is_leaving(commit.new)):
+            self._lost[found[0].kind, found[1]] = commit.at
 
     def _check_bind(self, commit: Commit, pod: Object) -> None:
         found = find_words(pod)
@@ -78,20 +86,15 @@ class GangSeats(Checker):
 
     def _check_started(self, now: float) -> None:
         for key, (since, uids) in list(self._started.items()):
-            if now - since <= SLACK_SECONDS:
+            if now - since <= MOMENT_SECONDS:
                 continue
             del self._started[key]
             pods = self.truth.objects[kinds.POD].values()
             staying = {pod["metadata"]["uid"] for pod in pods if not is_leaving(pod)}
             is_whole = uids <= staying and key[1] in self.truth.objects[key[0]]
-            if is_whole and self._is_strict and not self._lacks_members(key):
+            has_lost = self._lost.get(key, LONG_AGO) >= since - self._delay
+            if is_whole and self._is_strict and not has_lost:
                 self.breach(f"S4: gang {key[1]} was started by halves")
-
-    def _lacks_members(self, key: _Key) -> bool:
-        """Whether somebody was lost meanwhile, and has not come back."""
-        words = BY_KIND[key[0]]
-        gang = self.truth.objects[key[0]][key[1]]
-        return len(list_members(self.truth, words, key[1])) < words.find_minimum(gang["spec"])
 
     def _check_limit(self, words: Words, gang: Object, pod: Object, members: list[Object]) -> None:
         """S5: within a hard limit, as long as nobody changed it or the domains just now."""
