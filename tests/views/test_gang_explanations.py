@@ -176,3 +176,61 @@ def test_lost_clauses_stand_among_the_notes():
     lines = write_explanation(told, NOW)
     assert "  notes     TopologyDegraded: no HyperNode has tier 9" in lines
     assert "  gang      group 0: waits" in lines
+
+
+HEAD = "4/4 tasks in gang unschedulable: pod group is not ready"
+TIERS = "; tier 0 (host): 1 of 4 fit into gpu-00; tier 1 (rack): 2 of 4 fit into rack-0"
+
+
+def refuse(message: str, *gangs: str) -> list[str]:
+    """What ``on`` says of a member that is refused with that message, now and a while ago."""
+    condition = {
+        "type": "PodScheduled",
+        "status": "False",
+        "reason": "Unschedulable",
+        "message": message,
+        "lastTransitionTime": ago(minutes=3),
+    }
+    waiting = {"spec": {"nodeName": ""}, "status": {"conditions": [condition]}}
+    events = [
+        make_event("FailedScheduling", "1/1 tasks", ago(minutes=3)),
+        make_event("FailedScheduling", message, ago(minutes=2)),
+        make_event("Preempted", "by another", ago(minutes=1)),
+    ]
+    return list(explain(Scene(unready={"llama-3-1": waiting}).picture(), events, gangs).on)
+
+
+def make_event(reason: str, message: str, seen: str) -> Object:
+    about = {"kind": "Pod", "name": "llama-3-1", "uid": "a"}
+    given = {"reason": reason, "message": message, "lastTimestamp": seen}
+    return {"type": "Warning", **given, "involvedObject": about}
+
+
+def test_events_do_not_say_again_what_the_member_says():
+    assert refuse(HEAD) == [
+        f"llama-3-1  Unschedulable: {HEAD} (group 3)",
+        "event 1m ago: Preempted: by another",
+    ]
+
+
+def test_tiers_are_left_to_the_gang_if_it_goes_through_them():
+    first = refuse(HEAD + TIERS, "tier 1 (topology.kohort.dev/rack): 2 of 4 fit")[0]
+    assert first == f"llama-3-1  Unschedulable: {HEAD}; tier by tier below, under gang (group 3)"
+
+
+def test_tiers_stand_where_the_gang_does_not_go_through_them():
+    assert refuse(HEAD + TIERS)[0].endswith(f"{HEAD}{TIERS} (group 3)")
+    assert refuse(HEAD + TIERS, "There is room at tier 1 (rack)")[0].endswith(f"{TIERS} (group 3)")
+
+
+def test_a_queue_that_is_too_small_is_told_of_a_gang_that_is_in_it():
+    group = make_group("Inqueue", minResources={"nvidia.com/gpu": "24"})
+    queue = {"spec": {"capability": {"nvidia.com/gpu": "16"}}}
+    (line,) = explain_gangs(take(), gather(group, queue))
+    assert line.endswith("queue default may have: raise its capability, or name another")
+
+
+def test_a_queue_that_is_full_is_named_instead_of_room_that_it_may_not_use():
+    full = make_group(message="2/2 tasks in gang unschedulable; queue resource quota insufficient")
+    (line,) = explain_gangs(take(), gather(full))
+    assert "queue default may not have so much more: raise its capability" in line

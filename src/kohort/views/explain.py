@@ -19,6 +19,7 @@ from kohort.views.troubles import Trouble
 
 CULPRITS_MAX = 3
 _EVENTS_MAX = 2
+_TIER = "; tier "  # how the scheduler of the embedded cluster goes from one tier to the next
 _LIVES_MANY = 4  # a change and its undo make three
 _RECENT = timedelta(minutes=10)
 _CRASHES = ("CrashLoopBackOff", "Error", "RunContainerError", "OOMKilled")
@@ -59,7 +60,7 @@ def explain(
     return Explanation(
         row=make_row(picture),
         waits=_waits(picture, health),
-        on=tuple(_evidence(picture, health, events)),
+        on=tuple(_evidence(picture, health, events, gangs)),
         since=health.since,
         commands=suggest_commands(picture, health),
         rules=_rules(picture),
@@ -81,7 +82,9 @@ def _waits(picture: Picture, health: Health) -> str:
     return f"{health.reason}: {health.message}"
 
 
-def _evidence(picture: Picture, health: Health, events: Sequence[Object]) -> Iterator[str]:
+def _evidence(
+    picture: Picture, health: Health, events: Sequence[Object], gangs: Sequence[str]
+) -> Iterator[str]:
     if health.word is Word.READY:
         yield "nobody"
         return
@@ -93,12 +96,12 @@ def _evidence(picture: Picture, health: Health, events: Sequence[Object]) -> Ite
         return
     sorts = _sort_troubles(picture)
     for alike in sorts[:CULPRITS_MAX]:
-        yield _describe_trouble(alike[0])
+        trouble = alike[0]
+        yield _describe_trouble(trouble, _leave_to_gangs(trouble.message, gangs))
         if len(alike) > 1:
             yield f"and the same of {', '.join(t.member for t in alike[1:4])}{_and_more(alike)}"
-        yield from _tell_events(
-            picture, _events_of(events, picture.api.members.name, alike[0].member)
-        )
+        about = _events_of(events, picture.api.members.name, trouble.member)
+        yield from _tell_events(picture, about, told=trouble.message)
     if picture.reading is not None and picture.reading.observed.progress is None:
         yield "the operator: it has made nothing yet; is 'kohort controller' running?"
     elif not sorts:
@@ -113,13 +116,22 @@ def _and_more(alike: list[Trouble]) -> str:
     return f" and {more} more" if more > 0 else ""
 
 
-def _describe_trouble(trouble: Trouble) -> str:
+def _leave_to_gangs(message: str, gangs: Sequence[str]) -> str:
+    """What a scheduler says, without its tiers if the part about gangs goes through them."""
+    head, *tiers = message.split(_TIER)
+    # The widest is the one that decides; a narrower one may be nobody's wish.
+    if tiers and any(line.startswith(f"tier {tiers[-1].split()[0]} ") for line in gangs):
+        return f"{head}; tier by tier below, under gang"
+    return message
+
+
+def _describe_trouble(trouble: Trouble, message: str) -> str:
     place = [f"group {trouble.ordinal}"]
     if trouble.container:
         place.append(f"container {trouble.container}")
     if trouble.node:
         place.append(f"on {trouble.node}")
-    return f"{trouble.member}  {trouble.reason}: {trouble.message} ({', '.join(place)})"
+    return f"{trouble.member}  {trouble.reason}: {message} ({', '.join(place)})"
 
 
 def _events_of(events: Sequence[Object], kind: str, name: str) -> list[Object]:
@@ -128,13 +140,23 @@ def _events_of(events: Sequence[Object], kind: str, name: str) -> list[Object]:
 
 
 def _tell_events(
-    picture: Picture, about: Sequence[Object], *, any_type: bool = False
+    picture: Picture, about: Sequence[Object], *, any_type: bool = False, told: str = ""
 ) -> Iterator[str]:
+    """The last events, without those that say again, or said earlier, what is told already."""
     telling = [e for e in about if any_type or e.get("type") == "Warning"]
-    for event in sorted(telling, key=_last_seen, reverse=True)[:_EVENTS_MAX]:
+    telling.sort(key=_last_seen, reverse=True)
+    again = {e.get("reason") for e in telling if told and _text_of(e) == _flatten(told)}
+    for event in [e for e in telling if e.get("reason") not in again][:_EVENTS_MAX]:
         age = write_age(find_time(_last_seen(event)), picture.now)
-        text = " ".join(str(event.get("message", "")).split())
-        yield f"event {age} ago: {event.get('reason', '')}: {text}"
+        yield f"event {age} ago: {event.get('reason', '')}: {_text_of(event)}"
+
+
+def _text_of(event: Object) -> str:
+    return _flatten(str(event.get("message", "")))
+
+
+def _flatten(text: str) -> str:
+    return " ".join(text.split())
 
 
 def _count_lives(picture: Picture, events: Sequence[Object], name: str) -> int:

@@ -22,6 +22,7 @@ from kohort.views.picture import Picture
 
 GROUPS_MAX = 2
 _LEVELS = (SPINE, RACK)
+_OVER_QUOTA = "queue resource quota insufficient"  # as Volcano says it
 _SCHEDULED = ("PodGroupScheduled", "PodGroupInitiallyScheduled")
 
 
@@ -193,13 +194,24 @@ def _judge_queue(obj: Object, evidence: Evidence) -> Iterator[str]:
     state = (queue.get("status") or {}).get("state") or "Open"
     if state != "Open":
         yield f"queue {name} is {state} and lets nobody in: open it, or name another"
-    if (obj.get("status") or {}).get("phase") != "Pending":
-        return
     asked = read_amounts(spec.get("minResources"))
     cap = read_amounts((queue.get("spec") or {}).get("capability"))
     over = {r: amount for r, amount in asked.items() if r in cap and amount > cap[r]}
     if over:
-        yield f"minResources asks for {_write(over)}, more than queue {name} may have"
+        # A queue may be narrowed when the gang is in it: then it waits there for ever.
+        yield (
+            f"minResources asks for {_write(over)}, more than queue {name} may have: "
+            "raise its capability, or name another"
+        )
+        return
+    if any(_OVER_QUOTA in text for text in _find_objections(obj)):
+        # Pods may ask for more than minResources says, and others may be in the queue.
+        yield (
+            f"queue {name} may not have so much more: raise its capability, name another, "
+            "or wait for those in it"
+        )
+        return
+    if (obj.get("status") or {}).get("phase") != "Pending":
         return
     total = _sum_rooms(evidence.nodes)
     short = {r: amount for r, amount in asked.items() if amount > total.get(r, 0)}
