@@ -62,6 +62,9 @@ def check_mark(dialect: Dialect, member: Membership, tiers: Tiers):
     return pod, marked
 
 
+PACK_CLAUSES = ("pack", "strength", "pack of a part")
+
+
 def weaken(told: Intent, tiers: Tiers) -> Iterator[tuple[str, Intent]]:
     """The same gang with one clause less, or with another in its place."""
     pack = told.gang.pack
@@ -90,7 +93,7 @@ def test_no_clause_is_dropped_silently(dialect: Dialect, told: Intent, tiers: Ti
         return
     for clause, less in weaken(told, tiers):
         # What a part asks for within a group that asks for the same is one sentence.
-        if clause.startswith("pack") and is_said_twice(told):
+        if clause in PACK_CLAUSES and (is_said_twice(told) or is_said_twice(less)):
             continue
         assert say(dialect, less, tiers) != said, clause
 
@@ -114,7 +117,7 @@ def test_another_tier_is_another_rendering_or_another_loss(
     if is_lost_whole(dialect, told, tiers):
         return
     changed = replace(told, gang=replace(told.gang, pack=other))
-    assert say(dialect, changed, tiers) != say(dialect, told, tiers)
+    assert is_said_twice(changed) or say(dialect, changed, tiers) != say(dialect, told, tiers)
 
 
 def names_one_tier(pack, other, tiers: Tiers) -> bool:
