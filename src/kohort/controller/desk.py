@@ -212,16 +212,20 @@ class Desk:
         return self._lost[key]
 
     def _node_labels(self, name: str) -> Mapping[str, str] | None:
-        for watched, cache in self.children:
-            if watched.kind.name == "Node" and (node := cache.find(("", name))) is not None:
+        for cache in self._find_nodes():
+            if (node := cache.find(("", name))) is not None:
                 labels: Mapping[str, str] = node.metadata.labels
                 return labels
         return None
 
-    def _measure(self, dialect: Dialect, nodes: tuple[str, ...]) -> int | None:
-        found = {node: self._node_labels(node) for node in nodes}
-        known = {node: labels for node, labels in found.items() if labels is not None}
-        return self.tiers.measure(dialect, known) if len(known) == len(found) else None
+    def _find_nodes(self) -> Iterable[Cache[Any]]:
+        return (cache for watched, cache in self.children if watched.kind.name == "Node")
+
+    def _measure(self, dialect: Dialect, names: tuple[str, ...]) -> int | None:
+        for cache in self._find_nodes():
+            if all(cache.find(("", name)) is not None for name in names):
+                return self.tiers.measure(dialect, names, cache)
+        return None
 
     def _forget(self, key: Key) -> None:
         self._memories.pop(key, None)

@@ -10,6 +10,7 @@ from topology_lab import (
     bind,
     find_degraded,
     make_packed,
+    move,
     open_topology_lab,
     put,
     remove_hyper_node,
@@ -198,4 +199,23 @@ async def test_a_limit_that_the_scheduler_does_not_keep_is_said(carrier: str):
     await lab.edit("x", put("/spec/networkTopology/highestTierAllowed", 1))
     await lab.run(30)
     assert find_degraded(lab)["reason"] != "ConstraintIgnored"
+    await lab.close()
+
+
+async def test_nodes_that_move_to_another_domain_are_measured_again():
+    lab = await open_topology_lab(tiers=())
+    for rack in ("a", "b"):
+        chosen = {"labelMatch": {"matchLabels": {"rack": rack}}}
+        await add_hyper_node(lab, rack, 0, members=[{"type": "Node", "selector": chosen}])
+    await lab.apply(make_packed("pods", {"highestTierAllowed": 0}, groups=1, pod=NOWHERE))
+    await lab.run(30)
+    for place, pod in enumerate(sorted(name_of(pod) for pod in lab.all(kinds.POD))):
+        await move(lab, f"gpu-{place:02}", "ab"[place % 2])
+        await bind(lab, pod, f"gpu-{place:02}")
+    await lab.run(30)
+    assert find_degraded(lab)["reason"] == "ConstraintIgnored"
+    await move(lab, "gpu-01", "a")
+    await lab.edit("x", put("/metadata/labels", {"touched": "yes"}))
+    await lab.run(30)
+    assert find_degraded(lab)["status"] == "False"
     await lab.close()

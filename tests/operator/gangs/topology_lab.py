@@ -12,7 +12,7 @@ from kohort.apis.gangs.dialects.volcano import HYPER_NODE, POD_GROUP
 from kohort.apis.leaderworkerset import labels
 from kohort.cluster.objects import Object, find_condition
 from kohort.simulator import kinds
-from kohort.simulator.api.requests import DeleteOptions, WriteOptions
+from kohort.simulator.api.requests import DeleteOptions, Patch, PatchType, WriteOptions
 
 DEGRADED = "TopologyDegraded"
 ROOM = {"container": {"resources": {"requests": {"cpu": "100m"}}}}
@@ -66,6 +66,12 @@ async def bind(lab: Lab, pod: str, node: str) -> None:
     body = {"apiVersion": "v1", "kind": "Binding", "metadata": {"name": pod}}
     choice = {"target": {"apiVersion": "v1", "kind": "Node", "name": node}}
     await lab.api.create(target, {**body, **choice}, WriteOptions())
+
+
+async def move(lab: Lab, node: str, rack: str) -> None:
+    """Put a node into a rack, by its label."""
+    change = Patch(PatchType.MERGE, {"metadata": {"labels": {"rack": rack}}})
+    await lab.api.patch(lab.api.target(kinds.NODE, "", node), change, WriteOptions())
 
 
 def make_packed(carrier: str, topology: Object | None, **more: Any) -> Object:

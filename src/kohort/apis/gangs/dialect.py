@@ -7,7 +7,7 @@ names a ``Dialect`` or a sequence of them: variants of one scheduler, the newest
 first, of which the first that the cluster serves is used.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from kohort.apis.gangs.intent import Intent, Membership, Tiers
@@ -15,6 +15,8 @@ from kohort.cluster.objects import Kind, Object
 from kohort.cluster.permissions import Grant
 
 NONE = "none"  # what an annotation says where no gangs are wanted
+# The tier of the narrowest domain that holds all these nodes; None: it cannot be told.
+Survey = Callable[[Iterable[str]], int | None]
 
 
 def _render_nothing(intent: Intent, tiers: Tiers) -> tuple[Object, ...]:
@@ -43,10 +45,8 @@ class Dialect:
     find_losses: Callable[[Intent, Tiers], tuple[str, ...]] = _lose_nothing
     # The tiers that objects of ``reads`` declare; without it, those of the settings count.
     read_tiers: Callable[[tuple[Object, ...]], Tiers] | None = None
-    # The tier of the narrowest domain that holds all these nodes, by objects of ``reads``.
-    measure: Callable[[tuple[Object, ...], Mapping[str, Mapping[str, str]]], int | None] | None = (
-        None
-    )
+    # How wide nodes stand, by objects of ``reads`` and the labels of all nodes: looked at once.
+    survey: Callable[[tuple[Object, ...], Mapping[str, Mapping[str, str]]], Survey] | None = None
     is_mutable: bool = True  # whether the spec of its objects may be patched
     tells_pods_topology: bool = False  # whether ``mark`` needs queue and pack of the pod
     queue: str = ""  # the annotation or label of workloads that names their queue

@@ -6,14 +6,14 @@ again when one of them has changed and somebody asks. Where they are not served,
 may not be seen, nothing is known, which is not the same as that there are none.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import orjson
 
 from kohort.apis.api import Api, Settings
 from kohort.apis.facts import Whole
-from kohort.apis.gangs.dialect import Dialect
+from kohort.apis.gangs.dialect import Dialect, Survey
 from kohort.apis.gangs.intent import Tiers
 from kohort.cluster.objects import Kind, Object
 from kohort.cluster.port import Selection
@@ -36,7 +36,7 @@ class TierBook:
             cache.subscribe(self._note)
             self._caches[kind] = cache
         self._known: Mapping[str, Tiers] | None = None
-        self._measured: dict[tuple[str, tuple[str, ...]], int | None] = {}
+        self._surveys: dict[str, tuple[int, Survey | None]] = {}  # and the version of the nodes
 
     def read(self) -> Mapping[str, Tiers]:
         """The tiers of all dialects whose tiers are read from the cluster."""
@@ -48,18 +48,22 @@ class TierBook:
     def _are_listed(self) -> bool:
         return all(cache.is_ready for cache in self._caches.values())
 
-    def measure(self, dialect: Dialect, nodes: Mapping[str, Mapping[str, str]]) -> int | None:
-        """The tier of the narrowest domain that holds all these nodes, given with their labels."""
-        key = (dialect.name, tuple(sorted(nodes)))
-        if key not in self._measured:
-            found = self._find_all(dialect) if dialect.measure is not None else None
-            self._measured[key] = (
-                dialect.measure(found, nodes) if found and dialect.measure is not None else None
-            )
-        return self._measured[key]
+    def measure(self, dialect: Dialect, names: Iterable[str], nodes: Cache[Any]) -> int | None:
+        """The tier of the narrowest domain that holds the nodes of these names."""
+        version, survey = self._surveys.get(dialect.name, (-1, None))
+        if version != nodes.version:
+            survey = self._survey(dialect, nodes)
+            self._surveys[dialect.name] = (nodes.version, survey)
+        return None if survey is None else survey(names)
+
+    def _survey(self, dialect: Dialect, nodes: Cache[Any]) -> Survey | None:
+        found = self._find_all(dialect)
+        if not found or dialect.survey is None:
+            return None
+        return dialect.survey(found, {node.key[1]: node.value.metadata.labels for node in nodes})
 
     def _note(self, difference: Difference[Any]) -> None:
-        self._measured.clear()
+        self._surveys.clear()
         # Where nobody has asked since the last change, nobody has to be told again.
         if self._known is not None and self._matters(difference):
             self._known = None

@@ -10,9 +10,9 @@ to tell them apart, so there always is one; pods without the label belong to non
 PodGroups have no status of their own to write apart: what is patched is the spec.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
-from kohort.apis.gangs.dialect import Dialect
+from kohort.apis.gangs.dialect import Dialect, Survey
 from kohort.apis.gangs.intent import Intent, Membership, Part, Tier, Tiers
 from kohort.cluster.objects import Kind, Object, annotations_of
 from kohort.model.placement import Pack, Strength
@@ -140,10 +140,14 @@ def _read_tiers(hyper_nodes: tuple[Object, ...]) -> Tiers:
     return Tiers(tuple(Tier(number, name) for number, names in numbered for name in names), True)
 
 
-def _measure(hyper_nodes: tuple[Object, ...], nodes: Mapping[str, Mapping[str, str]]) -> int | None:
+def _survey(hyper_nodes: tuple[Object, ...], nodes: Mapping[str, Mapping[str, str]]) -> Survey:
     forest = build_forest(map(read_hypernode, hyper_nodes), nodes)
-    common = forest.find_common(nodes)
-    return None if common is None else forest.tiers[common]
+
+    def measure(names: Iterable[str]) -> int | None:
+        common = forest.find_common(names)
+        return None if common is None else forest.tiers[common]
+
+    return measure
 
 
 VOLCANO = Dialect(
@@ -157,7 +161,7 @@ VOLCANO = Dialect(
     render=_render,
     find_losses=_find_losses,
     read_tiers=_read_tiers,
-    measure=_measure,
+    survey=_survey,
     queue=QUEUE_NAME,
     clauses=("networkTopology", "subGroupPolicy", "queue", "priorityClassName"),
     skips_best_effort=True,

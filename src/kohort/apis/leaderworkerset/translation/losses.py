@@ -135,7 +135,7 @@ def _find_ignored(
     if pack is None or pack.strength is not Strength.HARD or dialect is None:
         return
     tier = family.tiers_of(dialect).find(pack)
-    if tier is None or dialect.measure is None:
+    if tier is None or dialect.survey is None:
         return
     pods: dict[str, PodFacts] = {pod.metadata.name: pod for pod in family.all(labels.POD)}
     for group in groups:
