@@ -73,7 +73,8 @@ class Play:
     @property
     def may_roll_alike(self) -> bool:
         """Whether groups may be replaced although their template stays: who places them changes."""
-        changes = self.has("retopology", "retell") and not self.names_scheduler
+        is_named = self.names_scheduler and find_scheduler(self.gang)
+        changes = self.has("retopology", "retell") and not is_named
         return changes or self.has("choose-gang")
 
     def without(self, faults: set[int]) -> "Play":
