@@ -38,13 +38,15 @@ class Preemption:
         return max(priorities), sum(priorities), len(priorities), self.node
 
 
-def find_preemption(pod: Demand, ledger: Ledger, roster: Roster) -> Preemption | None:
-    """The cheapest way to make room for a pod, if there is one."""
+def find_preemption(
+    pod: Demand, ledger: Ledger, roster: Roster, closed: int = 0
+) -> Preemption | None:
+    """The cheapest way to make room for a pod on a node that is not closed to it, if any."""
     if not pod.may_preempt or ledger.lowest_priority >= pod.priority:
         return None
     index = ledger.index
     suited = pod.shape.rule.allowed(index) & ~pod.shape.refresh(index)
-    suited &= find_constraints(pod, ledger).allowed & ~ledger.port_conflicts(pod)
+    suited &= find_constraints(pod, ledger).allowed & ~ledger.port_conflicts(pod) & ~closed
     names = sorted(index.name(slot) for slot in bits_of(suited))
     found = (_find_victims(pod, name, ledger, roster) for name in names[:NODES_MAX])
     ways = [

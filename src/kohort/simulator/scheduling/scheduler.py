@@ -60,6 +60,8 @@ class Scheduler:
         self._gangs = GangScheduling(self.ledger, self._teller, self._assume)
         self.hindrance = Hindrance()
         self._strays: dict[str, Demand] = {}  # pods whose scheduler is not here
+        # Whether nodes kept for a gang are free again: nothing else tells single pods so.
+        self._is_released = False
 
     def watch_kinds(self, kinds: Sequence[Kind]) -> None:
         """Learn what the cluster serves: gangs come with kinds of their own."""
@@ -100,6 +102,10 @@ class Scheduler:
             return Step((), LOOK_AGAIN_SECONDS)
         if key == GANGS:
             return self._step_gangs(view, moment)
+        self._last[key] = tuple(self._step_singles(view, moment))
+        return Step(self._last[key], 0.0 if self._queue else None)
+
+    def _step_singles(self, view: View, moment: Moment) -> list[Action]:
         actions: list[Action] = []
         tried = 0
         while tried < BATCH_MAX and self._queue:
@@ -111,8 +117,7 @@ class Scheduler:
             if group is not None:
                 self._queue.advance(group)
             self._wake()
-        self._last[key] = tuple(actions)
-        return Step(self._last[key], 0.0 if self._queue else None)
+        return actions
 
     def _step_gangs(self, view: View, moment: Moment) -> Step:
         """Place the next gangs, as far as nothing hinders it."""
@@ -125,7 +130,14 @@ class Scheduler:
         if len(done) < len(decided):
             hindrance.resumes_at = moment.elapsed + LOOK_AGAIN_SECONDS
             return Step(done, LOOK_AGAIN_SECONDS)
-        return Step(done, 0.0 if self._gangs.has_work else self._gangs.find_delay(moment))
+        if self.ledger.freed:
+            self._wake()
+            self._is_released = True
+        if self._is_released:
+            done = self._last[GANGS] = (*done, *self._step_singles(view, moment))
+            self._is_released = bool(self._queue)
+        has_more = self._gangs.has_work or self._is_released
+        return Step(done, 0.0 if has_more else self._gangs.find_delay(moment))
 
     def refused(self, key: str, action: Action, error: ClusterError) -> None:
         """Undo what the API did not accept, and what was to follow it in the same step."""
@@ -307,11 +319,25 @@ class Scheduler:
             mask &= find_constraints(pod, ledger).allowed
         else:
             mask &= ~ledger.holders.forbidden(pod)
+        mask &= ~self._find_closed(pod)
         if not mask:
             return None
         if not has_preferences(pod, ledger):
             return pod.shape.find_best(mask, ledger.index)
         return pod.shape.find_best(rank(pod, mask, ledger)[0], ledger.index)
+
+    def _find_closed(self, pod: Demand) -> int:
+        """The nodes that are kept for gangs before the pod."""
+        mask = 0
+        for kept in self._gangs.list_kept_from(pod):
+            mask |= kept.mask
+        return mask
+
+    def _explain(self, pod: Demand, *, is_nominated: bool) -> str:
+        for kept in self._gangs.list_kept_from(pod):
+            if kept.mask & pod.shape.refresh(self.ledger.index):
+                return kept.describe()
+        return explain(pod, self.ledger, is_nominated=is_nominated)
 
     def _fail(self, pod: Demand, nominated: str, view: View, moment: Moment) -> list[Action]:
         """Make room by preemption if possible, and set the pod aside."""
@@ -321,8 +347,9 @@ class Scheduler:
         else:
             self.ledger.offer(nominated)
             nominated = ""
-            way = find_preemption(pod, self.ledger, self._gangs.roster)
-            message = explain(pod, self.ledger, is_nominated=way is not None)
+            closed = self._find_closed(pod)
+            way = find_preemption(pod, self.ledger, self._gangs.roster, closed)
+            message = self._explain(pod, is_nominated=way is not None)
             if way is not None:
                 nominated = way.node
                 actions += preempt(pod, way, view, moment)

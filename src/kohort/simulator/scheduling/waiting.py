@@ -142,4 +142,5 @@ class WaitingQueue:
         labels: tuple[tuple[str, str], ...] = ()
         if named:
             labels = tuple(sorted(item for item in pod.labels.items() if item[0] in named))
-        return pod.shape, pod.terms, pod.namespace, pod.ports, labels, pod.priority
+        who = pod.namespace, pod.profile, pod.priority
+        return pod.shape, pod.terms, who, pod.ports, labels

@@ -4,7 +4,8 @@ Fairness: a large gang is not passed over for ever.
 Whoever waits at the head and sees younger gangs of its queue go past more often than a
 set number of times gets nodes kept for it: in the domain where it lacks least, as many
 as could hold it if they were empty. Those behind it may not use them until it has
-been placed; those before it may. A gang that would not fit even then keeps nothing.
+been placed, nor may single pods of the same scheduler; those before it may. A gang
+that would not fit even then keeps nothing.
 """
 
 from collections import Counter
@@ -15,6 +16,8 @@ from kohort.placement.forest import ROOT
 from kohort.placement.layout import Ask, Layout
 from kohort.placement.searching import count_room, list_tiers
 from kohort.placement.units import Unit
+from kohort.simulator.scheduling.demands import Demand
+from kohort.simulator.scheduling.gangs.membership import speaks
 from kohort.simulator.scheduling.gangs.requests import GangKey
 from kohort.simulator.scheduling.gangs.roster import Gang, Order
 
@@ -31,6 +34,10 @@ class Kept:
     mask: int
     version: int  # of the nodes, when they were chosen
 
+    def describe(self) -> str:
+        """What those behind are told."""
+        return f"nodes are kept for {self.key.name}, which was passed over too often"
+
 
 class Fairness:
     """Who was passed over how often, and what is kept for whom; one gang for each queue."""
@@ -39,20 +46,25 @@ class Fairness:
         self._passed: Counter[GangKey] = Counter()
         self._kept: dict[str, Kept] = {}
 
-    def note_commit(self, placed: Gang, waiting: Iterable[Gang]) -> None:
-        """A gang was placed while others of its queue waited before it."""
+    def note_commit(self, placed: Gang, waiting: Iterable[Gang]) -> list[Gang]:
+        """A gang was placed while others waited before it; the answer is who did too often."""
         order, queue = placed.order, _queue_of(placed)
-        for other in waiting:
-            if other is not placed and other.order < order and _queue_of(other) == queue:
-                self._passed[other.key] += 1
+        passed = [
+            other
+            for other in waiting
+            if other is not placed and other.order < order and _queue_of(other) == queue
+        ]
+        for other in passed:
+            self._passed[other.key] += 1
+        return [other for other in passed if self._passed[other.key] > PASSED_MAX]
 
-    def forget(self, key: GangKey) -> bool:
-        """A gang waits no longer; returns whether nodes were kept for it."""
+    def forget(self, key: GangKey) -> int:
+        """A gang waits no longer; returns the nodes that were kept for it."""
         self._passed.pop(key, None)
-        held = [queue for queue, kept in self._kept.items() if kept.key == key]
-        for queue in held:
-            del self._kept[queue]
-        return bool(held)
+        mask = 0
+        for queue in [queue for queue, kept in self._kept.items() if kept.key == key]:
+            mask |= self._kept.pop(queue).mask
+        return mask
 
     def find_kept(self, gang: Gang) -> Kept | None:
         """What a gang may not use, because it is kept for one that waits before it."""
@@ -61,16 +73,28 @@ class Fairness:
             return None
         return kept
 
-    def keep(self, gang: Gang, unit: Unit, layout: Layout) -> None:
-        """Keep nodes for a gang that found no place, if it was passed over too often."""
+    def list_kept_from(self, pod: Demand) -> list[Kept]:
+        """What a single pod may not use, because it is kept for gangs that come before it."""
+        return [
+            kept
+            for kept in self._kept.values()
+            if speaks(pod.profile, kept.key.dialect)
+            and (-pod.priority, pod.created) > (kept.order[0], kept.order[2])
+        ]
+
+    def keep(self, gang: Gang, unit: Unit, layout: Layout) -> int:
+        """Keep nodes for a gang that was passed over too often; returns those kept no longer."""
         queue = _queue_of(gang)
         kept = self._kept.get(queue)
         if self._passed[gang.key] <= PASSED_MAX or (kept and kept.key != gang.key):
-            return
-        if kept is None or kept.version != layout.version:
-            mask = _choose_nodes(unit, layout)
-            if mask:
-                self._kept[queue] = Kept(gang.key, gang.order, mask, layout.version)
+            return 0
+        if kept is not None and kept.version == layout.version:
+            return 0
+        mask = _choose_nodes(unit, layout)
+        if not mask:
+            return 0
+        self._kept[queue] = Kept(gang.key, gang.order, mask, layout.version)
+        return kept.mask & ~mask if kept else 0
 
 
 def _queue_of(gang: Gang) -> str:

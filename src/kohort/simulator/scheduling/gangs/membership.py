@@ -71,6 +71,13 @@ def find_gang(
     return GangKey(dialect, namespace, name) if name else None
 
 
+def speaks(scheduler: str, dialect: str) -> bool:
+    """Whether a scheduler places the gangs of a dialect."""
+    if scheduler == DEFAULT_SCHEDULER:
+        return dialect in (KUBERNETES, KUEUE)
+    return SCHEDULERS.get(scheduler) == dialect
+
+
 def find_role(annotations: Words, labels: Words) -> str:
     """The role of a pod in its gang; empty if it has none."""
     return annotations.get(_ROLE) or labels.get(_ROLE) or ""

@@ -18,6 +18,7 @@ from kohort.simulator.scheduling.gangs.building import (
     NOT_ENOUGH_TASKS,
     Refusal,
 )
+from kohort.simulator.scheduling.gangs.fairness import Kept
 from kohort.simulator.scheduling.gangs.membership import KUEUE, SCHEDULERS, VOLCANO
 from kohort.simulator.scheduling.gangs.queues import read_queue
 from kohort.simulator.scheduling.gangs.requests import GangKey, GangSpec
@@ -86,6 +87,10 @@ class GangScheduling:
     def wake(self) -> None:
         """Something may help those who wait; they are tried in the next session."""
         self._is_woken = True
+
+    def list_kept_from(self, pod: Demand) -> list[Kept]:
+        """The nodes that a single pod may not use, because gangs before it need them."""
+        return self._session.fairness.list_kept_from(pod)
 
     def observe(self, kind: Kind, old: Entry | None, new: Entry | None) -> None:
         """Hear of a group, a queue, a domain or a priority."""

@@ -56,7 +56,9 @@ class Session:
     def forget(self, key: GangKey) -> bool:
         """A gang waits no longer; returns whether others may use what was kept for it."""
         self._blocked.pop(key, None)
-        return self.fairness.forget(key)
+        given_back = self.fairness.forget(key)
+        self._ledger.freed |= given_back
+        return bool(given_back)
 
     def update(self, gang: Gang) -> None:
         """A gang changed: what it takes of its queue may be another."""
@@ -99,13 +101,24 @@ class Session:
             seats, refusal = self._try(gang, spec, unit, layout)
             if refusal is not None:
                 self._blocked[gang.key] = gang
-                self.fairness.keep(gang, unit, layout)
+                self._ledger.freed |= self.fairness.keep(gang, unit, layout)
                 return Outcome(refusal=refusal)
             placed += self._commit(seats)
             self.queues.update(gang)
-            self.fairness.note_commit(gang, self._blocked.values())
+            for other in self.fairness.note_commit(gang, self._blocked.values()):
+                self._keep(other)
         more, refusal = self._place_others(gang, spec, layout)
         return Outcome((*placed, *more), refusal)
+
+    def _keep(self, gang: Gang) -> None:
+        """Keep nodes for a gang at once: it may not be tried again before others are."""
+        spec = gang.spec
+        if spec is None:
+            return
+        layout = self.ground.layout(spec.terrain)
+        builder = Builder(gang, spec, layout, lambda pod: EVERYWHERE)
+        if builder.needed and builder.find_refusal() is None:
+            self._ledger.freed |= self.fairness.keep(gang, builder.build(), layout)
 
     def _place_others(
         self, gang: Gang, spec: GangSpec, layout: Layout
@@ -182,7 +195,7 @@ class Session:
         if not any(fit.fits for fit in fits):
             return describe_fits(fits)
         if kept is not None:
-            return f"nodes are kept for {kept.key.name}, which was passed over too often"
+            return kept.describe()
         ledger = self._ledger
         for pod in pods:
             if pod.ports or not pod.terms.is_empty or ledger.holders.forbidden(pod):
