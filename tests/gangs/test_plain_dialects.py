@@ -28,7 +28,7 @@ def test_coscheduling_names_each_clause_that_it_cannot_be_told():
     told = [loss.partition(" cannot be told to coscheduling")[0] for loss in losses]
     assert told == [
         "hard topology up to tier 1",
-        "2 subgroups subgroup of 2 and hard topology up to tier 0",
+        "2 subgroups of 2 and hard topology up to tier 0",
         "queue q",
     ]
 
@@ -74,7 +74,7 @@ def test_koordinators_layers_are_numbered_from_nodes_upwards():
     tiers = KOORDINATOR.read_tiers((declared,))
     found = [(tier.number, tier.name, tier.label) for tier in tiers.all]
     assert found == [
-        (0, NODE_LAYER, ""),
+        (0, NODE_LAYER, "kubernetes.io/hostname"),
         (1, "BlockLayer", "net/block"),
         (2, "SpineLayer", "net/spine"),
     ]

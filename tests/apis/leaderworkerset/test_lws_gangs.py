@@ -91,3 +91,15 @@ def test_a_leader_of_its_own_is_counted_once():
         workerTemplate=requesting(asks(cpu="1")),
     )
     assert group_requests(workload) == {"cpu": "12"}
+
+
+@pytest.mark.parametrize(
+    ("leader", "worker", "expected"),
+    [("high", "high", "high"), ("high", "low", None), ("high", "", None), ("", "", None)],
+)
+def test_a_priority_class_that_all_share_is_that_of_the_gang(leader, worker, expected):
+    workload = lws(
+        leaderTemplate=requesting(asks(cpu="1"), priorityClassName=leader),
+        workerTemplate=requesting(asks(cpu="1"), priorityClassName=worker),
+    )
+    assert pod_group(workload)["spec"].get("priorityClassName") == expected

@@ -8,7 +8,7 @@ upwards, and no numbers: nodes are tier 0 here, and each layer above is one more
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from kohort.apis.gangs.definitions.koordinator import NETWORK_TOPOLOGY, POD_GROUP
 from kohort.apis.gangs.dialect import Dialect
@@ -24,6 +24,7 @@ from kohort.apis.gangs.dialects.sentences import (
 )
 from kohort.apis.gangs.intent import Intent, Membership, Tier, Tiers
 from kohort.cluster.objects import Object, name_of
+from kohort.cluster.places import HOST
 from kohort.model.placement import Pack, Strength
 
 PREFIX = "gang.scheduling.koordinator.sh/"
@@ -92,21 +93,24 @@ def _lose(intent: Intent, tiers: Tiers) -> Iterator[str]:
     yield from lose_long_name(intent, _NAME)
 
 
-def _read_tiers(topologies: tuple[Object, ...]) -> Tiers:
-    ordered = sorted(topologies, key=lambda found: (name_of(found) != _IN_USE, name_of(found)))
-    declared = (ordered[0].get("spec") or {}).get("networkTopologySpec") if ordered else None
-    layers = {entry.get("topologyLayer"): entry for entry in declared or ()}
-    return Tiers(tuple(_climb(layers)), are_known=True)
+def read_layers(topologies: Iterable[Object]) -> Tiers:
+    """The layers of the topology in use, from nodes upwards.
 
-
-def _climb(layers: dict[str | None, Object]) -> Iterator[Tier]:
-    """The layers from nodes upwards; a layer that is its own parent ends the way."""
-    name, left = NODE_LAYER, dict(layers)
-    number = 0
+    A layer that is its own parent ends the way. The layer of nodes needs no label.
+    """
+    chosen = min(
+        topologies, key=lambda found: (name_of(found) != _IN_USE, name_of(found)), default={}
+    )
+    declared: list[Object] = (chosen.get("spec") or {}).get("networkTopologySpec") or []
+    left = {entry.get("topologyLayer"): entry for entry in declared}
+    found: list[Tier] = []
+    name = NODE_LAYER
     while name in left:
         layer = left.pop(name)
-        yield Tier(number, name, next(iter(layer.get("labelKey") or ()), ""))
-        name, number = layer.get("parentTopologyLayer") or "", number + 1
+        usual = HOST if name == NODE_LAYER else ""
+        found.append(Tier(len(found), name, next(iter(layer.get("labelKey") or ()), usual)))
+        name = layer.get("parentTopologyLayer") or ""
+    return Tiers(tuple(found), are_known=True)
 
 
 KOORDINATOR = Dialect(
@@ -119,5 +123,5 @@ KOORDINATOR = Dialect(
     remedy="install Koordinator, or run the operator without gang scheduling",
     render=_render,
     find_losses=_find_losses,
-    read_tiers=_read_tiers,
+    read_tiers=read_layers,
 )

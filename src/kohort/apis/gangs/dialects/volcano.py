@@ -13,8 +13,9 @@ PodGroups have no status of their own to write apart: what is patched is the spe
 from collections.abc import Iterable, Iterator, Mapping
 
 from kohort.apis.gangs.dialect import Dialect, Survey
+from kohort.apis.gangs.dialects.objects import mark_pod, write_group
 from kohort.apis.gangs.intent import Intent, Membership, Part, Tier, Tiers
-from kohort.cluster.objects import Kind, Object, annotations_of
+from kohort.cluster.objects import Kind, Object
 from kohort.model.placement import Pack, Strength
 from kohort.placement.forest import build_forest
 from kohort.placement.hypernodes import read_hypernode
@@ -27,27 +28,13 @@ _COPIED = "volcano.sh/"
 
 
 def _mark(pod: Object, membership: Membership, tiers: Tiers) -> Object:
-    annotations = {**annotations_of(pod), GROUP_NAME: membership.gang}
-    return {**pod, "metadata": {**(pod.get("metadata") or {}), "annotations": annotations}}
+    return mark_pod(pod, annotations={GROUP_NAME: membership.gang})
 
 
 def _render(intent: Intent, tiers: Tiers) -> tuple[Object, ...]:
-    given = intent.annotations
-    metadata = {
-        "name": intent.name,
-        "namespace": intent.namespace,
-        "labels": dict(intent.labels),
-        "annotations": {k: v for k, v in given.items() if k.startswith(_COPIED)},
-        "ownerReferences": [intent.owner],
-    }
-    return (
-        {
-            "apiVersion": POD_GROUP.api_version,
-            "kind": POD_GROUP.name,
-            "metadata": metadata,
-            "spec": {"minMember": intent.gang.minimum, **_write_clauses(intent)},
-        },
-    )
+    copied = {k: v for k, v in intent.annotations.items() if k.startswith(_COPIED)}
+    spec = {"minMember": intent.gang.minimum, **_write_clauses(intent)}
+    return (write_group(POD_GROUP, intent, spec, copied),)
 
 
 def _write_clauses(intent: Intent) -> Object:

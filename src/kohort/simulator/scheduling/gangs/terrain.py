@@ -6,17 +6,14 @@ gang names, those of a KAI Topology, or those of Koordinator's layers. A forest 
 when a gang first needs it, and again when nodes or declarations changed.
 """
 
+from kohort.apis.gangs.dialects.koordinator import read_layers
 from kohort.cluster.objects import Kind, Object, name_of
-from kohort.cluster.places import HOST
 from kohort.placement.forest import Forest, build_forest, build_label_forest
 from kohort.placement.hypernodes import HyperNode, read_hypernode
 from kohort.placement.layout import Layout
 from kohort.placement.nodes import NodeIndex
 from kohort.simulator.scheduling.gangs.membership import KAI, KOORDINATOR
 from kohort.simulator.scheduling.gangs.requests import HYPERNODES, Terrain
-
-# The topology that Koordinator looks at, and its layer of nodes, which needs no label.
-_IN_USE, _NODES = "default", "NodeTopologyLayer"
 
 
 class Ground:
@@ -26,7 +23,7 @@ class Ground:
         self._index = index
         self._hypernodes: dict[str, HyperNode] = {}
         self._levels: dict[str, list[str]] = {}
-        self._layers: dict[str, list[Object]] = {}
+        self._layers: dict[str, Object] = {}
         self._layouts: dict[Terrain, Layout] = {}
 
     def put(self, kind: Kind, obj: Object) -> None:
@@ -42,7 +39,7 @@ class Ground:
                 level["nodeLabel"] for level in spec.get("levels") or () if level.get("nodeLabel")
             ]
         else:
-            self._layers[name_of(obj)] = spec.get("networkTopologySpec") or []
+            self._layers[name_of(obj)] = obj
         self._layouts.clear()
 
     def drop(self, kind: Kind, name: str) -> None:
@@ -69,21 +66,7 @@ class Ground:
         if terrain[0] == KAI:
             return build_label_forest(self._levels.get(terrain[1], []), labels)
         if terrain[0] == KOORDINATOR:
-            layers = self._climb()
-            titles = {label: layer for layer, label in layers}
-            keys = [label for _, label in reversed(layers)]
-            return build_label_forest(keys, labels, titles)
+            layers = [tier for tier in read_layers(self._layers.values()).all if tier.label]
+            titles = {tier.label: tier.name for tier in layers}
+            return build_label_forest([tier.label for tier in reversed(layers)], labels, titles)
         return build_label_forest([key for key in terrain[1:] if key], labels)
-
-    def _climb(self) -> list[tuple[str, str]]:
-        """Koordinator's layers and their labels, from nodes upwards."""
-        chosen = min(self._layers, key=lambda name: (name != _IN_USE, name), default="")
-        left = {layer.get("topologyLayer", ""): layer for layer in self._layers.get(chosen, ())}
-        found, name = [], _NODES
-        while name in left:
-            layer = left.pop(name)
-            label = next(iter(layer.get("labelKey") or ()), HOST if name == _NODES else "")
-            if label:
-                found.append((name, label))
-            name = layer.get("parentTopologyLayer") or ""
-        return found
