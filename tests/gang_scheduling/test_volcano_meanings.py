@@ -54,6 +54,9 @@ def tier_of(made: GangWorld, name: str) -> int | None:
         (4, {"mode": "hard", "highestTierName": "spine"}, 2),
         (8, {"mode": "hard", "highestTierName": "spine"}, None),
         (4, {**SOFT, "highestTierAllowed": 1}, 2),  # the tier of soft is ignored
+        (8, {**SOFT, "highestTierName": "spine"}, 3),  # and so is its name
+        (8, {}, 3),  # no mode is hard, and no tier is not enforced
+        (4, {"highestTierAllowed": 1}, None),  # no mode is hard
     ],
 )
 def test_each_request_has_its_effect(size: int, topology: dict, tier: int | None):
@@ -122,6 +125,21 @@ def test_a_soft_subgroup_prefers_near_domains_but_never_leaves_the_group():
     made = three_tiers()
     put_parts(made, [3], networkTopology=hard(2), subGroupPolicy=subgroups(SOFT, 3, 1))
     assert racks_of(made, 0) in ({0, 1}, {2, 3})
+
+
+def test_soft_subgroups_take_a_rack_each_where_they_fit_into_one():
+    made = three_tiers()
+    put_parts(made, [2, 2], networkTopology=hard(2), subGroupPolicy=subgroups(SOFT))
+    assert len(racks_of(made, 0)) == len(racks_of(made, 1)) == 1
+
+
+def test_a_soft_subgroup_that_needs_more_than_the_group_may_have_waits():
+    made = three_tiers()
+    put_parts(made, [5], networkTopology=hard(2), subGroupPolicy=subgroups(SOFT, 5, 1))
+    assert made.placed() == {}
+    alone = three_tiers()
+    put_parts(alone, [5], subGroupPolicy=subgroups(SOFT, 5, 1))
+    assert len(alone.placed()) == 5
 
 
 def test_a_group_waits_when_one_of_its_subgroups_finds_no_domain():
