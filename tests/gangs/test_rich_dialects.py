@@ -70,7 +70,7 @@ def test_a_native_group_of_two_priorities_would_not_start_and_says_so():
 def test_native_groups_have_no_subgroups_and_no_queues():
     losses = losses_of(V1BETA1, parts=PARTS, queue="q")
     assert [loss.partition(" cannot")[0] for loss in losses] == [
-        "2 subgroups subgroup of 2",
+        "2 subgroups of 2",
         "queue q",
     ]
 

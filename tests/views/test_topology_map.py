@@ -66,4 +66,4 @@ def test_many_pods_are_cut_short_unless_all_are_asked_for():
 def test_domains_that_form_no_forest_are_told():
     twice = [*make_hypernodes(), make_hypernode("rack-2", 1, "rack", "gpu-00")]
     first = write_map(draw(hypernodes=twice))[0]
-    assert first.startswith("the domains form no forest: HyperNode gpu-00 belongs to both")
+    assert first.startswith("the topology has a mistake: HyperNode gpu-00 belongs to both")

@@ -20,7 +20,7 @@ def describe_pack(pack: Pack) -> str:
 def describe_part(part: Part) -> str:
     """Subgroups, as a clause."""
     inside = f" and {describe_pack(part.pack)}" if part.pack else ""
-    return f"{part.count} subgroups {part.name} of {part.size}{inside}"
+    return f"{part.count} subgroups of {part.size}{inside}"
 
 
 def describe_tiers(tiers: Tiers) -> str:
