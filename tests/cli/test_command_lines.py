@@ -5,6 +5,7 @@ import json
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
@@ -113,6 +114,8 @@ def test_what_is_suggested_exists_where_the_reader_stands(tmp_path, monkeypatch)
     (tmp_path / "examples").mkdir()
     (tmp_path / "examples" / "lws.yaml").touch()
     assert "kubectl apply -f examples/lws.yaml " in _suggest(ready)
+    (tmp_path / "examples" / "lws-gang.yaml").touch()
+    assert "examples/lws-gang.yaml " in _suggest(replace(ready, gang="volcano"))
 
 
 def test_ending_a_cluster_that_does_not_run_is_no_error(tell):

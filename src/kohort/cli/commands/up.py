@@ -27,6 +27,7 @@ _EXAMPLES = (
     "--data-dir ./cluster",
 )
 _EXAMPLE = Path("examples", "lws.yaml")
+_GANG_EXAMPLE = Path("examples", "lws-gang.yaml")
 
 
 def _make_parser(prog: str) -> Parser:
@@ -165,8 +166,9 @@ def _print(ready: Ready, arguments: argparse.Namespace) -> None:
 
 def _suggest(ready: Ready) -> str:
     """What to type next, which must work where the reader stands."""
-    if ready.operator and _EXAMPLE.exists():
-        return f"kubectl apply -f {_EXAMPLE}   then   kubectl get lws"
+    example = _GANG_EXAMPLE if ready.gang else _EXAMPLE
+    if ready.operator and example.exists():
+        return f"kubectl apply -f {example}   then   kubectl get lws"
     return "kubectl get nodes   or   kubectl create deployment web --image=web --replicas=3"
 
 
