@@ -7,18 +7,26 @@ REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 
 
 def accepts(pod: Raw, node: Raw) -> bool:
-    """Selector, required affinity, taints and cordon; room is another matter."""
+    """Whether it is wanted and open; room is another matter."""
+    return is_wanted(pod, node) and is_open(pod, node)
+
+
+def is_wanted(pod: Raw, node: Raw) -> bool:
+    """Selector and required affinity."""
     spec, labels = pod["spec"], node["metadata"]["labels"]
     if any(labels.get(key) != value for key, value in spec.get("nodeSelector", {}).items()):
         return False
     required = spec.get("affinity", {}).get("nodeAffinity", {}).get(REQUIRED)
-    if required and not any(is_met(term, node) for term in required["nodeSelectorTerms"]):
-        return False
+    return not required or any(is_met(term, node) for term in required["nodeSelectorTerms"])
+
+
+def is_open(pod: Raw, node: Raw) -> bool:
+    """Taints and cordon."""
     taints = list(node["spec"].get("taints", []))
     if node["spec"].get("unschedulable"):
         taints.append({"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"})
     kept_off = [taint for taint in taints if taint["effect"] in ("NoSchedule", "NoExecute")]
-    return all(is_tolerated(taint, spec.get("tolerations", [])) for taint in kept_off)
+    return all(is_tolerated(taint, pod["spec"].get("tolerations", [])) for taint in kept_off)
 
 
 def is_met(term: Raw, node: Raw) -> bool:

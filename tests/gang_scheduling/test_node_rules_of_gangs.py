@@ -6,7 +6,7 @@ from gang_builders import GPU, node, pod
 from gang_world import GangWorld
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from node_oracle import REQUIRED, accepts
+from node_oracle import REQUIRED, accepts, is_open, is_wanted
 
 from kohort.placement.reading import read_index, read_rule
 from kohort.simulator.kinds import NODE, POD
@@ -167,9 +167,13 @@ def test_the_nodes_that_a_pod_accepts_are_those_that_its_words_name(states, wish
         for at, (labels, marked, is_cordoned) in enumerate(states)
     ]
     member, index = pod("p", **wish), read_index(nodes, [])
-    allowed = read_rule(member).allowed(index)
-    accepted = [bool(allowed >> index.slots[f"n{at}"] & 1) for at in range(len(nodes))]
-    assert accepted == [accepts(member, raw) for raw in nodes]
+    rule = read_rule(member)
+    for raw in nodes:
+        bit = 1 << index.slots[name_of(raw)]
+        assert bool(rule.affine(index) & bit) == is_wanted(member, raw)
+        opened = rule.untainted(index) & rule.uncordoned(index)
+        assert bool(opened & bit) == is_open(member, raw)
+        assert bool(rule.allowed(index) & bit) == accepts(member, raw)
 
 
 @settings(max_examples=120)
