@@ -3,11 +3,16 @@
 import re
 from pathlib import Path
 
+import pytest
+
 import kohort.rehearsal
+from kohort.apis.api import DEFAULTS
 from kohort.apis.leaderworkerset.api import LEADER_WORKER_SET
 from kohort.rehearsal.acts import ACTIONS
+from kohort.rehearsal.checkers.gangs.words import BY_KIND
 from kohort.rehearsal.faults import CATALOGUE, draw_play, gangs
 from kohort.rehearsal.faults.catalogue import OWNED_KINDS
+from kohort.rehearsal.gangs.telling import DIALECTS, tell_settings
 from kohort.rehearsal.plane import BY_REQUEST
 
 SOURCES = Path(kohort.rehearsal.__file__).parent
@@ -65,6 +70,16 @@ def test_every_kind_that_is_written_is_watched():
     written = {grant.kind for grant in LEADER_WORKER_SET.writes}
     assert written <= watched
     assert {kind.name for kind in written} - {"PersistentVolumeClaim"} < set(OWNED_KINDS)
+
+
+@pytest.mark.parametrize("name", DIALECTS)
+def test_every_gang_that_is_written_is_watched(name: str):
+    """Upstream does not watch them, and loses some (lws#1054)."""
+    settings = tell_settings(DEFAULTS, name)
+    watched = {watched.kind for watched in LEADER_WORKER_SET.watched_with(settings)}
+    written = {grant.kind for grant in LEADER_WORKER_SET.writes_with(settings)}
+    assert settings.gang_kinds <= written <= watched
+    assert settings.gang_kinds <= set(BY_KIND), "no checker looks at them"
 
 
 def test_three_hundred_seeds_draw_every_fault():
