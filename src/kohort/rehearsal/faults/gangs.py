@@ -14,6 +14,7 @@ from kohort.rehearsal.gangs.furniture import NODE_GPUS
 from kohort.rehearsal.play import LEADER_FIRST, Fault, Play
 
 GANGS_PERCENT = 25
+RESIZED_MAX = 2  # what the size of groups is changed to
 KINDS = ("PodGroup", "HyperNode")
 LISTS = ("volcano", "volcano", "volcano", "volcano,coscheduling", "coscheduling", "kubernetes")
 TOPOLOGIES = ("", "", "hard 0", "hard 1", "hard 1", "hard 2", "soft", "soft 1")
@@ -66,7 +67,8 @@ def add_gangs(play: Play) -> Play:
     size = choices.pick((play.size, 2, 2, 4))
     topology = choices.pick(TOPOLOGIES)
     faults = _draw_faults(choices, play.faults)
-    gpus = choices.pick((0, NODE_GPUS // size, NODE_GPUS // size))
+    # A group may be made larger later.
+    gpus = choices.pick((0, 1, 1)) * (NODE_GPUS // max(size, RESIZED_MAX))
     # Nobody keeps room for workers that come after their leader: it must be everywhere.
     limits = {topology, *(fault.value for fault in faults if fault.name == "retopology")}
     if play.startup == LEADER_FIRST and any(limit.startswith("hard") for limit in limits):
