@@ -1,6 +1,7 @@
 """Properties of the source itself. Rules a reviewer should not have to repeat."""
 
 import ast
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -57,6 +58,12 @@ class TestSource:
 def test_tests_are_short_and_files_are_readable(path: Path):
     assert not long_functions(path, TEST_LINES_MAX)
     assert len(path.read_text().splitlines()) <= FILE_LINES_MAX
+
+
+def test_no_two_files_of_tests_have_one_name():
+    # Tests lie in folders that are no packages, so a name is a module.
+    names = Counter(path.name for path in TESTS if path.name.startswith("test_"))
+    assert [name for name, count in names.items() if count > 1] == []
 
 
 def test_no_folder_holds_more_than_a_reader_can_keep_in_mind():
