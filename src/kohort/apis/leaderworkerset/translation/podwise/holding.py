@@ -65,10 +65,11 @@ class Claims:
         for pod in pods:
             metadata = pod.metadata
             is_surplus = metadata.uid in surplus or metadata.controller in surplus
-            if metadata.is_leaving:
+            if metadata.is_leaving and not is_surplus:
                 continue
+            # One that is on its way out already may turn out to be one too many.
             yield from self.find_changes(pod, is_surplus)
-            if pod.status.phase in ("", "Pending"):
+            if not metadata.is_leaving and pod.status.phase in ("", "Pending"):
                 yield from self.make(metadata.name, metadata.labels)
 
     def _held_by(self, pod: str) -> Iterator[Whole]:
