@@ -18,6 +18,8 @@ from kohort.apis.carriers.statefulsets import read_groups
 from kohort.apis.facts import Meta, SetFacts, Whole
 from kohort.apis.leaderworkerset import labels, spec
 from kohort.apis.leaderworkerset.names import find_ordinal
+from kohort.apis.leaderworkerset.rendering.differences import find_differences
+from kohort.apis.leaderworkerset.rendering.templates import leader_template
 from kohort.apis.leaderworkerset.revision import revision_data, revision_key, same_revision
 from kohort.apis.leaderworkerset.translation.incarnations import judge_groups, own_pods
 from kohort.apis.leaderworkerset.translation.losses import read_placement
@@ -61,8 +63,7 @@ def read(family: Family) -> Reading:
     lws = family.root
     leader_set = _find_leader_set(family)
     revisions = own_revisions(family)
-    held = None if leader_set is None else leader_set.metadata.labels.get(labels.REVISION, "")
-    revision, key = choose_revision(lws, held, revisions)
+    revision, key = choose_revision(lws, _find_held(lws, leader_set, revisions), revisions)
     sets = {s.metadata.name: s for s in family.all(STATEFUL_SET)}
     pods = own_pods(family.all(POD), leader_set)
     groups = read_groups(READER, pods, sets, family.lost, family.recall)
@@ -173,6 +174,25 @@ def own_revisions(family: Family) -> tuple[Whole, ...]:
 def number_of(revision: Whole) -> int:
     """The number of a revision."""
     return int(revision.decode().get("revision", 0))
+
+
+def _find_held(
+    lws: Object, leader_set: SetFacts | None, revisions: tuple[Whole, ...]
+) -> str | None:
+    """
+    The key that was aimed at, if what it stands for is known.
+
+    Where its revision is gone, the leader set tells whether the object still asks for
+    the same. Else the old name would be given to what is new, and nothing would roll.
+    """
+    if leader_set is None:
+        return None
+    held = leader_set.metadata.labels.get(labels.REVISION, "")
+    if _newest(revisions, held) is not None:
+        return held
+    wanted = leader_template(lws, held)["spec"]
+    found = Whole(leader_set.raw).decode()["spec"]["template"]["spec"]
+    return None if find_differences(wanted, found) else held
 
 
 def choose_revision(
