@@ -37,8 +37,16 @@ HARMLESS = {
     "clock-jump",
     "partitioned",
 }
-# These do more than once what costs an object.
-_COSTS = {"bad-roll": 2, "recreate": 2, "crash-loop": 2, "node-loss": 2, "upgrade": 0}
+# These do more than once what costs an object; a pod that vanished is made again by its set,
+# and once more with its group.
+_COSTS = {
+    "bad-roll": 2,
+    "recreate": 2,
+    "crash-loop": 2,
+    "node-loss": 2,
+    "vanish": 2,
+    "upgrade": 0,
+}
 
 
 def rehearse_thriftily(play: Play) -> Outcome:
