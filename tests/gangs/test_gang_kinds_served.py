@@ -20,17 +20,10 @@ from kohort.model.placement import Pack, Strength
 from kohort.simulator.api.api import Api
 from kohort.simulator.api.registry import Registry
 from kohort.simulator.inprocess import InProcessCluster
+from kohort.simulator.kinds import DEFINITION, NAMESPACE
 from kohort.simulator.resources.builtin import builtin_resources
 from kohort.simulator.store.store import Store
 
-DEFINITION = Kind(
-    "apiextensions.k8s.io",
-    "v1",
-    "CustomResourceDefinition",
-    "customresourcedefinitions",
-    namespaced=False,
-)
-NAMESPACE = Kind("", "v1", "Namespace", "namespaces", namespaced=False)
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "gangs.md"
 

@@ -9,21 +9,14 @@ import pytest
 
 from kohort.apis.leaderworkerset.api import LEADER_WORKER_SET
 from kohort.cluster.errors import Invalid
-from kohort.cluster.objects import Kind, Object
+from kohort.cluster.objects import Object
 from kohort.simulator.api.api import Api
 from kohort.simulator.api.registry import Registry
 from kohort.simulator.inprocess import InProcessCluster
+from kohort.simulator.kinds import DEFINITION, NAMESPACE
 from kohort.simulator.resources.builtin import builtin_resources
 from kohort.simulator.store.store import Store
 
-DEFINITION = Kind(
-    "apiextensions.k8s.io",
-    "v1",
-    "CustomResourceDefinition",
-    "customresourcedefinitions",
-    namespaced=False,
-)
-NAMESPACE = Kind("", "v1", "Namespace", "namespaces", namespaced=False)
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 CONTAINERS = [{"name": "c", "image": "engine:1", "ports": [{"containerPort": 80}]}]
 
