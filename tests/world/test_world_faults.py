@@ -149,3 +149,46 @@ async def test_a_world_that_ends_leaves_nobody_waiting():
     running.cancel()
     await asyncio.gather(running, return_exceptions=True)
     assert asyncio.all_tasks() == before
+
+
+class Stumbling(Errand):
+    """A part that cannot bear the sight of one namespace."""
+
+    def observe(
+        self, kind: Kind, old: Entry | None, new: Entry | None, view: View
+    ) -> Iterable[str]:
+        if new is not None and new.name == "lab":
+            raise ZeroDivisionError
+        return super().observe(kind, old, new, view)
+
+
+async def test_a_part_that_stumbles_over_an_object_sees_the_next_one():
+    part = Stumbling()
+    world = await make_world(part)
+    told: list[str] = []
+    world.on_fault = lambda name, key, error: told.append(name)
+    api = world.api
+    await api.create(api.target(NAMESPACE), {"metadata": {"name": "next"}}, WriteOptions())
+    await world.settle()
+    assert (told, part.steps) == (["errand"], 1)
+
+
+async def test_a_part_that_cannot_bear_a_refusal_is_told_to_the_log():
+    class Sulking(Errand):
+        def refused(self, key: str, action: Action, error: ClusterError) -> None:
+            raise ZeroDivisionError
+
+    part = Sulking(Merge(GONE, "", "a", {}))
+    world = await make_world(part)
+    told: list[str] = []
+    world.on_fault = lambda name, key, error: told.append(name)
+    await world.advance(1.0)
+    assert (told, part.steps) == (["errand"], 2)
+
+
+async def test_a_key_that_has_failed_for_days_is_still_looked_at():
+    world = await make_world(Errand())
+    seat = world.seats[0]
+    seat._failures["lab"] = 2_000
+    seat.finished("lab", Step(), refused=True, elapsed=0.0)
+    assert seat.next_due() == 30.0

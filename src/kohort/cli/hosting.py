@@ -25,6 +25,7 @@ from kohort.simulator.hosting.memory import settle_memory
 
 if TYPE_CHECKING:
     from kohort.apis.api import Settings
+    from kohort.controller.operator import Operator
     from kohort.simulator.embedded import Embedded
     from kohort.simulator.hosting.identity import Identity
 
@@ -165,9 +166,13 @@ class _Hosting:
         """What else goes on in this process while the cluster runs."""
         if not self._wish.has_operator:
             return []
-        from kohort.cli.processes.operating import make_operator
+        from kohort.cli.processes.operating import keep_running, make_operator
 
-        return [(await make_operator(embedded, self._settings())).run()]
+        async def make() -> "Operator":
+            return await make_operator(embedded, self._settings())
+
+        # The first one is made before anybody is told that the cluster is ready.
+        return [keep_running(await make(), make)]
 
     async def _show_sample(self, embedded: "Embedded") -> None:
         from kohort.cli.processes.sampling import show_sample

@@ -70,7 +70,7 @@ class Facts(msgspec.Struct, gc=False, rename="camel"):
     """
 
     metadata: MetaFacts
-    spec: SpecFacts | None = None
+    spec: SpecFacts | None = None  # of a pod or a node; other kinds have none here
     status: StatusFacts | None = None
 
     @property
@@ -90,12 +90,25 @@ class Facts(msgspec.Struct, gc=False, rename="camel"):
         return any(c.type == "Ready" and c.status == "True" for c in conditions)
 
 
+class _Head(msgspec.Struct, gc=False):
+    """The part that objects of every kind have in common."""
+
+    metadata: MetaFacts
+
+
+# Objects are stored with their kind first. Only these two have a spec and a status that
+# others look at; whoever defines a kind may give these names to anything.
+_WITH_STATUS = (b'{"kind":"Pod","apiVersion":"v1",', b'{"kind":"Node","apiVersion":"v1",')
 _decoder = msgspec.json.Decoder(Facts)
+_head_decoder = msgspec.json.Decoder(_Head)
 
 
 def _decode_facts(raw: bytes) -> Facts:
     """The facts of an object; texts that thousands of objects share are kept once."""
-    facts = _decoder.decode(raw)
+    if raw.startswith(_WITH_STATUS):
+        facts = _decoder.decode(raw)
+    else:
+        facts = Facts(_head_decoder.decode(raw).metadata)
     for owner in facts.metadata.owner_references:
         owner.api_version, owner.kind = intern(owner.api_version), intern(owner.kind)
         owner.name, owner.uid = intern(owner.name), intern(owner.uid)

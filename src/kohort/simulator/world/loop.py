@@ -19,7 +19,7 @@ from kohort.cluster.errors import ClusterError
 from kohort.cluster.objects import Kind
 from kohort.simulator.api.api import Api
 from kohort.simulator.clock import Clock, VirtualClock, WallClock
-from kohort.simulator.steps import Emit, Moment, Part, Step
+from kohort.simulator.steps import Action, Emit, Moment, Part, Step
 from kohort.simulator.world.executing import execute, options_of, suspends
 from kohort.simulator.world.recording import Recorder
 from kohort.simulator.world.seats import Seat
@@ -84,8 +84,16 @@ class World:
         return worked
 
     async def _deliver(self, seat: Seat) -> None:
-        while seat.deliver(EVENTS_PER_SLICE_MAX):
+        while self._deliver_some(seat):
             await self._breathe()
+
+    def _deliver_some(self, seat: Seat) -> bool:
+        """Let a part see what happened; what it stumbles over is lost to it, and to nobody else."""
+        try:
+            return seat.deliver(EVENTS_PER_SLICE_MAX)
+        except Exception as error:
+            self.on_fault(seat.part.name, "what happened", error)
+            return True
 
     async def _breathe(self) -> None:
         """Let others use the event loop if this slice is over."""
@@ -131,7 +139,7 @@ class World:
                     await execute(self.api, action, options)
             except ClusterError as error:
                 refused = True
-                part.refused(key, action, error)
+                self._tell_refused(part, key, action, error)
                 break
             except Exception as error:
                 refused = True
@@ -139,6 +147,12 @@ class World:
                 break
             await self._breathe()
         seat.finished(key, step, refused=refused, elapsed=self.clock.elapsed())
+
+    def _tell_refused(self, part: Part, key: str, action: Action, error: ClusterError) -> None:
+        try:
+            part.refused(key, action, error)
+        except Exception as fault:
+            self.on_fault(part.name, key, fault)
 
     async def run(self) -> None:
         """Work as events come and timers ring, until cancelled."""

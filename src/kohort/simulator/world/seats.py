@@ -146,7 +146,9 @@ class Seat:
         if refused:
             failures = self._failures.get(key, 0)
             self._failures[key] = failures + 1
-            self.later(key, elapsed + min(BACKOFF_SECONDS_MIN * 2**failures, BACKOFF_SECONDS_MAX))
+            # After a thousand doublings it would be no number any more.
+            wait = BACKOFF_SECONDS_MIN * 2 ** min(failures, 16)
+            self.later(key, elapsed + min(wait, BACKOFF_SECONDS_MAX))
             return
         self._failures.pop(key, None)
         if step.after is not None:

@@ -1,0 +1,31 @@
+"""An operator that fails is started again; the cluster that it works in goes on."""
+
+import asyncio
+
+from kohort.cli.processes.operating import keep_running
+
+
+class Failing:
+    """Fails as often as it is told to, then works until it is told to end."""
+
+    def __init__(self, failures: int) -> None:
+        self.failures = failures
+        self.runs = 0
+
+    async def run(self) -> None:
+        self.runs += 1
+        if self.runs <= self.failures:
+            raise ExceptionGroup("unhandled errors", [KeyError("spec")])
+
+    async def again(self) -> "Failing":
+        return self
+
+
+async def test_an_operator_that_fails_is_started_again(caplog):
+    operator = Failing(failures=2)
+    async with asyncio.timeout(5):
+        await keep_running(operator, operator.again, again_seconds=0.0)
+    assert operator.runs == 3
+    assert [record.message for record in caplog.records] == [
+        "the operator failed; it is started again"
+    ] * 2
