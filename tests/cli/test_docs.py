@@ -2,11 +2,13 @@
 
 import re
 import shlex
+import tomllib
 from pathlib import Path
 
 import pytest
 
 from kohort.cli.main import COMMANDS
+from kohort.cli.processes.sampling import describe_sample
 from kohort.cli.table import Command
 
 ROOT = Path(__file__).parents[2]
@@ -51,3 +53,20 @@ def test_make_targets_in_a_page_exist(page):
     makefile = (ROOT / "Makefile").read_text()
     named = {first or second for first, second in TARGET.findall(page.read_text())}
     assert not [name for name in named if not re.search(rf"^{name}:", makefile, re.MULTILINE)]
+
+
+def test_the_first_page_shows_the_sample_that_make_up_makes():
+    page = (ROOT / "docs" / "getting-started.md").read_text()
+    ready = {"metadata": {}, "spec": {"replicas": 2}, "status": {"readyReplicas": 2}}
+    ready["status"]["conditions"] = [{"type": "Available", "status": "True"}]
+    assert "--sample" in (ROOT / "Makefile").read_text()
+    assert f"  sample      {describe_sample(ready)}\n" in page
+
+
+def test_the_plugin_of_kubectl_is_documented():
+    scripts = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"]
+    assert "kubectl-kohort" in scripts
+    for page in ("docs/getting-started.md", "docs/reference/cli.md"):
+        text = (ROOT / page).read_text()
+        assert "kubectl-kohort" in text
+        assert "kubectl kohort get" in text

@@ -58,7 +58,14 @@ def test_a_node_fails_and_recovers(cluster, kube):
     kube("wait", "--for=condition=Ready=Unknown", "node/gpu-03", "--timeout=20s")
     assert cluster("sim", "node", "recover", "gpu-03").out == "gpu-03 has recovered\n"
     kube("wait", "--for=condition=Ready", "node/gpu-03", "--timeout=20s")
-    assert cluster("sim", "node", "fail", "nobody").err == 'error: nodes "nobody" not found\n'
+
+
+def test_a_wrong_name_among_nodes_changes_none_of_them(cluster, kube):
+    told = cluster("sim", "node", "fail", "gpu-01", "nope", "gpu-02")
+    assert (told.code, told.out) == (1, "")
+    assert told.err == "error: there is no node 'nope'; nothing was changed\n"
+    found = kube("get", "nodes", r"-o=jsonpath={.items[*].metadata.annotations}")
+    assert "failed" not in found
 
 
 def test_a_step_lets_delays_end_in_their_order(cluster, kube):

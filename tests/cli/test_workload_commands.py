@@ -213,14 +213,17 @@ def test_changes_are_told_as_lines_where_nobody_looks(kohort: Tell, cluster: Pat
     hand = Hand(cluster, "told")
     hand.create()
     words = [*KOHORT, "get", "lws/told", "-w", "--kubeconfig", str(cluster)]
-    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
+    pipe = subprocess.PIPE
+    with subprocess.Popen(words, stdout=pipe, stderr=pipe, text=True) as process:
         assert process.stdout is not None
+        assert process.stderr is not None
         lines = iter(process.stdout.readline, "")
         assert any("groups 2/2 ready   revision 1 (2/2)   ready" in line for line in lines)
         hand.edit({"op": "replace", "path": "/spec/replicas", "value": 3})
         assert any("groups 3/3 ready" in line for line in lines)
         process.send_signal(signal.SIGINT)
         assert process.wait(30) == 130
+        assert process.stderr.read() == ""
 
 
 @pytest.mark.parametrize(
@@ -255,3 +258,36 @@ def test_a_cluster_without_the_definition_says_how_to_get_it(tell: Tell, kohort_
     told = tell("get", "--kubeconfig", str(kohort_cluster.kubeconfig))
     assert told.code == 1
     assert "does not know LeaderWorkerSet: install the definitions with 'kohort crds" in told.err
+
+
+def write_kubeconfig(path: Path, server: str, token: str, cluster: Path | None = None) -> Path:
+    """A kubeconfig with one context, "dev"; the authority is that of a cluster."""
+    config = yaml.safe_load(cluster.read_text())["clusters"][0]["cluster"] if cluster else {}
+    body = {
+        "current-context": "dev",
+        "clusters": [{"name": "c", "cluster": {**config, "server": server}}],
+        "users": [{"name": "u", "user": {"token": token}}],
+        "contexts": [{"name": "dev", "context": {"cluster": "c", "user": "u"}}],
+    }
+    path.write_text(yaml.safe_dump(body))
+    return path
+
+
+def test_a_cluster_that_does_not_answer_is_named_by_its_context(
+    tell: Tell, tmp_path: Path, unused_port
+):
+    config = write_kubeconfig(tmp_path / "config", f"http://127.0.0.1:{unused_port}", "x")
+    for words in (("get",), ("why", "lws/x"), ("rollout", "undo", "lws/x")):
+        told = tell(*words, "--kubeconfig", str(config))
+        assert told.code == 1
+        assert f'context "dev": cannot reach http://127.0.0.1:{unused_port}' in told.err
+        assert "Choose another with --context" in told.err
+
+
+def test_a_token_that_is_not_accepted_is_named_by_its_context(tell: Tell, tmp_path, cluster: Path):
+    server = yaml.safe_load(cluster.read_text())["clusters"][0]["cluster"]["server"]
+    config = write_kubeconfig(tmp_path / "config", server, "wrong", cluster)
+    told = tell("get", "--kubeconfig", str(config))
+    assert told.code == 1
+    assert f'context "dev": {server} does not accept the credentials' in told.err
+    assert "log in again" in told.err

@@ -43,7 +43,9 @@ def test_soft_would_place_what_a_hard_limit_keeps_waiting():
 def test_what_fits_nowhere_is_said_so():
     told = ask(gang(5))
     assert told.nearest is None
-    assert describe(told)[-1].startswith("Nowhere is there room")
+    assert describe(told)[-1].endswith("start together, not even with mode soft.")
+    soft = ask(gang(5), Pack(Strength.SOFT))
+    assert describe(soft)[-1].endswith("start together.")
 
 
 def test_other_pods_take_room():

@@ -1,5 +1,6 @@
 """Rehearsals: fixed seeds with faults, one fresh seed, and the corpus; every promise is kept."""
 
+import re
 import subprocess
 import sys
 import time
@@ -10,7 +11,7 @@ import pytest
 from kohort.rehearsal.choices import Choices
 from kohort.rehearsal.faults import draw_play
 from kohort.rehearsal.running import rehearse, rehearse_seed
-from kohort.rehearsal.scenario import Scenario, load_scenario, write_scenario
+from kohort.rehearsal.scenario import Scenario, ScenarioError, load_scenario, write_scenario
 
 CORPUS = sorted((Path(__file__).parent / "corpus").glob("*.yaml"))
 SEEDS, ITEMS = 300, 12
@@ -76,3 +77,19 @@ def test_recorded_choices_are_taken_again():
     again = Choices(recorded=first.taken)
     assert [again.pick("abcdef") for _ in range(20)] == words
     assert again.pick("abcdef") == "a"
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("fautls: []", "a scenario has no key 'fautls'; did you mean 'faults'?"),
+        ("workload: {groups: 2}\nzzz: 1", "a scenario has no key 'zzz'; there are: about, faults"),
+        ("workload: [groups]", "'workload' is a mapping"),
+        ("workload: {gruops: 2}", "workload has no key 'gruops'; did you mean 'groups'?"),
+    ],
+)
+def test_a_file_with_a_key_that_is_not_known_is_refused(tmp_path, text: str, sentence: str):
+    path = tmp_path / "scenario.yaml"
+    path.write_text(text)
+    with pytest.raises(ScenarioError, match=re.escape(sentence)):
+        load_scenario(path)

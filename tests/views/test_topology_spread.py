@@ -115,3 +115,14 @@ def test_what_was_asked_for_is_said_in_words():
         "hard: within tier 5, which is the whole cluster here",
         "soft, as near as there is room",
     ]
+
+
+def test_a_pod_of_a_deleted_node_makes_no_group_wider():
+    nodes = {**NODES, "llama-0-2": "gone-09"}
+    spread = spread_of(nodes, pack=Pack(Strength.HARD, 1))
+    group = spread.groups[0]
+    assert (group.width.domain, group.is_too_wide) == ("gpu-00", False)
+    assert group.homeless == ("llama-0-2 (gone-09)",)
+    text = "\n".join(write_spread(spread, NOW))
+    assert "group 0   2 of 3 members within gpu-00" in text
+    assert "on a node that was deleted: llama-0-2 (gone-09)" in text

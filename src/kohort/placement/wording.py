@@ -46,7 +46,9 @@ def _describe_pack(told: Explanation) -> str:
 def _describe_outlook(told: Explanation) -> str:
     nearest = told.nearest
     if nearest is None:
-        return "Nowhere is there room for all that must start together, not even with mode soft"
+        start = "Nowhere is there room for all that must start together"
+        is_hard = told.pack is not None and told.pack.strength is Strength.HARD
+        return f"{start}, not even with mode soft" if is_hard else start
     where = f"{nearest.title}, {_name(nearest)}"
     if told.is_placeable:
         return f"There is room at {where}"

@@ -1,12 +1,13 @@
 """
 Scenario files: plays that people can read, keep and send.
 
-A file names the workload and lists what happens to it. ``expect`` says which
-promises the run breaks; a file of the corpus expects none, and names the report
-that it came from.
+A file names the workload and lists what happens to it; a file of the corpus names
+the report that it came from. A key that is not known is refused: a misspelt one
+would make a run that proves nothing.
 """
 
 from dataclasses import asdict, dataclass, fields
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ class Scenario:
     issues: tuple[str, ...] = ()  # where it was reported
 
 
+_KEYS = {"about", "issues", "workload", "faults"}
 _PLAY_FIELDS = {field.name for field in fields(Play)} - {"faults"}
 _FAULT_FIELDS = {field.name for field in fields(Fault)} - {"name"}
 
@@ -42,7 +44,10 @@ def load_scenario(path: Path) -> Scenario:
         raise ScenarioError(f"{path}: {error}") from error
     if not isinstance(document, dict) or not isinstance(document.get("faults", []), list):
         raise ScenarioError(f"{path}: a scenario is a mapping with 'workload' and 'faults'")
+    _refuse_unknown(path, "a scenario", document, _KEYS)
     workload = document.get("workload") or {}
+    if not isinstance(workload, dict):
+        raise ScenarioError(f"{path}: 'workload' is a mapping, not {workload!r}")
     _refuse_unknown(path, "workload", workload, _PLAY_FIELDS)
     faults = tuple(_read_fault(path, fault) for fault in document.get("faults") or [])
     issues = tuple(str(issue) for issue in document.get("issues") or ())
@@ -59,9 +64,11 @@ def _read_fault(path: Path, fault: Any) -> Fault:
 
 
 def _refuse_unknown(path: Path, place: str, values: dict[str, Any], known: set[str]) -> None:
-    unknown = sorted(set(values) - known)
+    unknown = sorted(str(key) for key in set(values) - known)
     if unknown:
-        raise ScenarioError(f"{path}: {place} has no field {unknown[0]!r}")
+        near = get_close_matches(unknown[0], sorted(known), 1)
+        hint = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(sorted(known))}"
+        raise ScenarioError(f"{path}: {place} has no key {unknown[0]!r}; {hint}")
 
 
 def write_scenario(scenario: Scenario) -> str:

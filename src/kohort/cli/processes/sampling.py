@@ -33,7 +33,7 @@ async def show_sample(cluster: InProcessCluster, say: Callable[[str], None]) -> 
         if change.type not in ("ADDED", "MODIFIED"):
             continue
         obj: Object = orjson.loads(change.raw)
-        line = _describe(obj)
+        line = describe_sample(obj)
         if line != told:
             told = line
             say(line)
@@ -41,7 +41,8 @@ async def show_sample(cluster: InProcessCluster, say: Callable[[str], None]) -> 
             return
 
 
-def _describe(obj: Object) -> str:
+def describe_sample(obj: Object) -> str:
+    """How many groups of the sample are ready."""
     ready = (obj.get("status") or {}).get("readyReplicas", 0)
     wanted = obj["spec"]["replicas"]
     end = "   see them with kubectl get pods" if is_true(obj, "Available") else ""

@@ -67,7 +67,7 @@ def write_spread(spread: Spread, now: datetime, paint: Paint = plain) -> list[st
 
 
 def _group(group: GroupSpread, paint: Paint) -> Iterator[str]:
-    placed = group.size - len(group.waiting)
+    placed = group.size - len(group.waiting) - len(group.homeless)
     if group.width is None:
         yield f"  group {group.ordinal}   no member has a node"
     else:
@@ -79,6 +79,8 @@ def _group(group: GroupSpread, paint: Paint) -> Iterator[str]:
     yield from (f"    {line}" for line in (align(rows) if rows else ()))
     if group.waiting:
         yield f"    waiting for a node: {', '.join(group.waiting)}"
+    if group.homeless:
+        yield f"    on a node that was deleted: {', '.join(group.homeless)}"
 
 
 def _spots(spots: Sequence[Spot], depth: int) -> Iterator[tuple[str, str]]:

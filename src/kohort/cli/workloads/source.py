@@ -19,7 +19,14 @@ from kohort.apis.facts import Whole
 from kohort.cli.exits import Failure
 from kohort.cli.state import NAME_DEFAULT, State
 from kohort.cli.workloads.asking import Wanted
-from kohort.cluster.errors import KohortError, NotFound
+from kohort.cluster.errors import (
+    ClusterError,
+    KohortError,
+    NotFound,
+    TimedOut,
+    Unauthorized,
+    Unavailable,
+)
 from kohort.cluster.http import HttpCluster, connect
 from kohort.cluster.objects import Kind
 from kohort.cluster.port import Selection
@@ -163,7 +170,24 @@ async def open_source(arguments: argparse.Namespace, wanted: Wanted) -> AsyncIte
     everywhere = getattr(arguments, "all_namespaces", False)
     namespace = "" if everywhere else arguments.namespace or cluster.namespace or "default"
     async with cluster:
-        yield Source(cluster, wanted, namespace)
+        try:
+            yield Source(cluster, wanted, namespace)
+        except (Unauthorized, Unavailable, TimedOut) as error:
+            raise Failure(describe_outage(error, cluster.context, cluster.server)) from error
+
+
+def describe_outage(error: ClusterError, context: str, server: str) -> str:
+    """Why a cluster could not be asked: which one was meant, and what to do."""
+    which = f'context "{context}"' if context else "the service account of this pod"
+    if isinstance(error, Unauthorized):
+        return (
+            f"{which}: {server} does not accept the credentials ({error}): log in again or renew "
+            "them in the kubeconfig, or choose another cluster with --context"
+        )
+    return (
+        f"{which}: {error}: is the cluster running? Choose another with --context or "
+        "--kubeconfig, or start one with 'kohort up'"
+    )
 
 
 def _hint(arguments: argparse.Namespace) -> str:

@@ -42,6 +42,7 @@ class HttpCluster:
     ) -> None:
         self.server = access.server
         self.namespace = access.namespace
+        self.context = access.context
         self._transport = Transport(access, Bucket(qps, burst), chance)
         self._chance = chance or Random()
 

@@ -26,8 +26,20 @@ from kohort.model.units import Level, Phase
 from kohort.observability.metrics import Gauge, Metric, Registry
 from kohort.observability.process import measure_process
 
+WARNING_SECONDS = 60.0  # what stays wrong is logged so often
+# Watches try again at least twice in that time: what was silent for so long was mended.
+OUTAGE_QUIET_SECONDS = 90.0
 _WORKLOAD = ("kind", "namespace", "name")
 log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class _Outage:
+    """Failures with the same words: since when, when last, and when they were last logged."""
+
+    begun: float
+    seen: float
+    told: float
 
 
 @dataclass(slots=True)
@@ -48,6 +60,7 @@ class Measures(Reports):
         self._desks: list[Desk] = []
         self._seen: dict[tuple[str, Key], _Seen] = {}
         self._troubled: dict[Selection, str] = {}
+        self._outages: dict[str, _Outage] = {}  # by what was said
         self._number = 0
         self.is_leading: Callable[[], bool] = lambda: False
         kind = ("kind",)
@@ -101,12 +114,26 @@ class Measures(Reports):
         self._latency.observe(seconds, path)
 
     def trouble(self, selection: Selection, error: KohortError) -> None:
-        """A list or a watch failed; it is tried again. The same words are logged once."""
+        """
+        A list or a watch failed; it is tried again.
+
+        The same words are logged once for each kind, and then once a minute for all.
+        """
         self._restarts.count(selection.kind.group_resource)
-        if self._troubled.get(selection) != str(error):
-            self._troubled[selection] = str(error)
-            facts = {"resource": selection.kind.group_resource, "error": str(error)}
+        words, now = str(error), self._time.elapsed()
+        outage = self._outages.get(words)
+        if outage is None or now - outage.seen > OUTAGE_QUIET_SECONDS:
+            outage = self._outages[words] = _Outage(now, now, now)
+            self._troubled = {s: w for s, w in self._troubled.items() if w != words}
+        outage.seen = now
+        if self._troubled.get(selection) != words:
+            self._troubled[selection] = words
+            facts = {"resource": selection.kind.group_resource, "error": words}
             log.warning("cannot watch", extra={"facts": facts})
+        elif now - outage.told >= WARNING_SECONDS:
+            outage.told = now
+            lasting = f"{int(now - outage.begun)}s"
+            log.warning("still cannot watch", extra={"facts": {"error": words, "for": lasting}})
 
     def fault(self, selection: Selection, fault: Fault) -> None:
         """An object cannot be decoded; it is left out."""

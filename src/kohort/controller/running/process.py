@@ -40,7 +40,7 @@ from kohort.controller.lease import Election, LeaseTerms
 from kohort.controller.operator import Operator
 from kohort.controller.running.configuration import Configuration
 from kohort.controller.running.counting import CountedCluster
-from kohort.controller.running.measuring import Measures
+from kohort.controller.running.measuring import WARNING_SECONDS, Measures
 from kohort.controller.running.pages import Page, PageServer
 from kohort.controller.running.schemas import Reader, tell_of_pruning
 from kohort.controller.timing import LoopTime, Time
@@ -192,19 +192,29 @@ class Process:
             await asyncio.gather(work, kept, return_exceptions=True)
 
     async def _acquire(self, facts: Mapping[str, str]) -> None:
-        """Return when the lease is ours; say what stands in the way, once for each thing."""
+        """
+        Return when the lease is ours.
+
+        What stands in the way is logged when it changes, and once a minute if it is a failure.
+        """
         acquiring = asyncio.create_task(self._election.acquire())
         told: Mapping[str, str] = {}
+        begun = spoken = self._time.elapsed()
         try:
             while not acquiring.done():
                 await asyncio.wait([acquiring], timeout=TELL_SECONDS)
                 trouble, holder = self._election.trouble, self._election.holder
                 why = {"error": str(trouble)} if trouble else {"holder": holder or "nobody"}
-                if not acquiring.done() and why != told:
-                    told = why
-                    tell = log.warning if trouble else log.info
-                    words = "cannot reach for the lease" if trouble else "waiting for the lease"
-                    tell(words, extra={"facts": {**facts, **why}})
+                now = self._time.elapsed()
+                is_due = trouble is not None and now - spoken >= WARNING_SECONDS
+                if acquiring.done() or (why == told and not is_due):
+                    continue
+                begun = begun if why == told else now
+                lasting = {"for": f"{int(now - begun)}s"} if why == told else {}
+                told, spoken = why, now
+                tell = log.warning if trouble else log.info
+                words = "cannot reach for the lease" if trouble else "waiting for the lease"
+                tell(words, extra={"facts": {**facts, **why, **lasting}})
             await acquiring
         finally:
             acquiring.cancel()

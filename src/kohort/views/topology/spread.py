@@ -2,7 +2,8 @@
 How the groups of one workload are spread: who sits in which domain, and how far apart.
 
 The width of a group is the smallest domain that holds all its members which have a
-node: its tier says how far the farthest two are from each other.
+node: its tier says how far the farthest two are from each other. A member on a node
+that has been deleted stands nowhere any more, so it makes no group wider.
 """
 
 from collections.abc import Iterable
@@ -48,6 +49,7 @@ class GroupSpread:
     is_too_wide: bool  # wider than the workload's hard topology allows
     spots: tuple[Spot, ...]
     waiting: tuple[str, ...]  # members without a node
+    homeless: tuple[str, ...] = ()  # members on a node that has been deleted
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,12 +89,14 @@ def describe_pack(pack: Pack, forest: Forest) -> str:
 
 def _spread(picture: Picture, atlas: Atlas, group: Group, pack: Pack | None) -> GroupSpread:
     places: dict[str, list[str]] = {}
-    waiting = []
+    waiting, homeless = [], []
     for member in group.members:
         if not member.is_current:
             continue
         node = find_node(picture.sample.find_member(member.name) or {})
-        if node:
+        if node and node not in atlas.nodes:
+            homeless.append(f"{member.name} ({node})")
+        elif node:
             places.setdefault(node, []).append(member.name)
         else:
             waiting.append(member.name)
@@ -105,6 +109,7 @@ def _spread(picture: Picture, atlas: Atlas, group: Group, pack: Pack | None) -> 
         is_too_wide=common is not None and _is_too_wide(atlas.forest, common, pack),
         spots=() if common is None else tuple(_list_spots(atlas, common, places)),
         waiting=tuple(waiting),
+        homeless=tuple(homeless),
     )
 
 

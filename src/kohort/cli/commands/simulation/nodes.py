@@ -11,12 +11,13 @@ from collections import Counter
 from datetime import UTC, datetime
 from typing import Any
 
-from kohort.cli.exits import Exit, UsageError
-from kohort.cli.parsing import Parser, whole
+from kohort.cli.exits import Exit, Failure, UsageError
+from kohort.cli.parsing import Parser, suggest, whole
 from kohort.cli.reaching import add_cluster, connect, read_control
 from kohort.cli.table import Command
 from kohort.cluster.objects import write_time
 from kohort.cluster.places import RACK, SPINE
+from kohort.simulator.hosting.client import Client
 
 NODES = "/api/v1/nodes"
 
@@ -135,11 +136,22 @@ def _mark(arguments: argparse.Namespace, value: str | None, news: str, spec: dic
     from kohort.simulator.stages import FAILED
 
     client = connect(arguments.name)
+    _expect_nodes(client, arguments.node)
     for node in arguments.node:
         patch = {"metadata": {"annotations": {FAILED: value}}, "spec": spec}
         client.patch(f"{NODES}/{node}", patch)
         print(f"{node} {news}", flush=True)
     return Exit.DONE
+
+
+def _expect_nodes(client: Client, names: list[str]) -> None:
+    """All names are checked before the first node is changed: a mistake changes nothing."""
+    known = {node["metadata"]["name"] for node in client.read(NODES)["items"]}
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        near = suggest(unknown[0], known)
+        there = "there is no node" if len(unknown) == 1 else "there are no nodes"
+        raise Failure(f"{there} {', '.join(map(repr, unknown))}{near}; nothing was changed")
 
 
 ADD = Command(_make_add_parser, _add)

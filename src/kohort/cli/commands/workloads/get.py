@@ -55,8 +55,13 @@ def _run(arguments: argparse.Namespace) -> int:
         return asyncio.run(_show_topology(arguments, _check_topology(arguments, wanted)))
     if arguments.watch and arguments.output in ("json", "yaml", "name"):
         raise UsageError(f"-w shows text: leave '-o {arguments.output}' out")
-    run = _follow if arguments.watch else _show
-    return asyncio.run(run(arguments, wanted))
+    if not arguments.watch:
+        return asyncio.run(_show(arguments, wanted))
+    try:
+        return asyncio.run(_follow(arguments, wanted))
+    except KeyboardInterrupt:
+        # The only way to end it, so it is no error.
+        return Exit.INTERRUPTED
 
 
 def _check_topology(arguments: argparse.Namespace, wanted: "Wanted") -> "Wanted":

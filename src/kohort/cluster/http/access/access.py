@@ -16,4 +16,5 @@ class Access:
     namespace: str = "default"
     server_name: str = ""  # what the certificate must say, if not the host
     proxy: str = ""
+    context: str = ""  # of the kubeconfig; empty inside a cluster
     headers: tuple[tuple[str, str], ...] = ()  # on whose behalf we ask

@@ -39,6 +39,7 @@ def read_access(config: Kubeconfig, context: str | None = None) -> Access:
         server=server,
         credentials=_read_credentials(user, cluster),
         tls=_read_tls(cluster, user),
+        context=chosen.name,
         namespace=chosen.content.get("namespace") or "default",
         server_name=cluster.content.get("tls-server-name") or "",
         proxy=_read_proxy(cluster, server),

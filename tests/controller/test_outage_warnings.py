@@ -1,0 +1,78 @@
+"""How often the operator says that it cannot reach its cluster."""
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+from controller_world import make_cluster
+from virtual_time import run_virtual
+
+from kohort.apis.served import APIS
+from kohort.cluster.errors import Unavailable
+from kohort.cluster.objects import Kind, Object
+from kohort.cluster.port import Address, Selection
+from kohort.controller.running.configuration import Configuration
+from kohort.controller.running.measuring import Measures
+from kohort.controller.running.process import Launch, Process
+from kohort.controller.timing import LoopTime
+from kohort.simulator.inprocess import InProcessCluster
+
+SELECTIONS = [Selection(Kind("", "v1", name, f"{name.lower()}s")) for name in ("Pod", "Service")]
+
+
+async def fail(measures: Measures, seconds: float) -> None:
+    """Both watches fail each ten seconds, for so long."""
+    for _ in range(int(seconds / 10)):
+        for selection in SELECTIONS:
+            measures.trouble(selection, Unavailable("cannot reach https://x"))
+        await LoopTime().sleep(10)
+
+
+def test_an_outage_is_told_once_a_minute_with_how_long_it_lasts(caplog: pytest.LogCaptureFixture):
+    async def work() -> None:
+        await fail(Measures(LoopTime()), 600)
+
+    run_virtual(work())
+    told = [(record.getMessage(), record.facts) for record in caplog.records]  # type: ignore[attr-defined]
+    assert [words for words, _ in told] == ["cannot watch"] * 2 + ["still cannot watch"] * 9
+    assert told[2][1] == {"error": "cannot reach https://x", "for": "60s"}
+    assert told[-1][1]["for"] == "540s"
+
+
+def test_a_second_outage_begins_anew(caplog: pytest.LogCaptureFixture):
+    async def work() -> None:
+        measures = Measures(LoopTime())
+        await fail(measures, 70)
+        await LoopTime().sleep(600)
+        caplog.clear()
+        await fail(measures, 30)
+
+    run_virtual(work())
+    assert [record.getMessage() for record in caplog.records] == ["cannot watch"] * 2
+
+
+class DeadCluster(InProcessCluster):
+    """A cluster that answers no read and no write."""
+
+    async def read(self, address: Address) -> Object:
+        raise Unavailable("cannot reach https://x")
+
+    async def create(self, kind: Kind, namespace: str, obj: Object) -> Object:
+        raise Unavailable("cannot reach https://x")
+
+
+def test_a_process_that_cannot_reach_its_lease_says_so_once_a_minute(caplog):
+    async def work() -> None:
+        configuration = replace(
+            Configuration(), metrics_address="0", health_address="127.0.0.1:0", webhook_port=0
+        )
+        process = Process(DeadCluster((await make_cluster()).api), Launch(APIS, "a", configuration))
+        stop = asyncio.Event()
+        asyncio.get_running_loop().call_later(600, stop.set)
+        await process.run(stop)
+
+    run_virtual(work())
+    told = [r for r in caplog.records if r.getMessage() == "cannot reach for the lease"]
+    assert 9 <= len(told) <= 11
+    assert told[-1].levelname == "WARNING"
+    assert told[-1].facts["for"] in ("540s", "558s", "600s")  # type: ignore[attr-defined]
