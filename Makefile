@@ -11,13 +11,17 @@ COMPILE := pip compile --universal --generate-hashes --no-emit-index-url --no-an
 install_locked = $(UV) pip install --system-certs --require-hashes -r $(1) || $(BIN)/pip install -q --disable-pip-version-check --require-hashes -r $(1)
 install_kohort = $(UV) pip install --system-certs --no-deps -e . || $(BIN)/pip install -q --disable-pip-version-check --no-deps -e .
 
-.PHONY: up test install check bench bench-real real test-real lock help sim mutants
+.PHONY: up test search install check bench bench-real real test-real lock help sim mutants
 
 up: .venv/installed ## install, start the embedded cluster with a first workload, and stay until Ctrl-C
 	@$(BIN)/kohort up --sample $(ARGS)
 
 test: .venv/installed-dev ## install what tests need and run them (ARGS="-k name" chooses some)
 	@$(BIN)/pytest -n $(WORKERS) $(ARGS)
+
+search: .venv/installed-dev ## look for what tests missed: new examples of properties, fresh seeds (SEEDS=500)
+	@$(BIN)/pytest -n $(WORKERS) -m 'hypothesis and not real' --hypothesis-profile=search $(ARGS)
+	@$(BIN)/kohort sim run --seeds $(or $(SEEDS),500)
 
 install: .venv/installed ## only make .venv, with .venv/bin/kohort
 	@echo '$(BIN)/kohort is installed'

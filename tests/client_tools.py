@@ -14,9 +14,12 @@ import sys
 import tarfile
 import tempfile
 import zipfile
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
+
+from children import started
 
 LOCK = Path(__file__).with_name("tools.lock")
 MEMBERS = {"kubectl": "kubectl/kubectl", "helm": "helm/helm"}
@@ -52,14 +55,13 @@ class Tool:
             raise AssertionError(f"{' '.join(command)}\n{done.stdout}{done.stderr}")
         return done
 
-    def start(self, *words: str | Path) -> subprocess.Popen[str]:
-        """Run it in the background, with its output on a pipe."""
-        return subprocess.Popen(
+    def start(self, *words: str | Path) -> AbstractContextManager[subprocess.Popen[str]]:
+        """Run it beside the block, with its output on a pipe; it ends with the block."""
+        return started(
             [str(self.program), *map(str, words)],
             env=self.environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            text=True,
         )
 
 

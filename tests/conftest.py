@@ -1,11 +1,10 @@
 """
 What all tests share: real clients of a running cluster, and how properties search.
 
-A busy machine must not fail a property, so none has a deadline. Where a change is
-judged, properties look at the same examples each time; elsewhere at new ones.
+A busy machine must not fail a property, so none has a deadline. `make test` looks at the
+same examples each time, here and on a build machine; `make search` looks at new ones, and
+what it finds is kept as an explicit example.
 """
-
-import os
 
 import pytest
 from hypothesis import settings
@@ -13,9 +12,11 @@ from hypothesis import settings
 from client_tools import Tool, make_tool
 from kohort.testing import Cluster
 
-settings.register_profile("searching", deadline=None)
-settings.register_profile("judging", deadline=None, derandomize=True)
-settings.load_profile("judging" if os.environ.get("CI") else "searching")
+pytest_plugins = ("running",)
+
+settings.register_profile("search", deadline=None, derandomize=False, print_blob=True)
+settings.register_profile("same", deadline=None, derandomize=True)
+settings.load_profile("same")
 
 
 @pytest.fixture(scope="session")

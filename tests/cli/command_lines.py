@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from children import started
+
 KOHORT = (sys.executable, "-m", "kohort")
 
 
@@ -47,15 +49,11 @@ class Cli:
     @contextmanager
     def foreground(self, *words: str | Path) -> Iterator[subprocess.Popen[str]]:
         """A cluster in the foreground that has said it is ready; interrupted afterwards."""
-        process = subprocess.Popen(
-            [*KOHORT, "up", "--port", "0", *map(str, words)],
-            env=self.environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        try:
-            yield process
-        finally:
-            process.send_signal(signal.SIGINT)
-            process.communicate(timeout=30)
+        command = [*KOHORT, "up", "--port", "0", *map(str, words)]
+        pipe = subprocess.PIPE
+        with started(command, env=self.environment, stdout=pipe, stderr=pipe) as process:
+            try:
+                yield process
+            finally:
+                process.send_signal(signal.SIGINT)
+                process.communicate(timeout=30)

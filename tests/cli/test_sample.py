@@ -4,9 +4,10 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 
 import pytest
+
+from children import started
 
 LINES_MAX = 20
 
@@ -14,24 +15,17 @@ LINES_MAX = 20
 @pytest.mark.slow
 def test_the_sample_becomes_ready_before_the_eyes_of_its_user(tmp_path):
     words = ["up", "--sample", "--name", "shown", "--port", "0", "--speed", "50"]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "kohort", *words],
-        stdout=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "KOHORT_HOME": str(tmp_path)},
-    )
-    assert process.stdout is not None
-    # A sample that never becomes ready ends the reading, and fails what is asked below.
-    deadline = threading.Timer(60, process.kill)
-    deadline.start()
+    command = [sys.executable, "-m", "kohort", *words]
+    environment = {**os.environ, "KOHORT_HOME": str(tmp_path)}
     lines: list[str] = []
-    for line in process.stdout:
-        lines.append(line)
-        if "2 of 2 groups ready" in line or len(lines) > LINES_MAX:
-            break
-    deadline.cancel()
-    process.send_signal(signal.SIGINT)
-    assert process.wait(30) == 0
+    with started(command, stdout=subprocess.PIPE, env=environment) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            lines.append(line)
+            if "2 of 2 groups ready" in line or len(lines) > LINES_MAX:
+                break
+        process.send_signal(signal.SIGINT)
+        assert process.wait(30) == 0
     assert lines[0].startswith("control plane ready at https://127.0.0.1:")
     assert lines[-1].split("   ")[-1].strip() == "see them with kubectl get pods"
 

@@ -11,6 +11,7 @@ import pytest
 import yaml
 from command_lines import KOHORT, Cli, Told
 
+from children import started
 from kohort.apis.leaderworkerset.labels import KIND
 from kohort.cluster.http import connect
 from kohort.cluster.objects import Object
@@ -214,7 +215,7 @@ def test_changes_are_told_as_lines_where_nobody_looks(kohort: Tell, cluster: Pat
     hand.create()
     words = [*KOHORT, "get", "lws/told", "-w", "--kubeconfig", str(cluster)]
     pipe = subprocess.PIPE
-    with subprocess.Popen(words, stdout=pipe, stderr=pipe, text=True) as process:
+    with started(words, stdout=pipe, stderr=pipe) as process:
         assert process.stdout is not None
         assert process.stderr is not None
         lines = iter(process.stdout.readline, "")

@@ -151,31 +151,28 @@ def test_get_of_one_subresource_shows_the_scale(apply, k):
 def test_get_watch_shows_a_pod_from_its_creation_to_its_end(apply, k, kubectl, kohort_namespace):
     apply(pod(schedulingGates=[{"name": "test.kohort.dev/hold"}]))
     columns = "-o=custom-columns=:.status.phase,:.metadata.deletionTimestamp"
-    watch = kubectl.start("-n", kohort_namespace, "get", "pods", "--watch", "--no-headers", columns)
-    assert watch.stdout.readline().split() == ["Pending", "<none>"]
-    k("patch", "pod/one", "-p", '{"spec":{"schedulingGates":null}}')
-    k("wait", "--for=condition=Ready", "pod/one", "--timeout=60s")
-    k("delete", "pod/one")
-    running = next(line for line in watch.stdout if line.startswith("Running"))
-    assert running.split() == ["Running", "<none>"]
-    assert next(line for line in watch.stdout if not line.endswith("<none>\n"))
-    watch.kill()
-    watch.communicate()
+    words = ("get", "pods", "--watch", "--no-headers", columns)
+    with kubectl.start("-n", kohort_namespace, *words) as watch:
+        assert watch.stdout.readline().split() == ["Pending", "<none>"]
+        k("patch", "pod/one", "-p", '{"spec":{"schedulingGates":null}}')
+        k("wait", "--for=condition=Ready", "pod/one", "--timeout=60s")
+        k("delete", "pod/one")
+        running = next(line for line in watch.stdout if line.startswith("Running"))
+        assert running.split() == ["Running", "<none>"]
+        assert next(line for line in watch.stdout if not line.endswith("<none>\n"))
 
 
 def test_get_watch_only_names_the_type_of_each_change(apply, k, kubectl, kohort_namespace):
     apply(config_map())
     path = '-o=jsonpath={.type} {.object.metadata.name}{"\\n"}'
     words = ("get", "cm/settings", "--watch-only", "--output-watch-events", path)
-    watch = kubectl.start("-n", kohort_namespace, *words)
-    # Nobody says when the watch has begun, so there are changes until it has seen one.
-    changes = count()
-    eventually(
-        lambda: k("label", "cm/settings", f"n={next(changes)}", "--overwrite") and seen(watch)
-    )
-    assert watch.stdout.readline() == "MODIFIED settings\n"
-    watch.kill()
-    watch.communicate()
+    with kubectl.start("-n", kohort_namespace, *words) as watch:
+        # Nobody says when the watch has begun, so there are changes until it has seen one.
+        changes = count()
+        eventually(
+            lambda: k("label", "cm/settings", f"n={next(changes)}", "--overwrite") and seen(watch)
+        )
+        assert watch.stdout.readline() == "MODIFIED settings\n"
 
 
 def seen(process) -> bool:

@@ -63,12 +63,12 @@ def test_drain_moves_pods_elsewhere(kubectl, k, at_node):
 def test_drain_waits_for_a_budget_and_goes_on_when_it_allows(kubectl, apply, k, at_node):
     apply(budget("b", "web", minAvailable=2))
     k("wait", "--for=jsonpath={.status.currentHealthy}=2", "pdb/b", "--timeout=60s")
-    draining = kubectl.start(*DRAIN, "--timeout=60s")
     reason = "Cannot evict pod as it would violate the pod's disruption budget"
-    assert next(line for line in draining.stdout if reason in line)
-    assert nodes_of(k) == {NODE}
-    k("patch", "pdb/b", "--type=merge", "-p", '{"spec":{"minAvailable":0}}')
-    assert f"node/{NODE} drained" in draining.communicate(timeout=60)[0]
+    with kubectl.start(*DRAIN, "--timeout=60s") as draining:
+        assert next(line for line in draining.stdout if reason in line)
+        assert nodes_of(k) == {NODE}
+        k("patch", "pdb/b", "--type=merge", "-p", '{"spec":{"minAvailable":0}}')
+        assert f"node/{NODE} drained" in draining.communicate(timeout=60)[0]
     assert draining.returncode == 0
 
 

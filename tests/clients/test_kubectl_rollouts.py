@@ -157,16 +157,18 @@ class TestWait:
         held = config_map()
         held["metadata"]["finalizers"] = ["test.kohort.dev/hold"]
         apply(held)
-        waiting = kubectl.start("-n", kohort_namespace, "wait", "--for=delete", "cm/settings")
-        k("delete", "cm/settings", "--wait=false")
-        assert waiting.poll() is None
-        k("patch", "cm/settings", "--type=merge", "-p", '{"metadata":{"finalizers":null}}')
-        said = waiting.communicate(timeout=60)[0]
+        words = ("wait", "--for=delete", "cm/settings")
+        with kubectl.start("-n", kohort_namespace, *words) as waiting:
+            k("delete", "cm/settings", "--wait=false")
+            assert waiting.poll() is None
+            k("patch", "cm/settings", "--type=merge", "-p", '{"metadata":{"finalizers":null}}')
+            said = waiting.communicate(timeout=60)[0]
         # It says nothing if it was slow to start and found nothing.
         assert waiting.returncode == 0
         assert said in ("", "configmap/settings condition met\n")
 
     def test_wait_for_a_creation(self, apply, k, kubectl, kohort_namespace):
-        waiting = kubectl.start("-n", kohort_namespace, "wait", "--for=create", "cm/settings")
-        apply(config_map())
-        assert waiting.communicate(timeout=60)[0] == "configmap/settings condition met\n"
+        words = ("wait", "--for=create", "cm/settings")
+        with kubectl.start("-n", kohort_namespace, *words) as waiting:
+            apply(config_map())
+            assert waiting.communicate(timeout=60)[0] == "configmap/settings condition met\n"

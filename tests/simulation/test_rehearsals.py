@@ -1,9 +1,12 @@
-"""Rehearsals: fixed seeds with faults, one fresh seed, and the corpus; every promise is kept."""
+"""
+Rehearsals: fixed seeds with faults, and the corpus; every promise is kept.
+
+Fresh seeds are no test, since they are others each time: `make search` runs them.
+"""
 
 import re
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -24,13 +27,6 @@ def test_fixed_seeds_keep_every_promise(first: int):
     for seed in range(first, first + SEEDS // ITEMS):
         outcome = rehearse_seed(seed)
         assert outcome.is_good, f"{outcome.breaches[:3]}; {REPLAY.format(seed)}"
-
-
-def test_a_fresh_seed_keeps_every_promise():
-    seed = time.time_ns() // 1_000_000 % 2**31
-    print(REPLAY.format(seed))
-    outcome = rehearse_seed(seed)
-    assert outcome.is_good, f"{outcome.breaches[:3]}; {REPLAY.format(seed)}"
 
 
 @pytest.mark.parametrize("path", CORPUS, ids=lambda path: path.stem)

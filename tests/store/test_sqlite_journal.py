@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from children import started
 from kohort.cluster.errors import WatchExpired
 from kohort.simulator.store.entries import Event
 from kohort.simulator.store.sqlite import StorageError, open_store
@@ -227,7 +228,7 @@ def test_a_second_process_is_refused(path: Path):
     )
     command = [sys.executable, "-c", code, str(path)]
     pipe = subprocess.PIPE
-    with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True) as holder:
+    with started(command, stdin=pipe, stdout=pipe) as holder:
         assert holder.stdout is not None
         assert holder.stdout.readline() == "open\n"
         assert "in use by another process" in refused(path)

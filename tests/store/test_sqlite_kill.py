@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from children import started
 from kohort.simulator.store.sqlite import open_store
 
 WRITES = 1_000
@@ -33,7 +34,7 @@ for number in range(1000):
 def write_until_killed(path: Path, prefix: str, group: int, acknowledged: int) -> dict[str, int]:
     """The versions that a writer acknowledged before it was killed."""
     command = [sys.executable, "-c", CHILD, str(path), prefix, str(group)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as child:
+    with started(command, stdout=subprocess.PIPE) as child:
         assert child.stdout is not None
         lines = [child.stdout.readline() for _ in range(acknowledged)]
         child.kill()

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import PurePath
 
 from kohort.cli.exits import end
+from kohort.cli.processes.signals import heed_interrupts
 from kohort.cli.table import Entry, Group, dispatch
 
 COMMANDS = Group(
@@ -58,6 +59,7 @@ flags for all commands:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command line, and return its exit code."""
+    heed_interrupts()
     words = list(sys.argv[1:] if argv is None else argv)
     if "--no-color" in words:
         os.environ["NO_COLOR"] = "1"

@@ -2,8 +2,21 @@
 
 import asyncio
 import signal
+import threading
 
 _WANTED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+def heed_interrupts() -> None:
+    """
+    Let SIGINT interrupt this process even if its parent ignored the signal.
+
+    A shell without job control starts background commands with SIGINT ignored, and Python
+    leaves it so: a command that stays could then be ended only by other signals.
+    """
+    is_main = threading.current_thread() is threading.main_thread()
+    if is_main and signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def catch_signals() -> asyncio.Event:
