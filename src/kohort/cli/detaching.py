@@ -95,6 +95,9 @@ def _arguments(wish: Wish) -> Sequence[str]:
         "--carrier": wish.carrier,
     }
     words = [f"{flag}={value}" for flag, value in given.items() if value is not None]
-    if wish.has_sample:
-        words.append("--sample")
-    return words if wish.has_operator else [*words, "--no-operator"]
+    flags = {
+        "--sample": wish.has_sample,
+        "--no-operator": not wish.has_operator,
+        "--late-events": wish.late_events,
+    }
+    return [*words, *(flag for flag, is_set in flags.items() if is_set)]

@@ -57,6 +57,7 @@ class Wish:
     has_sample: bool = False  # a first workload is made, and told of
     gang: str = ""  # the dialect of gangs; empty: none are made
     spines: int = 0  # 0: nodes stand under none
+    late_events: bool = False  # a fault: watchers hear of a write after its answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +147,7 @@ class _Hosting:
             gang=wish.gang,
             speed=wish.speed,
             data_dir=wish.data_dir,
+            late_events=wish.late_events,
             apis=APIS if wish.has_operator else (),
             settings=self._settings(),
         )

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
 if TYPE_CHECKING:
     from kohort.simulator.embedded import EmbeddedOptions
@@ -52,24 +52,50 @@ class Cluster:
         return Client(self.url, self.token, self.ca)
 
 
+class ClusterOptions(TypedDict, total=False):
+    """What a cluster in a test can be told."""
+
+    nodes: int
+    gpus_per_node: int
+    racks: int
+    speed: float  # divides the delays of the simulated parts
+    spines: int  # that the racks stand under
+    gang: str  # a scheduler that places pods together: its kinds are served then
+    late_events: bool  # a fault: watchers hear of a write after its writer was answered
+
+
+@dataclass(frozen=True, slots=True)
+class _Wish:
+    nodes: int = 8
+    gpus_per_node: int = 8
+    racks: int = 2
+    speed: float = 100.0
+    spines: int = 0
+    gang: str = ""
+    late_events: bool = False
+
+
 @contextmanager
-def start_cluster(
-    *,
-    nodes: int = 8,
-    gpus_per_node: int = 8,
-    racks: int = 2,
-    speed: float = 100.0,
-    spines: int = 0,
-    gang: str = "",
-) -> Iterator[Cluster]:
+def start_cluster(**options: Unpack[ClusterOptions]) -> Iterator[Cluster]:
     """Start a cluster, and stop it when the block ends.
 
     ``speed`` divides the delays of the simulated parts: at 100, a pod that takes
     two seconds to start is ready in twenty milliseconds. ``gang`` names a scheduler
-    that places pods together, such as ``volcano``: its kinds are served then.
+    that places pods together, such as ``volcano``: its kinds are served then. With
+    ``late_events``, watch events come after the answer to the write that caused them.
     """
-    _check(nodes=nodes, gpus_per_node=gpus_per_node, racks=racks, speed=speed)
-    _check_network(racks, spines, gang)
+    unknown = sorted(set(options) - ClusterOptions.__optional_keys__)
+    if unknown:
+        known = ", ".join(sorted(ClusterOptions.__optional_keys__))
+        raise TypeError(f"start_cluster() knows no {', '.join(unknown)}; its options are {known}")
+    wish = _Wish(**options)
+    _check(wish)
+    with _start(wish) as cluster:
+        yield cluster
+
+
+@contextmanager
+def _start(wish: _Wish) -> Iterator[Cluster]:
     from kohort.simulator.embedded import EmbeddedOptions
     from kohort.simulator.hosting.identity import make_identity
     from kohort.simulator.hosting.kubeconfig import Kubeconfig
@@ -79,12 +105,13 @@ def start_cluster(
         token=identity.token,
         tls=identity.server_context(),
         ca_text=identity.certificates.ca,
-        nodes=nodes,
-        gpus_per_node=gpus_per_node,
-        racks=min(racks, max(nodes, 1)),
-        spines=min(spines or (1 if gang else 0), max(nodes, 1)),
-        gang=gang,
-        speed=speed,
+        nodes=wish.nodes,
+        gpus_per_node=wish.gpus_per_node,
+        racks=min(wish.racks, max(wish.nodes, 1)),
+        spines=min(wish.spines or (1 if wish.gang else 0), max(wish.nodes, 1)),
+        gang=wish.gang,
+        speed=wish.speed,
+        late_events=wish.late_events,
     )
     with TemporaryDirectory(prefix="kohort-") as folder, _running(options) as port:
         url = f"https://{options.host}:{port}"
@@ -93,16 +120,17 @@ def start_cluster(
         yield Cluster(url, identity.token, identity.certificates.ca, kubeconfig.path)
 
 
-def _check(*, nodes: int, gpus_per_node: int, racks: int, speed: float) -> None:
+def _check(wish: _Wish) -> None:
     for name, value, least in (
-        ("nodes", nodes, 0),
-        ("gpus_per_node", gpus_per_node, 0),
-        ("racks", racks, 1),
+        ("nodes", wish.nodes, 0),
+        ("gpus_per_node", wish.gpus_per_node, 0),
+        ("racks", wish.racks, 1),
     ):
         if value < least:
             raise ValueError(f"{name} must be {least} or more, not {value}")
-    if not 0 < speed < math.inf:
-        raise ValueError(f"speed must be a number above 0, not {speed}")
+    if not 0 < wish.speed < math.inf:
+        raise ValueError(f"speed must be a number above 0, not {wish.speed}")
+    _check_network(wish.racks, wish.spines, wish.gang)
 
 
 def _check_network(racks: int, spines: int, gang: str) -> None:

@@ -1,5 +1,5 @@
 """
-This is where pytest meets Kohort: two fixtures and two options.
+This is where pytest meets Kohort: two fixtures and three options.
 
 Nothing of the simulator is imported before a test asks for a cluster.
 """
@@ -23,8 +23,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--kohort-speed", type=float, metavar="X", help="how fast delays pass (default: 100)"
     )
+    group.addoption(
+        "--kohort-late-events",
+        action="store_true",
+        default=None,
+        help="let watch events come after the answers to the writes that caused them",
+    )
     parser.addini("kohort_nodes", "simulated nodes of kohort_cluster", default="8")
     parser.addini("kohort_speed", "how fast simulated delays pass", default="100")
+    parser.addini("kohort_late_events", "let watch events come after answers", type="bool")
 
 
 @pytest.fixture(scope="session")
@@ -34,7 +41,9 @@ def kohort_cluster(pytestconfig: pytest.Config) -> Iterator[Cluster]:
     speed = pytestconfig.getoption("--kohort-speed")
     nodes = int(pytestconfig.getini("kohort_nodes")) if nodes is None else nodes
     speed = float(pytestconfig.getini("kohort_speed")) if speed is None else speed
-    with start_cluster(nodes=nodes, speed=speed) as cluster:
+    late = pytestconfig.getoption("--kohort-late-events")
+    late = bool(pytestconfig.getini("kohort_late_events")) if late is None else late
+    with start_cluster(nodes=nodes, speed=speed, late_events=late) as cluster:
         yield cluster
 
 

@@ -71,6 +71,11 @@ def _make_parser(prog: str) -> Parser:
         help="how many times faster simulated delays pass (default: 1)",
     )
     add("--no-operator", action="store_true", help="only the control plane, without our APIs")
+    add(
+        "--late-events",
+        action="store_true",
+        help="a fault: watchers hear of a write only after its writer was answered",
+    )
     add("--sample", action="store_true", help="make a first workload, and tell how it comes up")
     add_settings(parser)
     add("--detach", action="store_true", help="return when it is ready; end it with 'down'")
@@ -123,6 +128,7 @@ def _wish(arguments: argparse.Namespace) -> Wish:
         has_sample=arguments.sample,
         gang=gang,
         spines=spines,
+        late_events=arguments.late_events,
     )
 
 

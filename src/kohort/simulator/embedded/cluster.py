@@ -61,6 +61,7 @@ class EmbeddedOptions:
     gang: str = ""  # the dialect whose kinds are served; empty: none
     speed: float = 1.0
     data_dir: Path | None = None
+    late_events: bool = False  # a fault: watchers hear of a write after its answer
     gates: frozenset[str] = frozenset()
     apis: Sequence[OwnApi] = ()  # those that answer admission in this process
     settings: Settings = DEFAULTS  # and what they are told
@@ -118,6 +119,8 @@ class Embedded:
             clock=clock.now,
             extra=extra,
         )
+        if options.late_events:
+            app.delay_events()
         server = await serve(app, options.tls, options.host, options.port)
         embedded = cls(api, world, clock, server)
         embedded._closing.append(webhooks.close)

@@ -55,6 +55,10 @@ class App:
         """End all watches and followed logs, so that connections can close."""
         self._verbs.streams.stop()
 
+    def delay_events(self) -> None:
+        """Let watchers hear of a write after its writer was answered."""
+        self._verbs.streams.late_events = True
+
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
         """Answer one request, whatever happens."""
         try:

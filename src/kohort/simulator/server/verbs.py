@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 _OBJECT_VERBS = {"GET": "get", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
 _COLLECTION_VERBS = {"GET": "list", "POST": "create", "DELETE": "deletecollection"}
 _INSIDE = ("attach", "exec", "portforward", "proxy")  # what would need a running container
+_READS = ("get", "list")
 _PART_VERBS = {"GET": "get", "PUT": "update", "PATCH": "patch", "POST": "create"}
 
 _Handler = Callable[[Call, Target], Awaitable[web.StreamResponse]]
@@ -69,7 +70,11 @@ class Verbs:
         verb = _find_verb(call.request.method, target)
         if target.subresource != "log":
             call.form = choose_form(call.request.headers.get("Accept", ""), _offer(target))
-        return await self._handlers[verb](call, target)
+        try:
+            return await self._handlers[verb](call, target)
+        finally:
+            if verb not in _READS:
+                await self.streams.deliver()
 
     def _unknown(self, address: Address) -> web.Response:
         """A group that is built in has its own way to know nothing of a kind."""

@@ -5,6 +5,11 @@ Events go out in batches, one write for all that wait: encoded objects are joine
 never encoded again. A stream ends when its time is over, when the server stops or
 when the client is gone; a client that does not read is disconnected, since what it
 misses would have to be kept for it.
+
+Whoever writes is answered after watchers were sent what came of it, so a controller
+finds in its cache what it has just written. Writes of one turn of the event loop
+share the sending. As a fault, events can be made late: then answers do not wait, and
+events do.
 """
 
 import asyncio
@@ -24,8 +29,10 @@ from kohort.simulator.server.tables import Converter
 BOOKMARK_SECONDS = 60.0
 WRITE_SECONDS_MAX = 30.0
 _TIMEOUT_SECONDS = (1800, 3600)
-# After a write, events of this long are gathered into the next one.
-_GATHER_SECONDS = 0.002
+# So long late events wait: longer than any client needs to read the answer to its write.
+LATE_SECONDS = 0.02
+# In the first turn of the event loop streams write, after the second it is on the sockets.
+_TURNS_TO_SEND = 2
 
 _STARTS = {
     kind: f'{{"type":"{kind}","object":'.encode()
@@ -35,11 +42,20 @@ _END = b"}\n"
 
 
 class Streams:
-    """All open streams, so that they can be ended together."""
+    """All open streams: they can be ended together, and a writer can wait for them."""
 
     def __init__(self) -> None:
         self.is_stopping = False
+        self.late_events = False
+        self.watches: set[WatchStream] = set()
         self._tasks: set[asyncio.Task[object]] = set()
+
+    async def deliver(self) -> None:
+        """Return when watchers who read were sent what has happened so far."""
+        if self.late_events or not any(watch.is_behind for watch in self.watches):
+            return
+        for _ in range(_TURNS_TO_SEND):
+            await asyncio.sleep(0)
 
     @contextmanager
     def hold(self) -> Iterator[None]:
@@ -88,6 +104,12 @@ class WatchStream:
         self._clock = clock
         self._bookmarks = bookmarks
         self._has_columns = False
+        self._is_sending = False
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether something has happened that is not on the socket yet."""
+        return self._watch.has_events or self._is_sending
 
     async def run(
         self, request: web.BaseRequest, streams: Streams, timeout_seconds: int | None
@@ -95,26 +117,35 @@ class WatchStream:
         """Write events until the time is over."""
         seconds = timeout_seconds or random.uniform(*_TIMEOUT_SECONDS)
         response = make_stream("application/json")
+        streams.watches.add(self)
         try:
             await response.prepare(request)
             with streams.hold(), suppress(TimeoutError):
                 async with asyncio.timeout(seconds):
                     if seconds > 0:
-                        await self._pump(response)
+                        await self._pump(response, LATE_SECONDS if streams.late_events else 0.0)
             await response.write_eof()
         except ConnectionError:
             pass  # The client has left, and will not mind.
         finally:
+            streams.watches.discard(self)
             self._watch.close()
         return response
 
-    async def _pump(self, response: web.StreamResponse) -> None:
+    async def _pump(self, response: web.StreamResponse, late_seconds: float) -> None:
         while not self._watch.is_closed:
             events = await self._next()
+            if late_seconds:
+                await asyncio.sleep(late_seconds)
+            self._is_sending = True
             await write_or_drop(response, self._encode(events))
+            # What was written now is on the socket when this turn of the event loop is over.
+            asyncio.get_running_loop().call_soon(self._sent)
             if events and events[-1].type == "ERROR":
                 return
-            await asyncio.sleep(_GATHER_SECONDS)
+
+    def _sent(self) -> None:
+        self._is_sending = False
 
     async def _next(self) -> list[WatchEvent]:
         if not self._bookmarks:

@@ -105,6 +105,11 @@ class Watch:
             return False
         return not options.fields.clauses or options.fields.matches(entry.fields)
 
+    @property
+    def has_events(self) -> bool:
+        """Whether events wait to be read."""
+        return bool(self._queue)
+
     async def batch(self) -> list[WatchEvent]:
         """All events that wait now; if there are none, the next ones."""
         while not self._queue and not self.is_closed:
