@@ -113,3 +113,13 @@ def test_a_dry_run_asks_the_server_and_installs_nothing(h, k, release):
     told = h("upgrade", release, CHART, "--set=colour=green", "--dry-run=server").stdout
     assert "colour: green" in told
     assert len(json.loads(h("history", release, "-o=json").stdout)) == 1
+
+
+def test_install_of_a_kind_that_nobody_serves_names_that_kind(h, tmp_path):
+    (tmp_path / "templates").mkdir()
+    (tmp_path / "Chart.yaml").write_text("apiVersion: v2\nname: unserved\nversion: 0.1.0\n")
+    manifest = "apiVersion: kohort.dev/v1\nkind: Nothing\nmetadata: {name: n}\n"
+    (tmp_path / "templates" / "nothing.yaml").write_text(manifest)
+    done = h("install", "demo", tmp_path, check=False)
+    assert done.returncode == 1
+    assert 'no matches for kind "Nothing" in version "kohort.dev/v1"' in done.stderr

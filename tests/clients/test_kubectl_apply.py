@@ -162,3 +162,12 @@ def test_an_unknown_field_can_be_warned_of_instead(apply, read):
     bad["colour"] = "red"
     assert 'Warning: unknown field "colour"' in apply(bad, flags=("--validate=warn",)).stderr
     assert read("cm/settings", "{.data.a}") == "1"
+
+
+def test_an_unknown_kind_is_named_and_the_rest_of_the_file_is_applied(apply, k):
+    unknown = {"apiVersion": "apps/v1", "kind": "Deploiment", "metadata": {"name": "typo"}}
+    known = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "beside"}}
+    done = apply(unknown, known, check=False)
+    assert done.returncode == 1
+    assert 'no matches for kind "Deploiment" in version "apps/v1"' in done.stderr
+    assert done.stdout == "configmap/beside created\n"

@@ -5,6 +5,7 @@ What they say follows from which kinds are served. It is made when it is first a
 after that has changed, and carries a tag, since clients ask for it with every command.
 """
 
+import asyncio
 from collections.abc import Callable
 
 import orjson
@@ -42,6 +43,7 @@ VERSION = {
 }
 _HEALTH = ("healthz", "livez", "readyz")
 _CHECKS = ("ping", "store")
+_SWAGGER = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
 _AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 
 
@@ -69,6 +71,7 @@ class Documents:
         self.discovery = Discovery(registry)
         self._is_ready = is_ready
         self._openapi = Schemas(registry)
+        self._merging = asyncio.Lock()
 
     async def answer(self, call: Call, path: Document) -> web.StreamResponse:
         """The answer to a document's path."""
@@ -81,14 +84,14 @@ class Documents:
         if path.segments == ("version",):
             _only_get(call)
             return await write_answer(call, orjson.dumps(VERSION))
-        if root == "openapi" and rest[:1] == ["v3"]:
-            return await self._schemas(call, "/".join(rest[1:]))
+        if root == "openapi":
+            return await self._openapi_document(call, rest)
         if path.segments in ((), ("",)):
             return await write_answer(call, orjson.dumps({"paths": self._paths()}))
         return no_page()
 
     def _paths(self) -> list[str]:
-        others = [*(f"/{name}" for name in _HEALTH), "/openapi/v3", "/version"]
+        others = [*(f"/{name}" for name in _HEALTH), "/openapi/v2", "/openapi/v3", "/version"]
         return sorted([*self.discovery.paths(), *others])
 
     def _health(self, call: Call, name: str, rest: list[str]) -> web.Response:
@@ -139,6 +142,28 @@ class Documents:
                 ],
             }
         )
+
+    async def _openapi_document(self, call: Call, rest: list[str]) -> web.StreamResponse:
+        if rest[:1] == ["v3"]:
+            return await self._schemas(call, "/".join(rest[1:]))
+        if rest != ["v2"]:
+            return no_page()
+        _only_get(call)
+        return await self._merged_schemas(call)
+
+    async def _merged_schemas(self, call: Call) -> web.StreamResponse:
+        """The OpenAPI v2 document, which older clients and fallbacks of kubectl and helm read."""
+        as_protobuf = "protobuf" in call.request.headers.get("Accept", "")
+        found = self._openapi.find_merged(as_protobuf=as_protobuf)
+        while found is None:
+            # In a thread: it is a few megabytes, and other requests must not wait for it.
+            async with self._merging:
+                generation = self._openapi.generation
+                write = self._openapi.prepare_merged()
+                if self._openapi.find_merged(as_protobuf=as_protobuf) is None:
+                    self._openapi.keep_merged(generation, await asyncio.to_thread(write))
+            found = self._openapi.find_merged(as_protobuf=as_protobuf)
+        return await _write_tagged(call, found, tag_of(found), _SWAGGER if as_protobuf else JSON)
 
     async def _schemas(self, call: Call, name: str) -> web.StreamResponse:
         """The index of schemas, or those of one group and version."""

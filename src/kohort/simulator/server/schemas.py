@@ -6,6 +6,7 @@ when one has changed, and that follows from the kinds in it.
 """
 
 import hashlib
+from collections.abc import Callable
 from typing import NamedTuple
 
 import orjson
@@ -20,6 +21,8 @@ from kohort.simulator.schemas.openapi import (
     write_document,
     write_index,
 )
+from kohort.simulator.schemas.publishing.gnostic import write_protobuf
+from kohort.simulator.schemas.publishing.swagger import merge_documents
 
 
 class Schema(NamedTuple):
@@ -46,6 +49,7 @@ class Schemas:
         self._generation = -1
         self._versions: dict[str, _Version] = {}
         self._index = b""
+        self._merged: dict[bool, bytes] = {}  # the OpenAPI v2 document, by whether in protobuf
 
     def index(self) -> bytes:
         """The list of documents."""
@@ -62,6 +66,33 @@ class Schemas:
             version.raw = encode_document(write_document(list(map(_publish, version.resources))))
         return Schema(version.raw, version.digest)
 
+    def find_merged(self, *, as_protobuf: bool) -> bytes | None:
+        """The OpenAPI v2 document of everything, if it is written already."""
+        self._refresh()
+        return self._merged.get(as_protobuf)
+
+    def prepare_merged(self) -> Callable[[], tuple[bytes, bytes]]:
+        """The work that writes the OpenAPI v2 document, as JSON and as protobuf: half a second."""
+        self._refresh()
+        versions = [list(map(_publish, v.resources)) for v in self._versions.values()]
+
+        def write() -> tuple[bytes, bytes]:
+            document = merge_documents(map(write_document, versions), RELEASE)
+            return encode_document(document), write_protobuf(document)
+
+        return write
+
+    def keep_merged(self, generation: int, written: tuple[bytes, bytes]) -> None:
+        """Remember the document that was written for this generation of the registry."""
+        if generation == self._generation:
+            self._merged = {False: written[0], True: written[1]}
+
+    @property
+    def generation(self) -> int:
+        """The generation of the registry that is published."""
+        self._refresh()
+        return self._generation
+
     def _refresh(self) -> None:
         if self._generation == self._registry.generation:
             return
@@ -73,6 +104,7 @@ class Schemas:
         self._versions = {name: self._keep(name, kinds) for name, kinds in found.items()}
         digests = {name: version.digest for name, version in self._versions.items()}
         self._index = encode_document(write_index(digests))
+        self._merged = {}
 
     def _keep(self, name: str, resources: list[Resource]) -> _Version:
         """What is known of a version, if its kinds are still the same."""
