@@ -9,6 +9,7 @@ from operator_truth import Truth
 
 from kohort.cluster.objects import Object
 from kohort.simulator import kinds
+from kohort.simulator.api.requests import Patch, PatchType, WriteOptions
 from kohort.simulator.store.entries import Event
 
 
@@ -204,6 +205,16 @@ async def test_scale_goes_both_ways(lab: Lab):
     await lab.until(lab.is_available)
     again = orjson.loads(lab.api.read(target).raw)
     assert again["status"]["replicas"] == 3
+
+
+async def test_a_selector_that_another_writer_changed_is_put_back(lab: Lab):
+    await bring_up(lab)
+    right = lab.lws()["status"]["hpaPodSelector"]
+    status = lab.api.target(LWS, "default", "x", "status")
+    wrong = {"op": "replace", "path": "/status/hpaPodSelector", "value": "app=victim"}
+    await lab.api.patch(status, Patch(PatchType.JSON, [wrong]), WriteOptions())
+    await lab.run(5)
+    assert lab.lws()["status"]["hpaPodSelector"] == right
 
 
 async def test_the_last_ten_revisions_are_kept_for_undo(lab: Lab):

@@ -41,7 +41,7 @@ def write_status(family: Family, reading: Reading, plan: Plan, now: str) -> Obje
         "conditions": _judge_placement(
             _conditions(old, claims(report), generation, now), report, generation, now
         ),
-        "hpaPodSelector": old.get("hpaPodSelector") or _selector(name_of(lws)),
+        "hpaPodSelector": _selector(name_of(lws)),
         "observedGeneration": generation,
         # A count that upstream left out is zero: to write it would change nothing.
         **{name: count for name, count in counts.items() if count or name in old or not old},
