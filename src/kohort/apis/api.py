@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from kohort.apis.definitions.shapes import shape_of
 from kohort.apis.gangs.dialect import NONE, Dialect
 from kohort.apis.gangs.intent import Tiers
 from kohort.apis.recall import Recall
@@ -95,6 +96,8 @@ class Family:
     # Fields that the server did not keep of objects of gangs; a kind of which nothing was
     # written yet is not there.
     pruned: Mapping[Kind, frozenset[str]] = field(default_factory=dict)
+    # Fields of the stored status that have a wrong type: not in the root, and to be removed.
+    stray: tuple[str, ...] = ()
 
     def tiers_of(self, dialect: Dialect) -> Tiers:
         """The tiers that a dialect can speak of."""
@@ -208,6 +211,28 @@ class Api:
     # How the objects of its gangs are found, whatever their kind.
     watch_gangs: Callable[[Kind, str], Watched] | None = None  # (kind, remedy)
     heeds_tiers: Callable[[Any], bool] = lambda root: False  # whether a change of tiers matters
+
+    def read_checked(self, family: Family) -> Reading:
+        """The family in the words of the model; raises InvalidWorkload, and nothing else."""
+        misfit = self.find_misfit(family.root)
+        if misfit:
+            raise InvalidWorkload("Malformed", f"{misfit}: mend the object, or delete it")
+        return self.read(family)
+
+    def find_misfit(self, root: Object) -> str:
+        """What about metadata and spec has another shape than the definition says; or nothing."""
+        return shape_of(self.definition).find_misfit(root)
+
+    def find_stray(self, root: Object) -> tuple[Object, tuple[str, ...]]:
+        """The object without fields of the status that cannot be read, and their names."""
+        status = root.get("status")
+        if not isinstance(status, dict | None):
+            return {**root, "status": {}}, ()
+        stray = shape_of(self.definition).find_status_misfits(root)
+        if not stray:
+            return root, ()
+        kept = {name: value for name, value in (status or {}).items() if name not in stray}
+        return {**root, "status": kept}, stray
 
     def watched_with(self, settings: Settings) -> tuple[Watched, ...]:
         """What is watched where the operator was told this."""

@@ -174,8 +174,9 @@ class Desk:
             found = tuple(cache.select(_OWNER, owner))
             children[watched.kind] = (*children.get(watched.kind, ()), *found)
         memory = self._memories.setdefault(key, Memory())
+        readable, stray = self.api.find_stray(root.decode())
         return Family(
-            root=root.decode(),
+            root=readable,
             children=children,
             node_labels=self._node_labels,
             lost=self._still_lost(key, children),
@@ -186,6 +187,7 @@ class Desk:
             tiers=self.tiers.read(),
             pruned=memory.pruned,
             measure=self._measure,
+            stray=stray,
         )
 
     def _find_absent(self) -> Mapping[Kind, str]:

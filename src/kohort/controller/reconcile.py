@@ -51,6 +51,7 @@ class Memory:
     doubt: Doubt = field(default_factory=Doubt)
     dropped: frozenset[str] = frozenset()
     pruned: dict[Kind, frozenset[str]] = field(default_factory=dict)  # of gangs, by kind
+    fits: tuple[str, int | None] = ("", None)  # uid and generation of a spec of the right shape
     status_written: float = -STATUS_SECONDS_MIN
     recall: Recall[Group] = field(default_factory=Recall)
     planning_seconds: float = 0.0  # what the last look took before anything was done
@@ -89,7 +90,7 @@ class Reconciler:
     async def look(self, family: Family, memory: Memory, now: str, elapsed: float) -> Look:
         """Take one workload one step closer to what its user asked for."""
         try:
-            reading = self._api.read(family)
+            reading = self._read(family, memory)
             decided = plan(reading.workload, reading.observed)
             rendered = self._api.render(family, reading, decided)
         except InvalidWorkload as error:
@@ -127,6 +128,15 @@ class Reconciler:
             deeds.done,
         )
 
+    def _read(self, family: Family, memory: Memory) -> Reading:
+        """Read the family; the shape of one generation is checked once."""
+        generation = (uid_of(family.root), family.root["metadata"].get("generation"))
+        if memory.fits == generation:
+            return self._api.read(family)
+        reading = self._api.read_checked(family)
+        memory.fits = generation
+        return reading
+
     def _learn(
         self, outcomes: list[Outcome], memory: Memory, elapsed: float, gangs: frozenset[Kind]
     ) -> None:
@@ -157,14 +167,15 @@ class Reconciler:
         return clear_stall(root, now)
 
     async def _report(self, family: Family, status: Object, memory: Memory, elapsed: float) -> Look:
-        root = family.root
+        removed: Object = dict.fromkeys(family.stray)
+        root = {**family.root, "status": {**removed, **(family.root.get("status") or {})}}
         if status == (root.get("status") or {}):
             return Look()
         wait = memory.status_written + STATUS_SECONDS_MIN - elapsed
         if wait > 0:
             return Look(recheck_seconds=max(wait, MOMENT_SECONDS))
         address = Address(self._api.kind, namespace_of(root), name_of(root), "status")
-        body = {"metadata": {"uid": uid_of(root)}, "status": status}
+        body = {"metadata": {"uid": uid_of(root)}, "status": {**removed, **status}}
         memory.status_written = elapsed
         key = (address.namespace, address.name)
         write = Patch(address, body, why="the status changed")

@@ -59,7 +59,8 @@ def gather(
                 shelf.setdefault(key, []).append(child)
                 if watched.kind == api.members:
                     members.setdefault(key, {})[child.metadata.name] = raw
-    return [_sample(root, shelves, members, settings) for root in map(orjson.loads, roots)]
+    readable = (api.find_stray(root)[0] for root in map(orjson.loads, roots))
+    return [_sample(root, shelves, members, settings) for root in readable]
 
 
 def _sample(

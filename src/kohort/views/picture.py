@@ -109,7 +109,7 @@ def take_picture(api: Api, sample: Sample, now: datetime) -> Picture:
     """Read and plan one family."""
     editions = api.face.list_editions(sample.family) if api.face else ()
     try:
-        reading = api.read(sample.family)
+        reading = api.read_checked(sample.family)
     except InvalidWorkload as fault:
         return Picture(api, sample, now, None, None, fault, (), editions)
     decided = plan(reading.workload, reading.observed)

@@ -14,10 +14,12 @@ from kohort.cluster.objects import Object
 SHARED = os.environ.get("KOHORT_SHARED")
 UPSTREAM = Path(SHARED or ".", "data/lws/leaderworkerset.x-k8s.io_leaderworkersets.yaml")
 
-SCHEMA = "spec.versions.v1.schema.openAPIV3Schema.properties"
+ROOT = "spec.versions.v1.schema.openAPIV3Schema"
+SCHEMA = f"{ROOT}.properties"
 DIFFERENCES = {
     "metadata.annotations": "names the tool that wrote upstream's; we use another",
     "metadata.labels": "says that Kohort made it, so that an install may change it",
+    f"{ROOT}.required": "an object without a spec asks for nothing and cannot be planned",
     "spec.names.categories": "`kubectl get inference` shows all workloads, `get all` too",
     f"{SCHEMA}.spec.properties.networkTopology": "ours: how near pods of a group stand",
     f"{SCHEMA}.spec.properties.rolloutStrategy.required": "its default fills `type` in first",

@@ -15,6 +15,8 @@ import orjson
 from kohort.cluster.objects import Object
 
 POD_TEMPLATE = "io.k8s.api.core.v1.PodTemplateSpec"
+POD_SPEC = "io.k8s.api.core.v1.PodSpec"
+METADATA = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
 VOLUME_CLAIM = "io.k8s.api.core.v1.PersistentVolumeClaim"
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from kohort.apis.api import Api, Key, Settings, Verdict, Watched, Webhook
+from kohort.apis.definitions.shapes import find_metadata_misfit, find_pod_misfit, shape_of
 from kohort.apis.facts import PodFacts, SetFacts, Whole, read_node, read_pod, read_set
 from kohort.apis.leaderworkerset import labels
 from kohort.apis.leaderworkerset.admission.defaulting import default_workload, record_carrier
@@ -91,6 +92,8 @@ def _heeds_tiers(root: Whole) -> bool:
 
 
 def _default(lws: Object, old: Object | None, settings: Settings) -> Verdict:
+    if find_metadata_misfit(lws):
+        return Verdict()  # The API server, or our own validation, says what is wrong.
     filled = default_workload(lws)
     if old is None:
         filled = record_carrier(filled, settings.carrier)
@@ -98,12 +101,19 @@ def _default(lws: Object, old: Object | None, settings: Settings) -> Verdict:
 
 
 def _validate(lws: Object, old: Object | None, settings: Settings) -> Verdict:
+    shape = shape_of(define_leader_worker_set)
+    if misfit := shape.find_misfit(lws):
+        return Verdict(refusal=misfit)
+    if old is not None and shape.find_misfit(old):
+        old = None  # Whatever was stored, this update mends it.
     errors = (*validate_workload(lws, old), *validate_placement(lws, old, settings))
     warnings = (*warn_workload(lws), *warn_placement(lws, settings))
     return Verdict(errors=errors, warnings=warnings)
 
 
 def _mutate_pod(pod: Object, old: Object | None, settings: Settings) -> Verdict:
+    if misfit := find_pod_misfit(pod):
+        return Verdict(refusal=misfit)
     dialect = settings.find_dialect(annotations_of(pod).get(labels.GANG, ""))
     gang = None if dialect is None else Joining(dialect, settings.tiers)
     mutated = mutate_pod(pod, namespace=namespace_of(pod), gang=gang)

@@ -15,6 +15,7 @@ from kohort.apis.leaderworkerset import labels, spec
 from kohort.apis.leaderworkerset.revision import apply_revision
 from kohort.apis.leaderworkerset.translation.reading import REVISION
 from kohort.cluster.objects import Object, annotations_of, uid_of
+from kohort.cluster.quantities import find_whole
 
 HELD = "kohort.dev/paused-partition"
 RESTARTED = "kubectl.kubernetes.io/restartedAt"
@@ -73,10 +74,10 @@ def _hold(lws: Object, boundary: int) -> Object:
 
 
 def _release(lws: Object) -> Object:
-    remembered = annotations_of(lws).get(HELD, "")
+    remembered = find_whole(annotations_of(lws).get(HELD, ""))
     others = {key: value for key, value in annotations_of(lws).items() if key != HELD}
     released = _put(lws, others, "metadata", "annotations")
-    return _partition(released, int(remembered) if remembered.isdigit() else 0)
+    return _partition(released, remembered or 0)
 
 
 def _is_held(lws: Object) -> bool:

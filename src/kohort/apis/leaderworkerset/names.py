@@ -9,6 +9,8 @@ would take a longer one and only fail to make the pods.
 import re
 from hashlib import sha1
 
+from kohort.cluster.quantities import find_whole
+
 SET_NAME_MAX = 52
 _REVISION_PREFIX_MAX = 220
 _ORDINAL = re.compile(r"(.*)-([0-9]+)\Z", re.DOTALL)
@@ -28,9 +30,10 @@ def worker_name(leader: str, worker: int) -> str:
 def find_ordinal(pod: str) -> tuple[str, int] | None:
     """The parent's name and the ordinal that a pod's name ends with, if it does."""
     found = _ORDINAL.match(pod)
-    if found is None or int(found[2]) > _ORDINAL_MAX:
+    ordinal = find_whole(found[2].lstrip("0") or "0") if found else None
+    if found is None or ordinal is None or ordinal > _ORDINAL_MAX:
         return None
-    return found[1], int(found[2])
+    return found[1], ordinal
 
 
 def group_key(namespace: str, leader: str) -> str:

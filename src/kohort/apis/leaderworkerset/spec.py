@@ -17,6 +17,7 @@ LEADER_CREATED, LEADER_READY = "LeaderCreated", "LeaderReady"
 RECREATE_GROUP, RECREATE_AFTER_START = "RecreateGroupOnPodRestart", "RecreateGroupAfterStart"
 RESTART_NONE, RESTART_DEFAULT = "None", "Default"
 
+_DIGITS_MAX = 9
 _PERCENT = re.compile(r"([0-9]+)%")
 
 
@@ -116,7 +117,8 @@ def resolve_amount(value: Any, total: int, *, round_up: bool) -> int:
 def find_percent(value: Any) -> int | None:
     """The number of a percentage, if the value is one."""
     found = _PERCENT.fullmatch(value) if isinstance(value, str) else None
-    return int(found[1]) if found else None
+    # More digits than these say no more than that it is far above a hundred.
+    return int(found[1].lstrip("0")[:_DIGITS_MAX] or "0") if found else None
 
 
 def _given(value: Any, default: Any) -> Any:

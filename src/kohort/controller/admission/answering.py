@@ -3,7 +3,8 @@ What a webhook answers: an AdmissionReview goes in, one comes out, and nothing e
 
 Changes are told as a JSON patch against the object that was sent. A question that
 cannot be understood is refused with 400, never with an exception: the server
-must know which webhook said no, and why.
+must know which webhook said no, and why. How deep an object may be is bounded, since
+whoever may create one chooses that, and everything that walks it recurses.
 """
 
 from base64 import b64encode
@@ -19,6 +20,7 @@ from kohort.cluster.patches import to_json_patch
 
 API_VERSION = "admission.k8s.io/v1"
 KIND = "AdmissionReview"
+DEPTH_MAX = 200
 
 
 def collect_webhooks(apis: Sequence[Api]) -> dict[str, Webhook]:
@@ -31,16 +33,24 @@ def answer_review(webhook: Webhook, review: Any, settings: Settings) -> Object:
     request = review.get("request") if isinstance(review, Mapping) else None
     if not isinstance(request, Mapping):
         return _wrap("", _refuse(400, "the body is no AdmissionReview with a request"))
-    uid = str(request.get("uid") or "")
+    uid = find_uid(review)
     if review.get("apiVersion") != API_VERSION:
         given = review.get("apiVersion")
-        return _wrap(uid, _refuse(400, f"expected {API_VERSION}, got {given!r}"))
+        shown = repr(given) if isinstance(given, str | None) else "another type"
+        return _wrap(uid, _refuse(400, f"expected {API_VERSION}, got {shown}"))
     return _wrap(uid, _answer(webhook, request, settings))
 
 
-def refuse_question(why: str, code: int = 400) -> Object:
-    """The answer to something that is no question."""
-    return _wrap("", _refuse(code, why))
+def refuse_question(why: str, code: int = 400, uid: str = "") -> Object:
+    """The answer to something that is no question, or that we cannot judge."""
+    return _wrap(uid, _refuse(code, why))
+
+
+def find_uid(review: Any) -> str:
+    """The uid of a question, as far as it has one."""
+    request = review.get("request") if isinstance(review, Mapping) else None
+    uid = request.get("uid") if isinstance(request, Mapping) else None
+    return uid if isinstance(uid, str) else ""
 
 
 def _answer(webhook: Webhook, request: Mapping[str, Any], settings: Settings) -> Object:
@@ -49,10 +59,28 @@ def _answer(webhook: Webhook, request: Mapping[str, Any], settings: Settings) ->
         return _allow()  # A deletion: nothing of ours depends on it.
     if not isinstance(obj, dict) or not isinstance(old, dict | None):
         return _refuse(400, "the object is no mapping")
-    named = _fill_namespace(obj, str(request.get("namespace") or ""))
+    if _is_deeper(obj, DEPTH_MAX) or _is_deeper(old, DEPTH_MAX):
+        return _refuse(400, f"the object is nested more than {DEPTH_MAX} levels deep")
+    namespace = request.get("namespace")
+    named = _fill_namespace(obj, namespace if isinstance(namespace, str) else "")
     # What comes back may share parts with what went in, so the handler gets a copy.
     verdict = webhook.handle(orjson.loads(orjson.dumps(named)), old, settings)
     return _write(verdict, obj)
+
+
+def _is_deeper(value: Any, limit: int) -> bool:
+    """Whether a value has more levels; counted level by level, since recursion has a bound too."""
+    level: list[Any] = [value] if isinstance(value, dict | list) else []
+    for _ in range(limit):
+        level = [
+            inner
+            for outer in level
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+            if isinstance(inner, dict | list)
+        ]
+        if not level:
+            return False
+    return True
 
 
 def _fill_namespace(obj: Object, namespace: str) -> Object:

@@ -2,24 +2,34 @@
 The admission server: the thin shell of HTTP and TLS around the answers.
 
 It is asked by API servers only, with small bodies, on connections that they keep.
-Whatever is wrong with a question is told inside an answer; only a path that
-nobody has is a 404.
+Whatever is wrong with a question is told inside an answer, a mistake of ours too:
+an API server shows its user the sentence of an answer, and of a bare 500 nothing.
+Only a path that nobody has is a 404.
 """
 
+import logging
 import ssl
 import time
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import orjson
 from aiohttp import web
 
-from kohort.apis.api import Api, Settings
+from kohort.apis.api import Api, Settings, Webhook
 from kohort.cluster.objects import Object
-from kohort.controller.admission.answering import answer_review, collect_webhooks, refuse_question
+from kohort.controller.admission.answering import (
+    answer_review,
+    collect_webhooks,
+    find_uid,
+    refuse_question,
+)
 
 BODY_BYTES_MAX = 7 * 1024 * 1024
 _STOP_SECONDS_MAX = 2.0
 _KEEPALIVE_SECONDS = 3600.0
+
+log = logging.getLogger(__name__)
 
 # Path, whether it was allowed, and how long it took.
 Recorder = Callable[[str, int, float], None]
@@ -37,6 +47,7 @@ class AdmissionServer:
         self._webhooks = collect_webhooks(apis)
         self._settings = settings
         self._record = record
+        self._mistakes: set[tuple[str, str]] = set()
         self._runner: web.ServerRunner | None = None
 
     @property
@@ -70,13 +81,27 @@ class AdmissionServer:
             return web.Response(status=404, text="404 page not found\n")
         begun = time.monotonic()
         body = await _read_body(request)
-        if isinstance(body, str):
-            answer = refuse_question(body)
-        else:
-            answer = answer_review(webhook, body, self._settings)
+        answer = refuse_question(body) if isinstance(body, str) else self._judge(webhook, body)
         code = int(answer["response"]["status"]["code"])
         self._record(request.path, code, time.monotonic() - begun)
         return web.Response(body=orjson.dumps(answer), content_type="application/json")
+
+    def _judge(self, webhook: Webhook, review: Any) -> Object:
+        try:
+            return answer_review(webhook, review, self._settings)
+        except Exception as error:
+            # Whoever may create objects may repeat this as often as they like.
+            mistake = (webhook.path, type(error).__name__)
+            if mistake not in self._mistakes:
+                self._mistakes.add(mistake)
+                log.error("cannot judge an object", exc_info=error, extra={"facts": _facts(review)})
+            why = f"{webhook.name} cannot judge this object ({type(error).__name__}): report it"
+            return refuse_question(why, 500, find_uid(review))
+
+
+def _facts(review: Any) -> Object:
+    asked = {name: review["request"].get(name) for name in ("namespace", "name")}
+    return {name: value for name, value in asked.items() if isinstance(value, str)}
 
 
 async def _read_body(request: web.BaseRequest) -> Object | str:

@@ -13,10 +13,16 @@ from kohort.apis.gangs.dialect import Dialect
 from kohort.apis.gangs.intent import Membership, Tiers
 from kohort.apis.leaderworkerset import labels, names
 from kohort.apis.leaderworkerset.admission.affinity import add_exclusive_terms
-from kohort.apis.leaderworkerset.admission.tpu import Place, UnreadableMember, tpu_variables
+from kohort.apis.leaderworkerset.admission.tpu import (
+    Place,
+    UnreadableMember,
+    shorten,
+    tpu_variables,
+)
 from kohort.apis.leaderworkerset.spec import LEADER_EXCLUDED, UNIQUE_PER_REPLICA
 from kohort.apis.leaderworkerset.topology import find_pack
 from kohort.cluster.objects import Object, annotations_of, labels_of, name_of, namespace_of
+from kohort.cluster.quantities import find_whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,9 +105,11 @@ def _read_size(pod: Object) -> int:
 
 
 def _read_number(text: str, what: str, pod: Object) -> int:
-    if not text.isdecimal():
-        raise _Refused(f"the {what} of pod {name_of(pod)} is not a number: {text!r}")
-    return int(text)
+    number = find_whole(text)
+    if number is None:
+        shown = shorten(text)
+        raise _Refused(f"the {what} of pod {name_of(pod)} is not a number: {shown!r}")
+    return number
 
 
 def _ordinal_of(pod: Object) -> int:

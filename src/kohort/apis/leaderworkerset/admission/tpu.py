@@ -13,9 +13,12 @@ from typing import Any
 
 from kohort.apis.leaderworkerset import labels, names
 from kohort.cluster.objects import Object, annotations_of, labels_of, name_of
-from kohort.cluster.quantities import parse_quantity
+from kohort.cluster.quantities import find_whole, parse_quantity
 
 DEFAULT_PORT = 8476
+# Every host stands in a variable of every pod: with more, no pod would fit into the API server.
+HOSTS_MAX = 10_000
+_SHOWN_MAX = 60
 
 # A container's place in the pod spec: the list it stands in, and where.
 Place = tuple[str, int]
@@ -48,12 +51,21 @@ def tpu_variables(pod: Object, size: int) -> dict[Place, list[Object]]:
         labels.TPU_WORKER_ID,
     }:
         return {}
+    _check_hosts(pod, size)
     if labels.SUBGROUP_SIZE in annotations_of(pod):
         places = places[:1]
         members = _subgroup_slice(pod)
     else:
         members = _group_slice(pod, size)
     return _write_variables(members, places, [_find_port(_container(spec, p)) for p in places])
+
+
+def _check_hosts(pod: Object, hosts: int) -> None:
+    if hosts > HOSTS_MAX:
+        raise UnreadableMember(
+            f"pod {name_of(pod)} asks for TPUs in a group of {hosts} pods, and at most "
+            f"{HOSTS_MAX} hosts can be listed"
+        )
 
 
 def _write_variables(
@@ -87,6 +99,7 @@ def _group_slice(pod: Object, size: int) -> _Slice:
 def _subgroup_slice(pod: Object) -> _Slice:
     leader, worker = _leader_and_index(pod)
     size = _read_number(annotations_of(pod).get(labels.SUBGROUP_SIZE), "subgroup size", pod)
+    _check_hosts(pod, size)
     if size < 1:
         raise UnreadableMember(f"the subgroup size of pod {name_of(pod)} is not above 0")
     subgroup = _read_number(labels_of(pod).get(labels.SUBGROUP_INDEX), "subgroup index", pod)
@@ -123,9 +136,17 @@ def _host(name: str, pod: Object) -> str:
 
 
 def _read_number(text: Any, what: str, pod: Object) -> int:
-    if text is None or not str(text).isdecimal():
-        raise UnreadableMember(f"the {what} of pod {name_of(pod)} is not a number: {text!r}")
-    return int(text)
+    number = find_whole(str(text))
+    if number is None:
+        shown = shorten(text)
+        raise UnreadableMember(f"the {what} of pod {name_of(pod)} is not a number: {shown!r}")
+    return number
+
+
+def shorten(text: Any) -> Any:
+    """A value for a message: the start of it if it is a long text."""
+    is_long = isinstance(text, str) and len(text) > _SHOWN_MAX
+    return f"{text[:_SHOWN_MAX]}…" if is_long else text
 
 
 def _tpu_places(spec: Object) -> list[Place]:
@@ -142,7 +163,10 @@ def _requests_tpus(container: Object) -> bool:
     for kind in ("limits", "requests"):
         amounts = resources.get(kind) or {}
         if labels.TPU_RESOURCE in amounts:
-            return parse_quantity(amounts[labels.TPU_RESOURCE]) != 0
+            try:
+                return parse_quantity(amounts[labels.TPU_RESOURCE]) != 0
+            except ValueError:
+                return False  # The API server refuses it.
     return False
 
 

@@ -22,6 +22,7 @@ _DEFINITION = Definition(
         AGE,
     ),
     selector=".status.hpaPodSelector",
+    is_spec_required=True,
 )
 
 

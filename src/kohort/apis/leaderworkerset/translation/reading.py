@@ -32,6 +32,7 @@ from kohort.cluster.objects import (
     namespace_of,
     uid_of,
 )
+from kohort.cluster.quantities import find_whole
 from kohort.model.observed import Group, Observed, Progress
 from kohort.model.policies import STRATEGIES, RecoveryPolicy, RolloutPolicy, Startup, Trigger
 from kohort.model.workload import Role, Workload
@@ -233,20 +234,20 @@ def _compare(spec_json: bytes, revision_json: bytes) -> bool:
 
 def _progress_of(leader_set: SetFacts) -> Progress:
     metadata = leader_set.metadata
-    noted = metadata.annotations.get(labels.REPLICAS, "")
+    noted = find_whole(metadata.annotations.get(labels.REPLICAS, ""))
     return Progress(
         boundary=leader_set.spec.partition,
         count=leader_set.spec.replicas,
-        noted=int(noted) if noted.isdigit() else leader_set.spec.replicas,
+        noted=leader_set.spec.replicas if noted is None else noted,
         target=metadata.labels.get(labels.REVISION, ""),
         is_seen=leader_set.status.observed_generation >= metadata.generation,
     )
 
 
 def _group_of(metadata: Meta) -> int | None:
-    index = metadata.labels.get(labels.GROUP_INDEX, "")
-    if index.isdigit():
-        return int(index)
+    index = find_whole(metadata.labels.get(labels.GROUP_INDEX, ""))
+    if index is not None:
+        return index
     # Pods made while no webhook answered lack the label; a leader's name still tells.
     if _index_of(metadata) == 0:
         found = find_ordinal(metadata.name)
@@ -255,8 +256,7 @@ def _group_of(metadata: Meta) -> int | None:
 
 
 def _index_of(metadata: Meta) -> int | None:
-    index = metadata.labels.get(labels.WORKER_INDEX, "")
-    return int(index) if index.isdigit() else None
+    return find_whole(metadata.labels.get(labels.WORKER_INDEX, ""))
 
 
 def _revision_of(metadata: Meta) -> str:
@@ -264,8 +264,8 @@ def _revision_of(metadata: Meta) -> str:
 
 
 def _size_of(metadata: Meta) -> int:
-    size = metadata.annotations.get(labels.SIZE, "")
-    return int(size) if size.isdigit() else 1
+    size = find_whole(metadata.annotations.get(labels.SIZE, ""))
+    return 1 if size is None else size
 
 
 READER = Reader(_group_of, _index_of, _revision_of, _size_of)

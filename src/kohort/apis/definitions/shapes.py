@@ -1,0 +1,159 @@
+"""
+Whether an object has the shape that its definition gives it: types, and what is required.
+
+The definition on a cluster may be another's, or may have been tightened after an
+object was stored. So what comes in is checked against ours before any code counts on
+its shape, and one wrong object costs a sentence instead of an exception. Values are
+left to admission: a number that is too large is still a number. A null counts as
+absent, as it does for the API server.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any
+
+import orjson
+
+from kohort.apis.definitions.embedding import METADATA, POD_SPEC, embed_type
+from kohort.cluster.objects import Object
+
+_SHOWN_MAX = 60
+_INT_OR_STRING = "x-kubernetes-int-or-string"
+_NOUNS = {
+    "object": "a mapping",
+    "array": "a list",
+    "string": "a text",
+    "integer": "a whole number",
+    "number": "a number",
+    "boolean": "true or false",
+}
+
+
+class Shape:
+    """The shape of the objects of one definition."""
+
+    def __init__(self, definition: Object) -> None:
+        versions = (definition.get("spec") or {}).get("versions") or [{}]
+        root: Object = (versions[0].get("schema") or {}).get("openAPIV3Schema") or {}
+        properties: Object = dict(root.get("properties") or {})
+        self._status: Object = properties.pop("status", {})
+        self._root = {**root, "properties": {**properties, "metadata": embed_type(METADATA)}}
+
+    def find_misfit(self, obj: Any) -> str:
+        """What is wrong with metadata and spec, the first of it as a sentence; or nothing."""
+        return _find_misfit(self._root, obj, "")
+
+    def find_status_misfits(self, obj: Object) -> tuple[str, ...]:
+        """The fields of the status that have another type than they should."""
+        status = obj.get("status")
+        if not isinstance(status, dict):
+            return ()
+        properties = self._status.get("properties") or {}
+        return tuple(
+            name
+            for name, value in status.items()
+            if name in properties and _find_misfit(properties[name], value, name)
+        )
+
+
+@cache
+def shape_of(define: Callable[[], Object]) -> Shape:
+    """The shape that a definition gives, made once."""
+    return Shape(define())
+
+
+def find_metadata_misfit(obj: Object) -> str:
+    """What is wrong with the metadata of any object; or nothing."""
+    return _find_misfit(_metadata(), obj.get("metadata"), "metadata")
+
+
+def find_pod_misfit(pod: Object) -> str:
+    """What is wrong with the types of a pod; what it lacks is for the API server to say."""
+    wrong = find_metadata_misfit(pod)
+    return wrong or _find_misfit(_pod_spec(), pod.get("spec"), "spec", requires=False)
+
+
+@cache
+def _metadata() -> Object:
+    return embed_type(METADATA)
+
+
+@cache
+def _pod_spec() -> Object:
+    return embed_type(POD_SPEC)
+
+
+def _find_misfit(schema: Object, value: Any, path: str, requires: bool = True) -> str:
+    """The first misfit; looked for as deep as the schema goes, however deep the value is."""
+    if value is None:
+        return ""
+    if schema.get(_INT_OR_STRING):
+        return _check_amount(schema, value, path)
+    if not _has_type(schema.get("type"), value):
+        return f"{path or 'the object'} must be {_NOUNS[schema['type']]}, not {_show(value)}"
+    if isinstance(value, dict):
+        return _check_members(schema, value, path, requires)
+    if isinstance(value, list) and "items" in schema:
+        return _check_items(schema["items"], value, path, requires)
+    return ""
+
+
+def _check_members(schema: Object, value: Mapping[str, Any], path: str, requires: bool) -> str:
+    properties: Object = schema.get("properties") or {}
+    for name in schema.get("required") or () if requires else ():
+        if value.get(name) is None and "default" not in properties.get(name, {}):
+            return f"{_join(path, name)} is missing"
+    rest = schema.get("additionalProperties")
+    for name, member in value.items():
+        inner = properties.get(name, rest)
+        if isinstance(inner, dict):
+            found = _find_misfit(inner, member, _join(path, name), requires)
+            if found:
+                return found
+    return ""
+
+
+def _check_items(schema: Object, items: list[Any], path: str, requires: bool) -> str:
+    for index, item in enumerate(items):
+        here = f"{path}[{index}]"
+        found = _find_misfit(schema, item, here, requires)
+        if found or item is None:
+            return found or f"{here} must not be null"
+    return ""
+
+
+def _check_amount(schema: Object, value: Any, path: str) -> str:
+    pattern = schema.get("pattern")
+    if not isinstance(value, int | str) or isinstance(value, bool):
+        return f"{path} must be a number or a text, not {_show(value)}"
+    if pattern and not re.search(pattern, str(value)):
+        return f"{path} must be a quantity such as 500m or 1Gi, not {_show(value)}"
+    return ""
+
+
+def _has_type(name: str | None, value: Any) -> bool:
+    match name:
+        case "object":
+            return isinstance(value, dict)
+        case "array":
+            return isinstance(value, list)
+        case "string":
+            return isinstance(value, str)
+        case "boolean":
+            return isinstance(value, bool)
+        case "integer" | "number":
+            is_number = isinstance(value, int | float) and not isinstance(value, bool)
+            return is_number and (name == "number" or value == value // 1)
+    return True
+
+
+def _join(path: str, name: str) -> str:
+    return f"{path}.{name}" if path else name
+
+
+def _show(value: Any) -> str:
+    if isinstance(value, dict | list):
+        return "a mapping" if isinstance(value, dict) else "a list"
+    text = orjson.dumps(value).decode()
+    return text if len(text) <= _SHOWN_MAX else f"{text[:_SHOWN_MAX]}…"
