@@ -1,5 +1,7 @@
 """The port on an API in the same process."""
 
+import asyncio
+
 import orjson
 import pytest
 from controller_world import ALL, CONFIGMAP, config_map, make_cluster
@@ -8,6 +10,7 @@ from virtual_time import run_virtual
 from kohort.cluster.errors import Conflict, NotFound
 from kohort.cluster.objects import Kind
 from kohort.cluster.port import Address, PatchForm, Selection
+from kohort.simulator.inprocess import BOOKMARK_SECONDS
 
 HERE = Address(CONFIGMAP, "lab", "a")
 
@@ -65,3 +68,25 @@ def test_a_silent_watch_sends_bookmarks():
         return ""
 
     assert run_virtual(body()) == "BOOKMARK"
+
+
+def test_a_write_in_the_turn_of_a_bookmark_is_told_before_it():
+    async def body() -> list[tuple[str, int]]:
+        cluster = await make_cluster()
+        version = (await cluster.list(ALL)).version
+        fields = {"metadata.name": "a", "metadata.namespace": "lab"}
+        put = (cluster.api.store.put, "configmaps", ("lab", "a"), config_map("a"), fields)
+        # Late enough to come after the timer, early enough to come before its waiter wakes.
+        loop = asyncio.get_running_loop()
+        loop.call_at(loop.time() + BOOKMARK_SECONDS + 1e-10, *put)
+        told = []
+        async for change in cluster.watch(ALL, version):
+            meta = orjson.loads(change.raw)["metadata"]
+            told.append((change.type, int(meta["resourceVersion"])))
+            if len(told) == 2:
+                break
+        return told
+
+    (first, version), (second, covered) = run_virtual(body())
+    assert (first, second) == ("ADDED", "BOOKMARK")
+    assert version == covered

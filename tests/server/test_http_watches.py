@@ -6,6 +6,8 @@ from contextlib import asynccontextmanager
 
 import orjson
 
+from kohort.simulator.server import watches
+
 MAPS = "/api/v1/namespaces/default/configmaps"
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
 STREAMING = "watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan"
@@ -119,3 +121,15 @@ async def test_a_server_that_stops_ends_its_streams_in_order(face):
             await face.server.stop()
         assert await lines.next() is None
     assert not face.api.store.bucket("configmaps").subscribers
+
+
+async def test_a_silent_watch_is_sent_bookmarks_if_it_asked_for_them(face, monkeypatch):
+    monkeypatch.setattr(watches, "BOOKMARK_SECONDS", 0.01)
+    await make(face, "a")
+    version = str(face.api.store.revision)
+    async with watching(face, f"watch=1&resourceVersion={version}&allowWatchBookmarks=1") as lines:
+        mark = await lines.next()
+    assert mark["type"] == "BOOKMARK"
+    assert mark["object"]["metadata"] == {"resourceVersion": version}
+    async with watching(face, f"watch=1&resourceVersion={version}&timeoutSeconds=1") as lines:
+        assert await lines.rest() == []

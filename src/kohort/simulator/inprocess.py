@@ -5,8 +5,6 @@ A controller that runs on it cannot tell that it is not the HTTP client. Objects
 are copied on their way in and out, so neither side can change what the other holds.
 """
 
-import asyncio
-import builtins
 from collections.abc import AsyncIterator
 from dataclasses import replace
 
@@ -17,7 +15,6 @@ from kohort.cluster.objects import Kind, Object
 from kohort.cluster.port import Address, Change, Listing, PatchForm, Selection
 from kohort.cluster.selectors import parse_field_selector, parse_label_selector
 from kohort.simulator.api.api import Api
-from kohort.simulator.api.reads.watching import Watch, WatchEvent
 from kohort.simulator.api.requests import (
     Answer,
     DeleteOptions,
@@ -100,19 +97,12 @@ class InProcessCluster:
         )
         try:
             while not watch.is_closed:
-                for event in await self._next(watch):
+                for event in await watch.batch(self._bookmark_seconds):
                     if event.type == "ERROR":
                         raise WatchExpired(orjson.loads(event.raw)["message"])
                     yield Change(event.type, event.raw)
         finally:
             watch.close()
-
-    async def _next(self, watch: Watch) -> builtins.list[WatchEvent]:
-        try:
-            async with asyncio.timeout(self._bookmark_seconds):
-                return await watch.batch()
-        except TimeoutError:
-            return [watch.bookmark()]
 
     def _options(self, manager: str = "", *, force: bool = False) -> WriteOptions:
         return WriteOptions(manager or MANAGER, force=force, user=self._user)

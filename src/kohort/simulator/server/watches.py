@@ -134,7 +134,7 @@ class WatchStream:
 
     async def _pump(self, response: web.StreamResponse, late_seconds: float) -> None:
         while not self._watch.is_closed:
-            events = await self._next()
+            events = await self._watch.batch(BOOKMARK_SECONDS if self._bookmarks else None)
             if late_seconds:
                 await asyncio.sleep(late_seconds)
             self._is_sending = True
@@ -146,15 +146,6 @@ class WatchStream:
 
     def _sent(self) -> None:
         self._is_sending = False
-
-    async def _next(self) -> list[WatchEvent]:
-        if not self._bookmarks:
-            return await self._watch.batch()
-        try:
-            async with asyncio.timeout(BOOKMARK_SECONDS):
-                return await self._watch.batch()
-        except TimeoutError:
-            return [self._watch.bookmark()]
 
     def _encode(self, events: list[WatchEvent]) -> bytes:
         pieces: list[bytes] = []

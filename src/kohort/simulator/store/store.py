@@ -126,6 +126,11 @@ class Store:
         """Whether every write has been committed."""
         return not self._pending
 
+    @property
+    def settled_revision(self) -> int:
+        """The version up to which every write has been committed and told."""
+        return self._pending[0][1].rv - 1 if self._pending else self.revision
+
     def flush(self) -> None:
         """Commit what was written, then tell the subscribers."""
         if self._journal is None or not self._pending:

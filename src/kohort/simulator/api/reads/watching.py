@@ -3,11 +3,14 @@ Watching: a stream of changes that begins at a version and misses nothing.
 
 What has happened since the version is taken from the history, what happens from
 now on is pushed by the store; both are put in the same queue in the same moment,
-so no event falls between them and none comes twice. A selector turns changes into what its watcher
-sees: an object that no longer matches is deleted, as far as it is concerned.
+so no event falls between them and none comes twice. A bookmark names a version
+only after all events up to it: a client resumes there, and would never be told of
+what came before. A selector turns changes into what its watcher sees: an object
+that no longer matches is deleted, as far as it is concerned.
 """
 
 from asyncio import Event as Signal
+from asyncio import timeout
 from collections import deque
 from collections.abc import Callable
 from typing import NamedTuple
@@ -52,7 +55,7 @@ class Watch:
                 WatchEvent("ADDED", encode(self.target.resource, entry), entry) for entry in entries
             )
             if bookmarks:
-                self._queue.append(self.bookmark(initial=True))
+                self._queue.append(self._bookmark(initial=True))
         else:
             for event in self._context.store.since(bucket, version):
                 self._offer(event)
@@ -63,9 +66,10 @@ class Watch:
     def _begin(self) -> ListOptions:
         return ListOptions(self._options.labels, self._options.fields)
 
-    def bookmark(self, *, initial: bool = False) -> WatchEvent:
-        """The current version, without an object."""
-        metadata: dict[str, object] = {"resourceVersion": str(self._context.store.revision)}
+    def _bookmark(self, *, initial: bool = False) -> WatchEvent:
+        """The version up to which everything is in the queue or was read from it."""
+        revision = self._context.store.settled_revision
+        metadata: dict[str, object] = {"resourceVersion": str(revision)}
         if initial:
             metadata["annotations"] = {"k8s.io/initial-events-end": "true"}
         kind = self.target.resource.kind
@@ -110,11 +114,26 @@ class Watch:
         """Whether events wait to be read."""
         return bool(self._queue)
 
-    async def batch(self) -> list[WatchEvent]:
-        """All events that wait now; if there are none, the next ones."""
-        while not self._queue and not self.is_closed:
-            self._signal.clear()
-            await self._signal.wait()
+    async def batch(self, bookmark_seconds: float | None = None) -> list[WatchEvent]:
+        """All events that wait now; if there are none, the next ones, or a bookmark in time."""
+        try:
+            async with timeout(bookmark_seconds):
+                while not self._queue and not self.is_closed:
+                    self._signal.clear()
+                    await self._signal.wait()
+        except TimeoutError:
+            return self.catch_up()
+        return self._take()
+
+    def catch_up(self) -> list[WatchEvent]:
+        """All events that wait now, and a bookmark that covers them."""
+        events = self._take()
+        # Its time may be over in the same moment in which an event comes.
+        if not events or events[-1].type != "ERROR":
+            events.append(self._bookmark())
+        return events
+
+    def _take(self) -> list[WatchEvent]:
         events = list(self._queue)
         self._queue.clear()
         return events

@@ -1,0 +1,63 @@
+"""A bookmark names a version only after everything up to that version has been told."""
+
+from pathlib import Path
+
+import orjson
+import pytest
+from api_builders import NOW, Bench, config_map
+
+from kohort.simulator.api.api import Api
+from kohort.simulator.api.reads import watching
+from kohort.simulator.api.reads.watching import Watch, WatchEvent
+from kohort.simulator.api.requests import ListOptions
+from kohort.simulator.kinds import CONFIG_MAP
+from kohort.simulator.store.sqlite import open_store
+
+
+def open_watch(bench: Bench) -> Watch:
+    options = ListOptions(resource_version=str(bench.api.store.revision))
+    target = bench.api.target(CONFIG_MAP, "lab")
+    return bench.api.watch(target, options, initial=False, bookmarks=True)
+
+
+def versions(events: list[WatchEvent]) -> list[tuple[str, int]]:
+    metas = [orjson.loads(event.raw)["metadata"] for event in events]
+    return [(e.type, int(m["resourceVersion"])) for e, m in zip(events, metas, strict=True)]
+
+
+@pytest.fixture
+async def kept(tmp_path: Path) -> Bench:
+    """A bench on disk, whose writes are committed only when somebody asks for it."""
+    bench = Bench()
+    store = open_store(tmp_path / "cluster.db")
+    bench.api = Api(store, bench.api.registry, lambda: NOW, bench.api.context.chance)
+    await bench.start()
+    store.on_dirty = lambda: None
+    return bench
+
+
+async def test_what_waits_is_told_before_the_bookmark_that_covers_it(bench: Bench):
+    watch = open_watch(bench)
+    await bench.create(CONFIG_MAP, config_map("a"))
+    revision = bench.api.store.revision
+    assert versions(watch.catch_up()) == [("ADDED", revision), ("BOOKMARK", revision)]
+    assert versions(watch.catch_up()) == [("BOOKMARK", revision)]
+
+
+async def test_a_bookmark_names_no_version_that_is_not_kept_yet(kept: Bench):
+    watch = open_watch(kept)
+    before = kept.api.store.revision
+    await kept.create(CONFIG_MAP, config_map("a"))
+    assert versions(watch.catch_up()) == [("BOOKMARK", before)]
+    kept.api.store.flush()
+    assert versions(watch.catch_up()) == [("ADDED", before + 1), ("BOOKMARK", before + 1)]
+
+
+async def test_nothing_comes_after_the_word_that_a_watch_fell_behind(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(watching, "QUEUE_EVENTS_MAX", 1)
+    watch = open_watch(bench)
+    for name in "abc":
+        await bench.create(CONFIG_MAP, config_map(name))
+    assert [event.type for event in watch.catch_up()] == ["ERROR"]
