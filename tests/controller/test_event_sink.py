@@ -4,7 +4,9 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
-from kohort.cluster.errors import Forbidden
+import pytest
+
+from kohort.cluster.errors import Forbidden, KohortError, Unavailable
 from kohort.controller.events import EventSink
 from kohort.model.reasons import Notice
 
@@ -19,14 +21,15 @@ OBJECT = {
 class Recording:
     """Keeps what is created, and refuses what it is told to."""
 
-    def __init__(self, refused: str = "") -> None:
+    def __init__(self, refused: str = "", error: KohortError | None = None) -> None:
         self.notes: list[str] = []
         self._refused = refused
+        self._error = error or Forbidden("no")
 
     async def create(self, kind: Any, namespace: str, obj: Any) -> Any:
         await asyncio.sleep(0)
         if obj["note"] == self._refused:
-            raise Forbidden("no")
+            raise self._error
         self.notes.append(obj["note"])
 
 
@@ -73,8 +76,19 @@ async def test_the_same_is_told_again_only_after_a_while():
     assert cluster.notes == ["again", "again"]
 
 
-async def test_an_event_that_is_refused_is_forgotten():
-    cluster = Recording(refused="bad")
+@pytest.mark.parametrize(
+    "error",
+    [
+        Forbidden("no"),
+        Unavailable("lost the connection"),
+        KohortError("exec plugin: ended with code 1"),
+        KohortError("cannot reach the provider"),
+        KohortError("the client certificate or key cannot be read"),
+    ],
+    ids=str,
+)
+async def test_an_event_that_cannot_be_written_is_forgotten(error: KohortError):
+    cluster = Recording(refused="bad", error=error)
     sink = make(cluster)
     sink.tell(OBJECT, notices("bad", "good"), NOW)
     await finish(sink)
@@ -87,3 +101,14 @@ async def test_who_does_not_lead_tells_nothing():
     sink.tell(OBJECT, notices("late"), NOW)
     await finish(sink)
     assert cluster.notes == []
+
+
+@pytest.mark.parametrize("letter", ["a", "\u00e4", "\u6f22", "\U0001f600"])
+async def test_a_note_has_no_more_bytes_than_a_server_takes(letter: str):
+    cluster = Recording()
+    sink = make(cluster)
+    sink.tell(OBJECT, notices("x" + letter * 1024), NOW)
+    await finish(sink)
+    (note,) = cluster.notes
+    assert 1020 < len(note.encode()) <= 1024
+    assert note == "x" + letter * (len(note) - 1)

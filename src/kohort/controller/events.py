@@ -3,7 +3,7 @@ Events: notices become objects that people see in ``kubectl describe``.
 
 A notice that was told of an object moments ago is not told again: an event is worth
 a write when something happened, not each time that it happens in a loop. Events are
-a courtesy: nobody waits until they are written, and one that the server refuses is
+a courtesy: nobody waits until they are written, and one that cannot be written is
 forgotten.
 """
 
@@ -14,7 +14,7 @@ from contextlib import suppress
 from datetime import datetime, timedelta
 from hashlib import sha256
 
-from kohort.cluster.errors import ClusterError
+from kohort.cluster.errors import KohortError
 from kohort.cluster.objects import Kind, Object, name_of, namespace_of, uid_of
 from kohort.cluster.port import Cluster
 from kohort.model.reasons import Notice
@@ -24,7 +24,7 @@ TOLD_MAX = 10_000
 AT_ONCE_MAX = 8
 WAITING_MAX = 1_000
 REPEAT_AFTER = timedelta(seconds=1)
-_NOTE_MAX = 1024
+_NOTE_BYTES_MAX = 1024
 
 
 class EventSink:
@@ -81,7 +81,8 @@ class EventSink:
     async def _write(self, event: Object) -> None:
         if not self._may_write():
             return
-        with suppress(ClusterError):
+        # A credential plugin, a provider or a file may fail as well as the server.
+        with suppress(KohortError):
             await self._cluster.create(EVENT, event["metadata"]["namespace"] or "default", event)
 
     def _event(self, about: Object, notice: Notice, now: str) -> Object:
@@ -105,7 +106,7 @@ class EventSink:
                 "namespace": namespace_of(about),
                 "uid": uid_of(about),
             },
-            "note": notice.message[:_NOTE_MAX],
+            "note": _cut(notice.message),
             "type": notice.type,
         }
         if notice.related:
@@ -116,3 +117,8 @@ class EventSink:
                 "namespace": namespace_of(about),
             }
         return body
+
+
+def _cut(message: str) -> str:
+    """As much of a message as an API server takes, which counts bytes; no character is halved."""
+    return message.encode(errors="replace")[:_NOTE_BYTES_MAX].decode(errors="ignore")

@@ -11,7 +11,9 @@ plan that has read it, so a controller may die after any write.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Annotated
 
+import msgspec
 import orjson
 
 from kohort.apis.carriers.members import Reader, read_member
@@ -30,6 +32,22 @@ class Note:
     turn: int  # rises with each change of target: the note with the highest is in force
 
 
+_Number = Annotated[int, msgspec.Meta(ge=0)]
+
+
+class _NoteFacts(msgspec.Struct):
+    """A note as it is written."""
+
+    turn: _Number
+    boundary: _Number
+    count: _Number
+    noted: _Number
+    base: str
+
+
+_notes = msgspec.json.Decoder(_NoteFacts)
+
+
 def write_note(note: Note) -> str:
     """The text of a note."""
     progress = note.progress
@@ -46,12 +64,12 @@ def write_note(note: Note) -> str:
 def find_note(text: str, target: str) -> Note | None:
     """The note that a text holds, if it is one; the target is the revision that carries it."""
     try:
-        facts = orjson.loads(text)
-        boundary, count, noted = (int(facts[key]) for key in ("boundary", "count", "noted"))
-        return Note(Progress(boundary, count, noted, target), str(facts["base"]), facts["turn"])
-    except (ValueError, TypeError, KeyError):
-        # Somebody wrote over it. What is not known is found out from the pods.
+        facts = _notes.decode(text)
+    except (msgspec.MsgspecError, ValueError):
+        # Another client wrote over it. What is not known is found out from the pods.
         return None
+    progress = Progress(facts.boundary, facts.count, facts.noted, target)
+    return Note(progress, facts.base, facts.turn)
 
 
 def assume_progress(groups: tuple[Group, ...]) -> Progress | None:

@@ -34,7 +34,7 @@ def plan_budgeted(
     if progress.target != target:
         start = max(_shelter(roster, progress, policy), policy.partition)
         count = rolling if progress.count >= policy.wanted else policy.wanted
-        return Rollout(start, max(count, min(progress.count, rolling)))
+        return Rollout(start, count)
     if progress.count < policy.wanted:
         return Rollout(max(progress.boundary, policy.partition), policy.wanted)
     step = _Step(roster, progress, policy)

@@ -17,7 +17,7 @@ from kohort.cli.table import Command
 from kohort.simulator.hosting.client import Client, Refusal
 
 _PAUSE_SECONDS = 0.2
-_NOT_FOUND, _TOO_MANY = 404, 429
+_NOT_FOUND, _CONFLICT, _TOO_MANY = 404, 409, 429
 
 
 def _make_parser(prog: str) -> Parser:
@@ -36,7 +36,7 @@ def _run(arguments: argparse.Namespace) -> int:
     node = arguments.node
     client.patch(f"{NODES}/{node}", {"spec": {"unschedulable": True}})
     print(f"{node} takes no more pods", flush=True)
-    drain = _Drain(client, node)
+    drain = Drain(client, node)
     end = time.monotonic() + arguments.timeout
     while drain.go_on():
         if time.monotonic() > end:
@@ -46,7 +46,7 @@ def _run(arguments: argparse.Namespace) -> int:
     return Exit.DONE
 
 
-class _Drain:
+class Drain:
     """What is known of the pods of one node."""
 
     def __init__(self, client: Client, node: str) -> None:
@@ -72,11 +72,18 @@ class _Drain:
         label = f"{meta['namespace']}/{meta['name']}"
         path = f"/api/v1/namespaces/{meta['namespace']}/pods/{meta['name']}/eviction"
         names = {"name": meta["name"], "namespace": meta["namespace"]}
-        body = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": names}
+        # Another pod may take the name meanwhile, on another node.
+        options = {"preconditions": {"uid": meta["uid"]}}
+        body = {
+            "apiVersion": "policy/v1",
+            "kind": "Eviction",
+            "metadata": names,
+            "deleteOptions": options,
+        }
         try:
             self._client.create(path, body)
         except Refusal as refusal:
-            if refusal.status not in (_NOT_FOUND, _TOO_MANY):
+            if refusal.status not in (_NOT_FOUND, _CONFLICT, _TOO_MANY):
                 raise
             if refusal.status == _TOO_MANY:
                 self._note(label, str(refusal))

@@ -1,0 +1,41 @@
+"""The note of a rollout: read back as it was written, and nothing but whole numbers is believed."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kohort.apis.carriers.pods import Note, find_note, write_note
+from kohort.model.observed import Progress
+
+numbers = st.integers(0, 2**40)
+FACTS = '{{"turn": {turn}, "boundary": {boundary}, "count": 2, "noted": 2, "base": {base}}}'
+
+
+@given(numbers, numbers, numbers, numbers, st.text())
+def test_a_note_is_read_as_it_was_written(boundary, count, noted, turn, base):
+    note = Note(Progress(boundary, count, noted, "target"), base, turn)
+    assert find_note(write_note(note), "target") == note
+
+
+@pytest.mark.parametrize(
+    ("turn", "boundary", "base"),
+    [
+        ('"3"', "1", '"b"'),
+        ("null", "1", '"b"'),
+        ("[3]", "1", '"b"'),
+        ("3.5", "1", '"b"'),
+        ("-1", "1", '"b"'),
+        ("true", "1", '"b"'),
+        ("3", '"1"', '"b"'),
+        ("3", "-1", '"b"'),
+        ("3", "1", "null"),
+    ],
+)
+def test_a_note_that_somebody_wrote_over_is_none(turn, boundary, base):
+    text = FACTS.format(turn=turn, boundary=boundary, base=base)
+    assert find_note(text, "target") is None
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "null", "3", '{"turn": 3}', "\ud800"])
+def test_a_text_that_is_no_note_is_none(text):
+    assert find_note(text, "target") is None
