@@ -132,7 +132,7 @@ def test_a_bad_image_is_found_named_and_undone(kohort: Tell, cluster: Path):
     assert why.code == 4
     assert "bad-1  ImagePullBackOff" in why.out
     assert "manifest unknown" in why.out
-    assert "next      kohort rollout undo lws/bad\n" in why.out
+    assert "next      kohort rollout undo lws/bad --to-revision 1\n" in why.out
     assert "strategy budgeted, carrier" in why.out
     assert "bad" in kohort("get", "--blocked").out
     history = kohort("rollout", "history", "lws/bad").out
@@ -154,7 +154,7 @@ def test_a_group_that_crashes_for_ever_ends_the_wait(kohort: Tell, cluster: Path
     status = kohort("rollout", "status", "lws/crash", "--timeout", "60s")
     assert status.code == 4
     assert "group 1 is restarted again and again" in status.err
-    assert "kohort rollout undo lws/crash" in status.err
+    assert "kohort rollout undo lws/crash --to-revision 1" in status.err
     kohort("rollout", "undo", "lws/crash")
     assert kohort("rollout", "status", "lws/crash", "--timeout", "60s").code == 0
 
@@ -292,3 +292,55 @@ def test_a_token_that_is_not_accepted_is_named_by_its_context(tell: Tell, tmp_pa
     assert told.code == 1
     assert f'context "dev": {server} does not accept the credentials' in told.err
     assert "log in again" in told.err
+
+
+def test_an_undo_passes_over_what_never_served(kohort: Tell, cluster: Path):
+    hand = Hand(cluster, "back")
+    hand.create()
+    wait = ("rollout", "status", "lws/back", "--timeout", "60s")
+    assert kohort(*wait).code == 0
+    for image in ("engine:2", "engine:3"):
+        hand.edit(set_image(image), break_pulls())
+        assert kohort(*wait).code == 4
+    assert (
+        "next      kohort rollout undo lws/back --to-revision 1\n" in kohort("why", "lws/back").out
+    )
+    assert "goes back to revision 1\n" in kohort("rollout", "undo", "lws/back").out
+    assert kohort(*wait).code == 0
+    history = json.loads(kohort("rollout", "history", "lws/back", "-o", "json").out)
+    assert [line["hasServed"] for line in history] == [True, False, False]
+
+
+def test_a_revision_is_shown_with_its_template(kohort: Tell, cluster: Path):
+    Hand(cluster, "shown").create(groups=1)
+    kohort("rollout", "status", "lws/shown", "--timeout", "60s")
+    told = kohort("rollout", "history", "lws/shown", "--revision", "1").out
+    template = yaml.safe_load(told.partition("\n\n")[2])
+    container = template["leaderWorkerTemplate"]["workerTemplate"]["spec"]["containers"][0]
+    assert container["image"] == "engine:1"
+    words = ("rollout", "history", "lws/shown", "--revision", "1", "-o", "json")
+    assert json.loads(kohort(*words).out)[0]["template"] == template
+
+
+def test_an_image_is_set_where_the_container_is(kohort: Tell, cluster: Path):
+    hand = Hand(cluster, "image")
+    hand.create(groups=1)
+    words = ("rollout", "set-image", "lws/image")
+    wrong = kohort(*words, "engin=engine:2")
+    assert wrong.code == 1
+    assert "has no container 'engin' (did you mean 'engine'?); it has: engine" in wrong.err
+    assert kohort(*words, "engine=engine:2", "--dry-run").out.splitlines() == [
+        "lws/image rolls out another image (dry run: nothing was changed)",
+        "  workerTemplate.engine.image: engine:1 → engine:2",
+    ]
+    leader = {"spec": {"containers": [{"name": "engine", "image": "engine:1"}]}}
+    path = "/spec/leaderWorkerTemplate/leaderTemplate"
+    hand.edit({"op": "add", "path": path, "value": leader})
+    told = json.loads(kohort(*words, "engine=engine:3", "-o", "json").out)
+    assert sorted(detail.partition(":")[0] for detail in told["details"]) == [
+        "leaderTemplate.engine.image",
+        "workerTemplate.engine.image",
+    ]
+    assert json.dumps(hand.read()["spec"]).count("engine:3") == 2
+    assert kohort(*words, "engine=engine:3").out == "lws/image asks for that image already\n"
+    assert kohort("rollout", "set-image", "lws/image").code == 2

@@ -76,6 +76,7 @@ class Scene:
         made = [make_revision(make_lws(f"engine:{n}"), n) for n in (1, 2)]
         for number, revision in enumerate(made):
             revision["metadata"]["creationTimestamp"] = ago(minutes=300 - 290 * number)
+        made[0]["metadata"]["annotations"] = {labels.SERVED: "true"}
         return made
 
     def key(self, number: int) -> str:

@@ -5,7 +5,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from scenes import NOW, Scene, ago, bad_image, make_lws
 
+from kohort.apis.leaderworkerset import labels
 from kohort.apis.leaderworkerset.face import FACE
+from kohort.apis.leaderworkerset.revision import key_of, make_revision
 from kohort.views.ages import find_time, write_age
 from kohort.views.explain import explain, suggest_commands
 from kohort.views.health import Word, judge
@@ -166,3 +168,26 @@ def test_ages_are_short(seconds: int, text: str):
 def test_stamps_of_any_precision_are_read():
     assert find_time("2026-01-01T00:00:00.123456Z") == datetime(2026, 1, 1, 0, 0, 0, 123456, UTC)
     assert find_time("yesterday") is None
+
+
+def test_an_undo_goes_to_the_newest_revision_that_served():
+    """1 served, 2 was aborted, 3 never came up, 4 is the template of 1 again, 5 is wanted."""
+    scene = Scene((2,) * 4)
+    images = {1: "engine:1", 3: "engine:3", 4: "engine:1", 5: "engine:2"}
+    made = [make_revision(make_lws(image), number) for number, image in images.items()]
+    for stored in (made[0], made[2]):
+        stored["metadata"]["annotations"] = {labels.SERVED: "true"}
+    scene.stored = lambda: made  # type: ignore[method-assign]
+    scene.key = lambda number: key_of(made[-1])  # type: ignore[method-assign]
+    former = find_former(scene.picture())
+    assert former is not None
+    assert former.number == 4
+
+
+def test_where_nothing_served_nothing_is_recommended():
+    scene = Scene((2,) * 4, waiting={"llama-0": bad_image(), "llama-1": bad_image()})
+    made = [make_revision(make_lws(f"engine:{n}"), n) for n in (1, 2)]
+    scene.stored = lambda: made  # type: ignore[method-assign]
+    told = explain(scene.picture())
+    assert told.row.health.word is Word.BROKEN
+    assert not any("undo" in command for command in told.commands)

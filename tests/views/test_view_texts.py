@@ -40,7 +40,8 @@ def test_a_blocked_rollout_shows_the_member_that_blocks_it():
         "maxUnavailable is 1",
         "  WaitingForMembers: 1 member has not started: llama-3-2",
         '    llama-3-2  ImagePullBackOff: Back-off pulling image "engine:2"',
-        "    next: kohort rollout undo lws/llama    or    kubectl describe pod llama-3-2",
+        "    next: kohort rollout undo lws/llama --to-revision 1    or    "
+        "kubectl describe pod llama-3-2",
         "",
         "  groups 0\N{EN DASH}2   ✓ ready    revision 1   9 members",
         "  group  3     ✗ broken   revision 2   3 members, 2 ready",
@@ -66,7 +67,7 @@ def test_why_always_has_four_parts():
         "(group 3, container engine, on gpu-03)",
         "            event 20s ago: Failed: Failed to pull image: not found",
         "  since     4m12s (2026-01-01T11:55:48Z)",
-        "  next      kohort rollout undo lws/llama",
+        "  next      kohort rollout undo lws/llama --to-revision 1",
         "            kubectl describe pod llama-3-2",
         "  rules     strategy budgeted, carrier statefulsets, "
         "maxUnavailable 1, maxSurge 0, partition 0",
@@ -113,9 +114,9 @@ def test_a_change_is_told_in_one_line():
 def test_history_tells_what_changed_and_which_is_wanted():
     history = make_history(Scene((1, 1, 2, 2), boundary=2).picture())
     assert write_history(history, NOW) == [
-        "REVISION     GROUPS   AGE   CHANGE",
-        "1            2        5h    -",
-        "2 (wanted)   2        10m   workerTemplate.engine.image: engine:1 → engine:2",
+        "REVISION     GROUPS   SERVED   AGE   CHANGE",
+        "1            2        yes      5h    -",
+        "2 (wanted)   2        no       10m   workerTemplate.engine.image: engine:1 → engine:2",
     ]
 
 

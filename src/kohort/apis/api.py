@@ -145,6 +145,7 @@ class Edition:
     name: str  # of the object that stores it
     created: str  # a timestamp
     content: Object  # the part of the spec that makes the revision
+    has_served: bool = False  # all groups were ready on it
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +160,9 @@ class Face:
     hold: Callable[[Object, int], Object]  # units below the boundary keep their revision
     release: Callable[[Object], Object]
     is_held: Callable[[Object], bool]
+    # The pod templates of an object that hold containers, by the name of their field.
+    list_templates: Callable[[Object], dict[str, Object]]
+    put_template: Callable[[Object, str, Object], Object]  # (…, field, template)
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,4 +65,5 @@ class Plan:
     may_complete: frozenset[int] = field(default_factory=frozenset)  # groups that get all members
     gangs: tuple[Gang, ...] = ()  # one for each live group, lowest ordinal first
     notices: tuple[Notice, ...] = ()
+    served: str = ""  # the revision that serves now and is about to be replaced
     recheck_seconds: float | None = None

@@ -9,6 +9,7 @@ from kohort.model.workload import Workload
 from kohort.planning.placement import plan_gangs
 from kohort.planning.recovery import plan_recovery
 from kohort.planning.rollout import STRATEGIES
+from kohort.planning.served import find_served
 from kohort.planning.startup import plan_startup
 from kohort.planning.status import plan_report
 
@@ -26,6 +27,7 @@ def plan(workload: Workload, observed: Observed) -> Plan:
         restarts=restarts,
         may_complete=plan_startup(workload, observed),
         gangs=plan_gangs(workload, observed),
+        served=find_served(workload, observed),
     )
 
 

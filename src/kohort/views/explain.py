@@ -207,8 +207,10 @@ def _mend(picture: Picture, target: str, flag: str) -> tuple[str, ...]:
 
 
 def _undo(picture: Picture, target: str) -> tuple[str, ...]:
-    has_former = find_former(picture) is not None
-    return (f"kohort rollout undo {target}",) if has_former else ()
+    former = find_former(picture)
+    if former is None:
+        return ()
+    return (f"kohort rollout undo {target} --to-revision {former.number}",)
 
 
 def _namespace_flag(picture: Picture) -> str:

@@ -15,6 +15,7 @@ from typing import Any
 
 from kohort.apis.api import Edition
 from kohort.cluster.objects import Object
+from kohort.model.units import Phase
 from kohort.views.ages import find_time
 from kohort.views.picture import Picture, find_revision
 
@@ -47,6 +48,7 @@ class HistoryLine:
     created: datetime | None
     groups: int  # that have it now
     is_target: bool
+    has_served: bool  # all groups were ready on it
     changes: tuple[Change, ...]  # against the one before it
 
 
@@ -64,9 +66,17 @@ def make_history(picture: Picture) -> tuple[HistoryLine, ...]:
         changes = find_changes(former, edition.content) if former is not None else ()
         created = find_time(edition.created)
         is_target = edition.number == newest
+        is_serving = is_target and picture.plan is not None and picture.plan.report.is_available
         lines.append(
             HistoryLine(
-                edition.number, edition.key, edition.name, created, held, is_target, changes
+                number=edition.number,
+                key=edition.key,
+                name=edition.name,
+                created=created,
+                groups=held,
+                is_target=is_target,
+                has_served=edition.has_served or is_serving,
+                changes=changes,
             )
         )
         former = edition.content
@@ -83,12 +93,36 @@ def find_target(picture: Picture) -> Edition | None:
 
 
 def find_former(picture: Picture, number: int | None = None) -> Edition | None:
-    """The revision to go back to: that of a number, or the newest that asks for something else."""
+    """
+    The revision to go back to: that of a number, or the newest other one that served.
+
+    A revision that never served is no place to go back to, however new it is.
+    """
     if number is not None:
         return next((e for e in picture.editions if e.number == number), None)
     target = find_target(picture)
-    others = [e for e in picture.editions if target is None or e.content != target.content]
+    serving = _find_serving(picture)
+    others = [
+        e
+        for e in picture.editions
+        if (e.has_served or e.key in serving) and (target is None or e.content != target.content)
+    ]
     return others[-1] if others else None
+
+
+def _find_serving(picture: Picture) -> set[str]:
+    """
+    Revisions that are about to be replaced, and of which the operator has made no note.
+
+    It makes one when a new revision is wanted. Where it has made none at all, as a version
+    before this one, what groups serve with now is known to serve.
+    """
+    if picture.reading is None or picture.plan is None:
+        return set()
+    if any(edition.has_served for edition in picture.editions):
+        return {picture.plan.served}
+    groups = picture.reading.observed.groups
+    return {find_revision(group) for group in groups if group.phase is Phase.READY}
 
 
 def find_changes(old: Object, new: Object) -> tuple[Change, ...]:

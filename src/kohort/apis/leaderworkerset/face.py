@@ -49,6 +49,7 @@ def _read_edition(stored: Whole) -> Edition:
         name=metadata.name,
         created=metadata.creation_timestamp or "",
         content={part: then[part] for part in _PARTS if then.get(part) is not None},
+        has_served=labels.SERVED in metadata.annotations,
     )
 
 
@@ -84,6 +85,15 @@ def _is_held(lws: Object) -> bool:
     return HELD in annotations_of(lws)
 
 
+def _list_templates(lws: Object) -> dict[str, Object]:
+    template = spec.template_of(lws)
+    return {part: template[part] for part in _POD_TEMPLATES if template.get(part)}
+
+
+def _put_template(lws: Object, part: str, template: Object) -> Object:
+    return _put(lws, template, "spec", "leaderWorkerTemplate", part)
+
+
 def _partition(lws: Object, value: int) -> Object:
     strategy = spec.spec_of(lws).get("rolloutStrategy") or {}
     rolling = {**spec.rollout_of(lws), "partition": value}
@@ -108,4 +118,6 @@ FACE = Face(
     hold=_hold,
     release=_release,
     is_held=_is_held,
+    list_templates=_list_templates,
+    put_template=_put_template,
 )

@@ -44,6 +44,8 @@ NETWORK_TOPOLOGY = "kohort.dev/network-topology"  # as the field of that name, i
 PROGRESS = "kohort.dev/progress"
 # On the revision in force: the strategy that the operator was told, for those who only read.
 STRATEGY_IN_USE = "kohort.dev/strategy-in-use"
+# On a revision on which all groups were ready before another was wanted: undo goes there.
+SERVED = "kohort.dev/served"
 
 # Carriers.
 STATEFULSETS, PODS = "statefulsets", "pods"

@@ -35,11 +35,12 @@ def write_explanation(told: Explanation, now: datetime, paint: Paint = plain) ->
 
 def write_history(history: Sequence[HistoryLine], now: datetime) -> list[str]:
     """One line for each revision, with what changed first."""
-    rows = [("REVISION", "GROUPS", "AGE", "CHANGE")]
+    rows = [("REVISION", "GROUPS", "SERVED", "AGE", "CHANGE")]
     rows += [
         (
             f"{line.number}{' (wanted)' if line.is_target else ''}",
             str(line.groups),
+            "yes" if line.has_served else "no",
             write_age(line.created, now),
             _summarise(line),
         )

@@ -24,7 +24,7 @@ from kohort.apis.leaderworkerset.rendering.sets import leader_set, worker_set
 from kohort.apis.leaderworkerset.revision import apply_revision, make_revision
 from kohort.apis.leaderworkerset.translation.following import find_following
 from kohort.apis.leaderworkerset.translation.gangs import Gangs, as_leader
-from kohort.apis.leaderworkerset.translation.history import render_history
+from kohort.apis.leaderworkerset.translation.history import mark_served, render_history
 from kohort.apis.leaderworkerset.translation.reading import (
     POD,
     REVISION,
@@ -62,9 +62,12 @@ def _actions(family: Family, reading: Reading, plan: Plan) -> Iterator[Action]:
     if memory.has_leftover:
         # The garbage collector takes it, and all that hangs on it, away.
         return
+    served = mark_served(family.root, reading, plan)
+    yield from served
     if memory.revision is None:
         yield create_revision(family.root, memory)
-    else:
+    elif not served:
+        # The carrier forgets the last target with this write, so the mark comes first.
         yield from _leader_set_actions(family, reading, plan)
     yield from shared_service_actions(family)
     leaders = _leaders_by_ordinal(family, reading)

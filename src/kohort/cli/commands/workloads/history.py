@@ -14,7 +14,10 @@ def _make_parser(prog: str) -> Parser:
     parser = Parser(prog, summary, ("lws/llama", "lws/llama --revision 3", "lws/llama -o json"))
     add_target(parser)
     parser.add_argument(
-        "--revision", type=whole(1, 2**31), metavar="N", help="all that changed with this one"
+        "--revision",
+        type=whole(1, 2**31),
+        metavar="N",
+        help="all that changed with this one, and its template",
     )
     add_place(parser)
     add_form(parser, "json", "yaml")
@@ -27,9 +30,9 @@ def _run(arguments: argparse.Namespace) -> int:
 
 async def _list(arguments: argparse.Namespace) -> int:
     from kohort.cli.render.explanations import write_history
-    from kohort.cli.render.values import write_value
+    from kohort.cli.render.values import to_plain, write_value
     from kohort.cli.workloads.source import open_source
-    from kohort.views.rollouts import make_history
+    from kohort.views.rollouts import find_former, make_history
 
     async with open_source(arguments, read_target(arguments.target)) as source:
         picture = await source.read_one()
@@ -38,12 +41,16 @@ async def _list(arguments: argparse.Namespace) -> int:
         history = tuple(line for line in history if line.number == arguments.revision)
         if not history:
             raise Failure(f"{picture.reference} has no revision {arguments.revision}")
+    edition = find_former(picture, arguments.revision) if arguments.revision is not None else None
     if arguments.output != "text":
-        print(write_value(history, arguments.output))
+        # One revision is shown whole, as the list of one that it is.
+        shown = [{**to_plain(history[0]), "template": edition.content}] if edition else history
+        print(write_value(shown, arguments.output))
         return Exit.DONE
     print("\n".join(write_history(history, picture.now)))
-    if arguments.revision is not None:
+    if edition is not None:
         print("\n".join(f"  {change}" for change in history[0].changes))
+        print(f"\n{write_value(edition.content, 'yaml')}")
     return Exit.DONE
 
 

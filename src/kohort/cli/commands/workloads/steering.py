@@ -55,7 +55,7 @@ def _make_undo_parser(prog: str) -> Parser:
         type=whole(0, 2**31),
         default=0,
         metavar="N",
-        help="(default: the newest that asks for something else)",
+        help="(default: the newest other one on which all groups were ready)",
     )
     return parser
 
@@ -66,9 +66,10 @@ def _undo(picture: "Picture", face: "Face", arguments: argparse.Namespace) -> Tu
     number = arguments.to_revision or None
     edition = find_former(picture, number)
     if edition is None:
-        what = f"revision {number}" if number else "earlier revision"
+        what = f"revision {number}" if number else "other revision that is known to have served"
         known = ", ".join(str(e.number) for e in picture.editions) or "none"
-        raise Failure(f"{picture.reference} has no {what}; there are: {known}")
+        hint = "" if number else "; choose one with --to-revision"
+        raise Failure(f"{picture.reference} has no {what}{hint}; there are: {known}")
     changed = face.go_back(picture.root, edition)
     changes = find_changes(picture.root["spec"], changed["spec"])
     if not changes:
@@ -123,7 +124,8 @@ def _resume(picture: "Picture", face: "Face", arguments: argparse.Namespace) -> 
     return Turn(face.release(picture.root), f"{picture.reference} goes on", [note])
 
 
-def _steer(turning: Turning) -> Callable[[argparse.Namespace], int]:
+def steer(turning: Turning) -> Callable[[argparse.Namespace], int]:
+    """A command that changes one workload."""
     return lambda arguments: asyncio.run(_turn(arguments, turning))
 
 
@@ -174,7 +176,7 @@ def _tell(arguments: argparse.Namespace, picture: "Picture", turn: Turn) -> None
     print("\n".join((turn.text + suffix, *(f"  {detail}" for detail in turn.details))))
 
 
-UNDO = Command(_make_undo_parser, _steer(_undo))
-RESTART = Command(_make_restart_parser, _steer(_restart))
-PAUSE = Command(_make_pause_parser, _steer(_pause))
-RESUME = Command(_make_resume_parser, _steer(_resume))
+UNDO = Command(_make_undo_parser, steer(_undo))
+RESTART = Command(_make_restart_parser, steer(_restart))
+PAUSE = Command(_make_pause_parser, steer(_pause))
+RESUME = Command(_make_resume_parser, steer(_resume))

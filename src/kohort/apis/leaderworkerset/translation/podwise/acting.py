@@ -31,7 +31,7 @@ from kohort.apis.leaderworkerset.translation.acting import (
 )
 from kohort.apis.leaderworkerset.translation.following import find_following
 from kohort.apis.leaderworkerset.translation.gangs import Gangs, as_leader
-from kohort.apis.leaderworkerset.translation.history import render_history
+from kohort.apis.leaderworkerset.translation.history import mark_served, render_history
 from kohort.apis.leaderworkerset.translation.podwise.holding import Claims
 from kohort.apis.leaderworkerset.translation.podwise.reading import PodMemory
 from kohort.apis.leaderworkerset.translation.reading import POD, REVISION, SERVICE
@@ -52,7 +52,11 @@ def render(family: Family, reading: Reading, plan: Plan) -> tuple[Action, ...]:
 
 def _actions(family: Family, reading: Reading, plan: Plan) -> Iterator[Action]:
     memory: PodMemory = reading.memory
-    yield from _note_actions(family.root, reading, plan)
+    served = mark_served(family.root, reading, plan)
+    yield from served
+    if memory.revision is None or not served:
+        # The note of the last target is read no more after this, so the mark comes first.
+        yield from _note_actions(family.root, reading, plan)
     yield from shared_service_actions(family)
     note = memory.note
     if note is not None and note.progress.target == memory.key:
