@@ -24,6 +24,7 @@ from kohort.simulator.protobuf.wire import (
     read_message,
     read_text,
 )
+from kohort.simulator.schemas.depth import TOO_DEEP, is_too_deep
 
 MAGIC = b"k8s\x00"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -99,6 +100,8 @@ def json_reader(read_nested: Callable[[bytes, int], Object]) -> Reader:
             return None
         if raw.startswith(MAGIC):
             return read_nested(raw, depth + 1)
+        if is_too_deep(raw):
+            raise MalformedError(TOO_DEEP)
         return orjson.loads(raw)
 
     return read

@@ -7,6 +7,7 @@ real server. Unknown and doubled fields are judged later, with the raw bytes.
 """
 
 import json
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -19,7 +20,9 @@ from kohort.cluster.objects import Object
 from kohort.simulator.api.requests import Patch, PatchType, Target
 from kohort.simulator.protobuf.decode import MEDIA_TYPE as PROTOBUF
 from kohort.simulator.protobuf.decode import decode_body
+from kohort.simulator.schemas.depth import TOO_DEEP, is_too_deep
 from kohort.simulator.server.reading.faults import (
+    BadJson,
     BadYaml,
     explain_json,
     explain_type,
@@ -30,6 +33,7 @@ from kohort.simulator.server.reading.faults import (
 BODY_BYTES_MAX = 3 * 1024 * 1024
 JSON = "application/json"
 YAML = "application/yaml"
+_DIGITS_MAX = 400  # of a number: above, it is no float either
 _EXTENSIONS = "apiextensions.k8s.io"
 _SCHEME = 'in scheme "pkg/runtime/scheme.go:111"'
 _ACCEPTED = f"{JSON}, {YAML}, {PROTOBUF}"
@@ -77,13 +81,26 @@ class Body:
 
 
 def _load_json(raw: bytes) -> Any:
-    """JSON, with the few texts that Go takes and the fast parser does not."""
+    """JSON, with the few texts that Go takes and the fast parser does not; raises BadJson."""
+    if is_too_deep(raw):
+        raise BadJson(TOO_DEEP)
     try:
         return orjson.loads(raw)
     except orjson.JSONDecodeError:
-        if explain_json(raw):
-            raise
-        return _whole(json.loads(raw))
+        if why := explain_json(raw):
+            raise BadJson(why) from None
+    text = raw.decode("utf-8", "replace")
+    return _whole(json.loads(text, parse_int=_read_whole, parse_float=_read_float))
+
+
+def _read_whole(text: str) -> int | float:
+    return int(text) if len(text) <= _DIGITS_MAX else _read_float(text)
+
+
+def _read_float(text: str) -> float:
+    if math.isfinite(number := float(text)):
+        return number
+    raise BadJson(f"json: cannot unmarshal number {text} into Go value of type float64")
 
 
 def _whole(value: Any) -> Any:
@@ -147,8 +164,8 @@ def _decode_text(raw: bytes, media: str, must_be: str) -> Object:
     unrecognized = f"the object provided is unrecognized {must_be}: "
     try:
         value = _load(raw, media)
-    except orjson.JSONDecodeError:
-        why = f"couldn't get version/kind; json parse error: {explain_json(raw)}"
+    except BadJson as error:
+        why = f"couldn't get version/kind; json parse error: {error}"
         raise BadRequest(f"{unrecognized}{why} ({show_body(raw)})") from None
     except BadYaml as error:
         raise BadRequest(f"{unrecognized}{error} ({show_body(raw)})") from None
@@ -242,8 +259,8 @@ def read_patch(raw: bytes, header: str, target: Target) -> Patch:
     prefix = "" if form is PatchType.STRATEGIC else "error decoding patch: "
     try:
         content = _load_json(raw)
-    except orjson.JSONDecodeError:
-        raise BadRequest(prefix + explain_json(raw)) from None
+    except BadJson as error:
+        raise BadRequest(f"{prefix}{error}") from None
     if content is None and form is PatchType.MERGE:
         raise BadRequest("Invalid JSON Patch")
     if content is None:
@@ -298,8 +315,8 @@ def read_delete_body(raw: bytes, header: str) -> Object:
         return decode_body(raw, "v1", "DeleteOptions")
     try:
         value = _load(raw, media)
-    except orjson.JSONDecodeError:
-        why = f"couldn't get version/kind; json parse error: {explain_json(raw)}"
+    except BadJson as error:
+        why = f"couldn't get version/kind; json parse error: {error}"
         raise BadRequest(why) from None
     except BadYaml as error:
         raise BadRequest(str(error)) from None
