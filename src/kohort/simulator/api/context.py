@@ -17,6 +17,7 @@ from kohort.cluster.objects import Object, write_time
 from kohort.simulator.api.admission import Admission, NoAdmission
 from kohort.simulator.api.registry import Registry
 from kohort.simulator.api.requests import Target
+from kohort.simulator.aside import Aside, at_once
 from kohort.simulator.resources.resource import Resource
 from kohort.simulator.store.entries import Entry
 from kohort.simulator.store.store import Store
@@ -33,6 +34,7 @@ class Context:
     clock: Callable[[], datetime]
     chance: Random
     admission: Admission = field(default_factory=NoAdmission)
+    aside: Aside = at_once  # where large objects are worked on
 
     def stamp(self) -> str:
         """Now, as the API writes times."""

@@ -57,6 +57,7 @@ class WriteOptions:
     validation: Validation = Validation.WARN
     force: bool = False  # server-side apply takes fields from other managers
     user: User = User()
+    size: int = 0  # of what was sent, in bytes; much of it is worked on aside
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ from kohort.simulator.admission.inprocess import ApiAdmission
 from kohort.simulator.admission.webhooks import Webhooks
 from kohort.simulator.api.api import Api
 from kohort.simulator.api.registry import Registry
+from kohort.simulator.aside import Threads
 from kohort.simulator.builtins import builtin_parts
 from kohort.simulator.clock import WallClock
 from kohort.simulator.embedded.bootstrap import bootstrap
@@ -103,6 +104,7 @@ class Embedded:
         registry.listeners.append(webhooks.refresh)
         api.context.admission = ApiAdmission(options.apis, options.settings, webhooks)
         api.settled = commits.settled
+        api.context.aside = threads = Threads()
         quick = api.without_waiting()
         make = NodeMake(options.nodes, options.racks, options.gpus_per_node, spines=options.spines)
         await bootstrap(quick, make, options.gang)
@@ -124,6 +126,7 @@ class Embedded:
         server = await serve(app, options.tls, options.host, options.port)
         embedded = cls(api, world, clock, server)
         embedded._closing.append(webhooks.close)
+        embedded._closing.append(threads.stop)
         embedded._failures.append(commits.failure)
         return embedded
 

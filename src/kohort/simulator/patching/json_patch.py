@@ -18,10 +18,12 @@ import orjson
 from kohort.cluster.errors import BadRequest, Invalid, TooLarge, invalid
 from kohort.cluster.fields import Fault, FieldError
 from kohort.cluster.objects import Object
+from kohort.simulator.schemas.depth import is_value_too_deep
 
 OPERATIONS_MAX = 10_000
+COPIED_BYTES_MAX = 3 * 1024 * 1024
 
-_INDEX = re.compile(r"[+-]?[0-9]+")
+_INDEX = re.compile(r"[+-]?[0-9]{1,18}")
 _REFUSED = "the server rejected our request due to an error in our request"
 _MISSING = object()
 
@@ -34,10 +36,19 @@ def apply_json_patch(obj: Object, operations: Any) -> Object:
         return obj
     _check_form(operations)
     result: Any = obj
+    copied = 0
     for operation in operations:
-        result = _apply(result, operation)
+        if operation is not None and operation.get("op") == "copy":
+            result, size = _copy(result, operation)
+            copied += size
+            if copied > COPIED_BYTES_MAX:
+                raise _refuse()
+        else:
+            result = _apply(result, operation)
     if not isinstance(result, dict):
         raise invalid("", "", "", [_not_an_object(result)])
+    if is_value_too_deep(result):
+        raise _refuse()
     return result
 
 
@@ -114,11 +125,13 @@ def _move(root: Any, operation: Object) -> Any:
     return _edit(without, _read_path(operation, "path"), _insert(value))
 
 
-def _copy(root: Any, operation: Object) -> Any:
+def _copy(root: Any, operation: Object) -> tuple[Any, int]:
+    """What a copy makes of the whole, and how many bytes it adds."""
     value = _look_up(root, _read_path(operation, "from"))
     # A key that is not there is copied as null.
-    copied = None if value is _MISSING else value
-    return _edit(root, _read_path(operation, "path"), _insert(copied))
+    written = _encode(None if value is _MISSING else value)
+    copied = _insert(orjson.loads(written))
+    return _edit(root, _read_path(operation, "path"), copied), len(written)
 
 
 def _test(root: Any, operation: Object) -> Any:
@@ -137,14 +150,16 @@ _VERBS: dict[str, Callable[[Any, Object], Any]] = {
     "remove": _remove,
     "replace": _replace,
     "move": _move,
-    "copy": _copy,
     "test": _test,
 }
 
 
 def _encode(value: Any) -> bytes:
     # Python holds True and 1, and 1 and 1.0, for equal; their JSON texts differ.
-    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+    try:
+        return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+    except orjson.JSONEncodeError:  # It was copied into itself until nobody can write it.
+        raise _refuse() from None
 
 
 def _read_path(operation: Object, field: str) -> list[str]:

@@ -7,12 +7,15 @@ each of them, so the limit is what no call stack minds and no manifest comes nea
 
 import re
 from itertools import accumulate
+from typing import Any
 
 DEPTH_MAX = 200
 TOO_DEEP = "exceeded max depth"
 
 _STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
 _NOT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
+_DEPTH_OF_OWNERS = 8  # Who owns a field stands a little deeper in an object than the field.
+_PIECE_BYTES = 64 * 1024
 _STEPS = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
 
 
@@ -21,4 +24,28 @@ def is_too_deep(raw: bytes) -> bool:
     if raw.count(b"{") + raw.count(b"[") <= DEPTH_MAX:
         return False
     brackets = _STRING.sub(b"", raw).translate(None, delete=_NOT_BRACKETS)
-    return max(accumulate(map(_STEPS.__getitem__, brackets)), default=0) > DEPTH_MAX
+    depth = 0
+    # In pieces, so that other threads have their turn.
+    for start in range(0, len(brackets), _PIECE_BYTES):
+        piece = brackets[start : start + _PIECE_BYTES]
+        depths = list(accumulate(map(_STEPS.__getitem__, piece), initial=depth))
+        if max(depths) > DEPTH_MAX:
+            return True
+        depth = depths[-1]
+    return False
+
+
+def is_value_too_deep(value: Any) -> bool:
+    """The same of a value that was put together from others; parts may be shared."""
+    level = [value]
+    for _ in range(DEPTH_MAX + _DEPTH_OF_OWNERS):
+        inner = {
+            id(item): item
+            for holder in level
+            for item in (holder.values() if isinstance(holder, dict) else holder)
+            if isinstance(item, dict | list)
+        }
+        if not inner:
+            return False
+        level = list(inner.values())
+    return True

@@ -6,6 +6,7 @@ so the common answer costs no encoding here.
 """
 
 import asyncio
+import re
 import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -24,6 +25,13 @@ from kohort.simulator.server.reading.queries import Caller, Query
 GZIP_BYTES_MIN = 128 * 1024
 # Above this, compressing would hold up everybody else, so a thread does it.
 _THREAD_BYTES_MIN = 1024 * 1024
+
+# A real server cuts texts once all of them are too long. Python's own client takes a hundred
+# headers, the others among them.
+_WARNINGS_LENGTH_MAX = 4 * 1024
+_WARNING_LENGTH_MAX = 256
+_WARNINGS_MAX = 90
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 _audit_prefix = str(uuid4())[:23]
 _audit_number = count(1)
@@ -74,8 +82,7 @@ async def write_answer(
     elif call.is_for_a_person:
         raw = orjson.dumps(orjson.loads(raw), option=orjson.OPT_INDENT_2)
     headers = make_headers(media)
-    for warning in (call.warning, *warnings) if call.warning else warnings:
-        headers.add("Warning", f"299 - {_quoted(warning)}")
+    _add_warnings(headers, (call.warning, *warnings) if call.warning else warnings)
     return await write_bytes(call.request, raw, code, headers)
 
 
@@ -98,9 +105,21 @@ def _compress(raw: bytes) -> bytes:
     return zlib.compress(raw, level=1, wbits=31)
 
 
+def _add_warnings(headers: CIMultiDict[str], warnings: Iterable[str]) -> None:
+    """Say each once, as far as headers can hold them; control characters they cannot."""
+    told = [text for text in dict.fromkeys(warnings) if text and not _CONTROL.search(text)]
+    if sum(map(len, told)) > _WARNINGS_LENGTH_MAX:
+        told = [text[:_WARNING_LENGTH_MAX] for text in told]
+    length = 0
+    for text in told[:_WARNINGS_MAX]:
+        if length >= _WARNINGS_LENGTH_MAX:
+            return
+        length += len(text)
+        headers.add("Warning", f"299 - {_quoted(text)}")
+
+
 def _quoted(text: str) -> str:
-    line = " ".join(text.split("\n"))
-    return '"' + line.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 def _dump_yaml(obj: Object) -> bytes:
@@ -122,6 +141,5 @@ def write_error(error: ClusterError, media: str = JSON, *, indent: bool = False)
     retry = (error.details or {}).get("retryAfterSeconds")
     if retry:
         headers["Retry-After"] = str(retry)
-    for warning in error.warnings:
-        headers.add("Warning", f"299 - {_quoted(warning)}")
+    _add_warnings(headers, error.warnings)
     return web.Response(body=raw, status=error.code, headers=headers)

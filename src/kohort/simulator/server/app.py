@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 from aiohttp import web
 
-from kohort.cluster.errors import ClusterError, InternalError
+from kohort.cluster.errors import BadRequest, ClusterError, InternalError
+from kohort.simulator.schemas.depth import TOO_DEEP
 from kohort.simulator.server.answers import Call, write_error
 from kohort.simulator.server.auth import TokenAuth
 from kohort.simulator.server.documents import Documents
@@ -69,6 +70,8 @@ class App:
             return _refuse(request, too_large())
         except ConnectionError:
             raise
+        except RecursionError:
+            return _refuse(request, BadRequest(TOO_DEEP))
         except Exception as error:
             log.exception("%s %s failed", request.method, request.path)
             why = f"{type(error).__name__}: {error}"

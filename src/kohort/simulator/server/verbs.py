@@ -145,10 +145,15 @@ class Verbs:
     def _is_served(self, api_version: str, kind: str) -> bool:
         return self._api.registry.find_kind(api_version, kind) is not None
 
+    async def _read_object(self, raw: bytes, media: str, target: Target) -> bodies.Body:
+        return await self._api.context.aside(
+            len(raw), lambda: bodies.read_object(raw, media, target, self._is_served)
+        )
+
     async def _create(self, call: Call, target: Target) -> web.StreamResponse:
         raw, media = await self._read_body(call)
-        options = queries.write_options(call.query, "CreateOptions", call.caller)
-        body = bodies.read_object(raw, media, target, self._is_served)
+        options = queries.write_options(call.query, "CreateOptions", call.caller, size=len(raw))
+        body = await self._read_object(raw, media, target)
         if target.subresource in ("binding", "eviction") and body.name != target.name:
             kind = body.obj["kind"]
             raise BadRequest(f"name in URL does not match name in {kind} object")
@@ -157,8 +162,8 @@ class Verbs:
 
     async def _update(self, call: Call, target: Target) -> web.StreamResponse:
         raw, media = await self._read_body(call)
-        options = queries.write_options(call.query, "UpdateOptions", call.caller)
-        body = bodies.read_object(raw, media, target, self._is_served)
+        options = queries.write_options(call.query, "UpdateOptions", call.caller, size=len(raw))
+        body = await self._read_object(raw, media, target)
         if not body.name:
             why = "was undeterminable: name must be provided"
             raise BadRequest(f"the name of the object ({target.name} based on URL) {why}")
@@ -168,9 +173,13 @@ class Verbs:
     async def _patch(self, call: Call, target: Target) -> web.StreamResponse:
         raw, media = await self._read_body(call)
         form = bodies.patch_type(media, target)
-        options = queries.write_options(call.query, "PatchOptions", call.caller, form)
+        options = queries.write_options(
+            call.query, "PatchOptions", call.caller, form, size=len(raw)
+        )
         try:
-            patch = bodies.read_patch(raw, media, target)
+            patch = await self._api.context.aside(
+                len(raw), lambda: bodies.read_patch(raw, media, target)
+            )
         except BadRequest:
             # Whether there is anything to patch is asked before the patch is read.
             if form is not PatchType.APPLY:
@@ -181,7 +190,11 @@ class Verbs:
 
     async def _deletion(self, call: Call) -> DeleteOptions:
         raw, media = await self._read_body(call)
-        body = bodies.read_delete_body(raw, media) if raw else None
+        body = None
+        if raw:
+            body = await self._api.context.aside(
+                len(raw), lambda: bodies.read_delete_body(raw, media)
+            )
         return queries.delete_options(call.query, body, call.caller.user)
 
     async def _delete(self, call: Call, target: Target) -> web.StreamResponse:

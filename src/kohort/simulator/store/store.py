@@ -21,6 +21,7 @@ import orjson
 
 from kohort.cluster.errors import WatchExpired
 from kohort.cluster.objects import Object
+from kohort.simulator.schemas.sizes import OBJECT_BYTES_MAX, too_large_to_store
 from kohort.simulator.store.entries import Change, Entry, Event
 from kohort.simulator.store.spans import Span
 
@@ -86,11 +87,11 @@ class Store:
         """Store a new object or a new version of one. The object's version is set."""
         home = self.bucket(bucket)
         previous = home.entries.get(key)
+        if previous is not None:
+            key = previous.key
+        entry = self._entry(key, obj, fields, OBJECT_BYTES_MAX)
         if previous is None:
             insort(home.keys, key)
-        else:
-            key = previous.key
-        entry = self._entry(key, obj, fields)
         home.entries[key] = entry
         change = Change.ADDED if previous is None else Change.MODIFIED
         self._commit(home, Event(change, entry, previous))
@@ -105,11 +106,15 @@ class Store:
         self._commit(home, Event(Change.DELETED, entry, previous))
         return entry
 
-    def _entry(self, key: Key, obj: Object, fields: Mapping[str, str]) -> Entry:
-        self.revision += 1
-        obj["metadata"]["resourceVersion"] = str(self.revision)
+    def _entry(
+        self, key: Key, obj: Object, fields: Mapping[str, str], bytes_max: int | None = None
+    ) -> Entry:
+        obj["metadata"]["resourceVersion"] = str(self.revision + 1)
         # The encoder leaves its bytes in the buffer that it grew, up to six times their size.
         raw = bytes(memoryview(orjson.dumps(obj)))
+        if bytes_max is not None and len(raw) > bytes_max:
+            raise too_large_to_store()
+        self.revision += 1
         return Entry(key, self.revision, obj, fields, raw)
 
     def _commit(self, home: Bucket, event: Event) -> None:

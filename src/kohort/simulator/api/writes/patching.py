@@ -21,6 +21,7 @@ from kohort.simulator.api.writes.writing import change, create, manager_of
 from kohort.simulator.patching.apply import apply_patch
 from kohort.simulator.patching.json_patch import apply_json_patch
 from kohort.simulator.patching.merge_patch import apply_merge_patch
+from kohort.simulator.patching.ownership import Manager
 from kohort.simulator.patching.spelling import spell
 from kohort.simulator.patching.strategic import apply_strategic_patch
 from kohort.simulator.resources.resource import Resource
@@ -126,6 +127,18 @@ def _keep_uid(target: Target, obj: Object, uid: str) -> None:
         raise invalid(kind.name, kind.group, target.name, [error])
 
 
+def _make_applied(
+    target: Target, config: Object, manager: Manager, options: WriteOptions
+) -> tuple[Object, list[str]]:
+    """The object that an applied configuration makes where there is none."""
+    made = apply_patch(None, config, target.resource.shape, manager, force=options.force)
+    metadata = made.setdefault("metadata", {})
+    metadata.setdefault("name", target.name)
+    metadata.pop("resourceVersion", None)
+    _check_identity(target, made)
+    return clean_patched(target.resource, made, options.validation)
+
+
 async def _apply(context: Context, target: Target, patch: Patch, options: WriteOptions) -> Answer:
     config = patch.content
     if not isinstance(config, dict):
@@ -133,12 +146,9 @@ async def _apply(context: Context, target: Target, patch: Patch, options: WriteO
     manager = manager_of(context, target, options)
     shape = target.resource.shape
     if context.find(target) is None and not target.subresource:
-        made = apply_patch(None, config, shape, manager, force=options.force)
-        metadata = made.setdefault("metadata", {})
-        metadata.setdefault("name", target.name)
-        metadata.pop("resourceVersion", None)
-        _check_identity(target, made)
-        made, warnings = clean_patched(target.resource, made, options.validation)
+        made, warnings = await context.aside(
+            options.size, lambda: _make_applied(target, config, manager, options)
+        )
         answer = await create(context, target, made, options, track=False)
         return Answer(answer.raw, answer.code, (*warnings, *answer.warnings))
     warnings = []

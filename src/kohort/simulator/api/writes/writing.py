@@ -3,8 +3,9 @@ Creating and updating: from what a client sent to what is stored.
 
 The order of the steps is the contract: clean, place, default, track who owns what,
 prepare, let admission change it, check, let admission refuse it, store. Who refuses
-writes is only asked about valid ones. Only admission awaits. If the object changed
-meanwhile, an update that carried no version of its own starts again on the new state.
+writes is only asked about valid ones. Only admission and work on large objects await. If the
+object changed meanwhile, an update that carried no version of its own starts again on
+the new state.
 
 A write that changes nothing is answered with what is stored: it takes no
 version and wakes nobody.
@@ -63,7 +64,10 @@ async def create(
     track: bool = True,
 ) -> Answer:
     """Store a new object. Without ``track``, who owns what is known already."""
-    obj, warnings = clean(target.resource, obj, options.validation, raw)
+    given, size = obj, max(options.size, len(raw or b""))
+    obj, warnings = await context.aside(
+        size, lambda: clean(target.resource, given, options.validation, raw)
+    )
     try:
         return await _create(context, target, obj, options, warnings, track)
     except ClusterError as error:
@@ -85,20 +89,25 @@ async def _create(
     warnings += drop_repeated_owners(obj["metadata"])
     target = Target(resource, target.namespace, obj["metadata"]["name"], target.subresource)
     check_surroundings(context, target)
-    _default(resource, obj)
-    if track:
-        track_update(obj, None, resource.shape, manager_of(context, target, options))
-    resource.behaviour.prepare_create(obj)
-    if "status" in resource.subresources and resource.structural is not None:
-        obj.pop("status", None)
+    manager = manager_of(context, target, options) if track else None
+    await context.aside(options.size, lambda: _prepare_create(resource, obj, manager))
     fill_create(context, target, obj)
     review = Review("CREATE", target, obj, None, options.user, options.dry_run, warnings)
-    obj = await _admit(context, review)
+    obj = await _admit(context, review, options.size)
     met = context.find(target)
     if met is not None:
         raise _met(target, met)
     warnings += resource.behaviour.warn(obj, None)
     return Answer(_store(context, target, obj, options.dry_run), 201, tuple(warnings))
+
+
+def _prepare_create(resource: Resource, obj: Object, manager: Manager | None) -> None:
+    _default(resource, obj)
+    if manager is not None:
+        track_update(obj, None, resource.shape, manager)
+    resource.behaviour.prepare_create(obj)
+    if "status" in resource.subresources and resource.structural is not None:
+        obj.pop("status", None)
 
 
 def _met(target: Target, entry: Entry) -> AlreadyExists:
@@ -113,7 +122,10 @@ async def update(
     context: Context, target: Target, obj: Object, options: WriteOptions, raw: bytes | None = None
 ) -> Answer:
     """Replace an object with what the client sent."""
-    obj, warnings = clean(target.resource, obj, options.validation, raw)
+    given, size = obj, max(options.size, len(raw or b""))
+    obj, warnings = await context.aside(
+        size, lambda: clean(target.resource, given, options.validation, raw)
+    )
     try:
         return await _replace(context, target, obj, options, warnings)
     except ClusterError as error:
@@ -162,21 +174,37 @@ async def change(
         # An attempt that is made again says the same again.
         del warnings[told:]
         entry = context.expect(target)
-        old = load(target.resource, entry)
-        obj = _copy(wanted(load(target.resource, entry)))
-        _guard(target, obj, old)
-        prepare_update(target, obj, old)
+        size = max(options.size, len(entry.raw))
+        obj, old = await context.aside(size, _preparing(target, entry, wanted))
         fill_update(context, target, obj, old)
         if track:
             manager = manager_of(context, target, options)
-            track_update(obj, old, target.resource.shape, manager)
+            await context.aside(size, _tracking(target, obj, old, manager))
         review = Review("UPDATE", target, obj, old, options.user, options.dry_run, warnings)
-        obj = await _admit(context, review)
+        obj = await _admit(context, review, size)
         if context.find(target) is not entry:
             continue
         warnings += target.resource.behaviour.warn(obj, old)
         return Answer(commit(context, target, obj, entry, options.dry_run), 200, tuple(warnings))
     raise conflict(target.resource.kind.plural, target.resource.kind.group, target.name, MODIFIED)
+
+
+def _preparing(target: Target, entry: Entry, wanted: Change) -> Callable[[], tuple[Object, Object]]:
+    def prepare() -> tuple[Object, Object]:
+        old = load(target.resource, entry)
+        obj = _copy(wanted(load(target.resource, entry)))
+        _guard(target, obj, old)
+        prepare_update(target, obj, old)
+        return obj, old
+
+    return prepare
+
+
+def _tracking(target: Target, obj: Object, old: Object, manager: Manager) -> Callable[[], None]:
+    def track() -> None:
+        track_update(obj, old, target.resource.shape, manager)
+
+    return track
 
 
 def _copy(obj: Object) -> Object:
@@ -271,12 +299,12 @@ def manager_of(context: Context, target: Target, options: WriteOptions) -> Manag
     )
 
 
-async def _admit(context: Context, review: Review) -> Object:
+async def _admit(context: Context, review: Review, size: int) -> Object:
     """The object as admission leaves it, checked between those who change and those who refuse."""
     target, obj = review.target, review.obj
     assert obj is not None
     if not context.admission.concerns(review.operation, target):
-        _check(target.resource, obj, review.old, target.subresource)
+        await context.aside(size, _checking(target, obj, review.old))
         return obj
     changed = await context.admission.mutate(review)
     if changed is not obj:
@@ -285,10 +313,17 @@ async def _admit(context: Context, review: Review) -> Object:
         if "managedFields" in obj["metadata"]:
             changed["metadata"]["managedFields"] = obj["metadata"]["managedFields"]
         _default(target.resource, changed)
-    _check(target.resource, changed, review.old, target.subresource)
+    await context.aside(size, _checking(target, changed, review.old))
     review.obj = changed
     await context.admission.validate(review)
     return changed
+
+
+def _checking(target: Target, obj: Object, old: Object | None) -> Callable[[], None]:
+    def check() -> None:
+        _check(target.resource, obj, old, target.subresource)
+
+    return check
 
 
 def _check(resource: Resource, obj: Object, old: Object | None, subresource: str = "") -> None:

@@ -8,6 +8,8 @@ own keywords and makes a child when it is asked for one.
 
 from typing import Any
 
+import orjson
+
 Schema = dict[str, Any]
 
 META_FIELDS = frozenset({"apiVersion", "kind", "metadata"})
@@ -20,6 +22,7 @@ class Node:
         "_items",
         "_known",
         "default",
+        "default_size",
         "defaults",
         "embedded",
         "list_keys",
@@ -36,12 +39,13 @@ class Node:
         self.properties: dict[str, Schema] = schema.get("properties") or {}
         self.nullable = bool(schema.get("nullable"))
         self.default = schema.get("default")
+        self.default_size = 0 if self.default is None else _measure("", self.default)
         self.preserves = bool(schema.get("x-kubernetes-preserve-unknown-fields"))
         self.embedded = embedded or bool(schema.get("x-kubernetes-embedded-resource"))
         self.list_type: str = schema.get("x-kubernetes-list-type") or ""
         self.list_keys: list[str] = schema.get("x-kubernetes-list-map-keys") or []
         self.defaults = [
-            (key, inner["default"], bool(inner.get("nullable")))
+            (key, inner["default"], bool(inner.get("nullable")), _measure(key, inner["default"]))
             for key, inner in self.properties.items()
             if inner.get("default") is not None
         ]
@@ -65,6 +69,11 @@ class Node:
         if self._items is None and isinstance(self.schema.get("items"), dict):
             self._items = Node(self.schema["items"])
         return self._items
+
+
+def _measure(key: str, default: Any) -> int:
+    """How many bytes a default adds to an object that is filled in."""
+    return len(key) + len(orjson.dumps(default)) + len('"":,')
 
 
 def _read_values(schema: Schema) -> Node | None:

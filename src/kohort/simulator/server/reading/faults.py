@@ -23,6 +23,11 @@ class BadJson(ValueError):
 _SPACE = re.compile(r"[ \t\r\n]*")
 _PLAIN = re.compile(r'[^"\\\x00-\x1f]*')
 _DIGITS = re.compile(r"[0-9]*")
+_TEXT = r'"(?:[^"\\\x00-\x1f]++|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*+"'
+_SIMPLE = rf"(?:-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][-+]?[0-9]++)?|true|false|null|{_TEXT})"
+# Runs of values that are plainly right, each with the comma after it: most of a large body.
+_ENTRIES = re.compile(rf"(?:[ \t\r\n]*+{_SIMPLE}[ \t\r\n]*+,)*+")
+_FIELDS = re.compile(rf"(?:[ \t\r\n]*+{_TEXT}[ \t\r\n]*+:[ \t\r\n]*+{_SIMPLE}[ \t\r\n]*+,)*+")
 _NUMBER_START = "-0123456789"
 _LITERALS = {"t": "true", "f": "false", "n": "null"}
 _ESCAPES = '"\\/bfnrt'
@@ -104,6 +109,7 @@ class _Reader:
             self.at += 1
             return
         while True:
+            self.at = self._after(_FIELDS)
             if self._peek() != '"':
                 raise self._unexpected("looking for beginning of object key string")
             self._string()
@@ -120,6 +126,7 @@ class _Reader:
             self.at += 1
             return
         while True:
+            self.at = self._after(_ENTRIES)
             self._value(self._peek())
             if self._closes("]", "after array element"):
                 return

@@ -79,11 +79,11 @@ class Caller:
 
 
 def write_options(
-    query: Query, kind: str, caller: Caller, patch: PatchType | None = None
+    query: Query, kind: str, caller: Caller, patch: PatchType | None = None, *, size: int = 0
 ) -> WriteOptions:
     """The options of a create, update or patch; ``kind`` is what errors call them."""
     if not query and patch is not PatchType.APPLY:
-        return WriteOptions(manager=caller.manager, user=caller.user)
+        return WriteOptions(manager=caller.manager, user=caller.user, size=size)
     manager = first(query, "fieldManager")
     validation = first(query, "fieldValidation")
     errors = [
@@ -100,6 +100,7 @@ def write_options(
         validation=_VALIDATIONS[validation],
         force=is_set(query, "force"),
         user=caller.user,
+        size=size,
     )
 
 
