@@ -1,12 +1,12 @@
 """Headers of answers: never more than a client takes, and never what a header cannot hold."""
 
 import pytest
-from robust_cluster import CONFIG_MAPS, THINGS, Cluster, config_map, thing
+from robust_cluster import THINGS, Cluster, thing
 
 from kohort.simulator.server.answers import make_headers
 
 
-async def warned(cluster: Cluster, body: object, path: str = CONFIG_MAPS) -> tuple[int, list[str]]:
+async def warned(cluster: Cluster, body: object, path: str) -> tuple[int, list[str]]:
     url = f"http://127.0.0.1:{cluster.embedded.port}{path}"
     async with cluster.session.post(url, json=body) as response:
         await response.read()
@@ -33,6 +33,7 @@ async def test_long_warnings_are_cut_once_all_of_them_are_too_long(cluster: Clus
 
 @pytest.mark.parametrize("control", ["\r", "\n", "\x7f", "\x00", "\x9f"])
 async def test_a_warning_that_no_header_can_hold_is_left_out(cluster: Cluster, control):
-    body = config_map("a", **{f"odd{control}field": 1, "plain": 1})
-    code, warnings = await warned(cluster, body)
+    await cluster.define({"type": "object"})
+    body = thing("a", **{f"odd{control}field": 1, "plain": 1})
+    code, warnings = await warned(cluster, body, THINGS)
     assert (code, warnings) == (201, ['299 - "unknown field \\"plain\\""'])

@@ -30,6 +30,7 @@ from kohort.cluster.objects import Object
 from kohort.simulator.api.admission import Review
 from kohort.simulator.api.context import Context, encode, load
 from kohort.simulator.api.requests import Answer, Target, Validation, WriteOptions
+from kohort.simulator.api.writes.checking import checking
 from kohort.simulator.api.writes.decoding import clean
 from kohort.simulator.api.writes.filling import fill_create, fill_update
 from kohort.simulator.api.writes.metadata import (
@@ -43,7 +44,6 @@ from kohort.simulator.api.writes.metadata import (
 from kohort.simulator.patching.fieldsets import make_fields
 from kohort.simulator.patching.ownership import STATUS_FIELDS, Manager, track_update
 from kohort.simulator.resources.resource import Resource
-from kohort.simulator.schemas.structural.counts import find_count_errors
 from kohort.simulator.store.entries import Entry
 
 MODIFIED = (
@@ -304,7 +304,7 @@ async def _admit(context: Context, review: Review, size: int) -> Object:
     target, obj = review.target, review.obj
     assert obj is not None
     if not context.admission.concerns(review.operation, target):
-        await context.aside(size, _checking(target, obj, review.old))
+        await context.aside(size, checking(target, obj, review.old))
         return obj
     changed = await context.admission.mutate(review)
     if changed is not obj:
@@ -313,43 +313,10 @@ async def _admit(context: Context, review: Review, size: int) -> Object:
         if "managedFields" in obj["metadata"]:
             changed["metadata"]["managedFields"] = obj["metadata"]["managedFields"]
         _default(target.resource, changed)
-    await context.aside(size, _checking(target, changed, review.old))
+    await context.aside(size, checking(target, changed, review.old))
     review.obj = changed
     await context.admission.validate(review)
     return changed
-
-
-def _checking(target: Target, obj: Object, old: Object | None) -> Callable[[], None]:
-    def check() -> None:
-        _check(target.resource, obj, old, target.subresource)
-
-    return check
-
-
-def _check(resource: Resource, obj: Object, old: Object | None, subresource: str = "") -> None:
-    behaviour = resource.behaviour
-    is_status = subresource == "status"
-    errors = (behaviour.validate_status if is_status else behaviour.validate)(obj, old)
-    kind, group = resource.kind, resource.kind.group
-    if resource.structural is not None:
-        structural, more = resource.structural, _find_scale_errors(resource, obj, is_status)
-        if is_status and old is not None:
-            errors = [*errors, *structural.validate_status(obj, old, more)]
-        else:
-            errors = [*errors, *structural.validate(obj, old, more)]
-    elif resource.storage:
-        group = ""  # What is stored as another kind is refused in its name.
-    if errors:
-        raise invalid(kind.name, group, obj["metadata"].get("name", ""), errors)
-
-
-def _find_scale_errors(resource: Resource, obj: Object, is_status: bool) -> list[FieldError]:
-    if resource.scale is None:
-        return []
-    paths = [resource.scale.status_replicas]
-    if not is_status:
-        paths.insert(0, resource.scale.spec_replicas)
-    return [error for path in paths for error in find_count_errors(obj, path)]
 
 
 def commit(context: Context, target: Target, obj: Object, entry: Entry, dry_run: bool) -> bytes:
