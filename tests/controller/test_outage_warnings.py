@@ -8,7 +8,7 @@ from controller_world import make_cluster
 from virtual_time import run_virtual
 
 from kohort.apis.served import APIS
-from kohort.cluster.errors import Unavailable
+from kohort.cluster.errors import NotFound, TooManyRequests, Unavailable
 from kohort.cluster.objects import Kind, Object
 from kohort.cluster.port import Address, Selection
 from kohort.controller.running.configuration import Configuration
@@ -49,6 +49,21 @@ def test_a_second_outage_begins_anew(caplog: pytest.LogCaptureFixture):
 
     run_virtual(work())
     assert [record.getMessage() for record in caplog.records] == ["cannot watch"] * 2
+
+
+@pytest.mark.parametrize("error", [NotFound("no such kind"), TooManyRequests("initializing")])
+def test_a_kind_that_is_not_served_yet_is_told_of_only_when_that_lasts(error, caplog):
+    told: list[int] = []
+
+    async def work() -> None:
+        measures = Measures(LoopTime())
+        for _ in range(10):
+            measures.trouble(SELECTIONS[0], error)
+            told.append(len(caplog.records))
+            await LoopTime().sleep(1)
+
+    run_virtual(work())
+    assert told == [0] * 5 + [1] * 5
 
 
 class DeadCluster(InProcessCluster):

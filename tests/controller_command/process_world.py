@@ -67,8 +67,16 @@ class WritingCluster(InProcessCluster):
 class Running:
     """One operator."""
 
-    def __init__(self, api: Api, name: str, *, install: bool = True, **changes: Any) -> None:
-        self.cluster = WritingCluster(api, name)
+    def __init__(
+        self,
+        api: Api,
+        name: str,
+        *,
+        install: bool = True,
+        cluster: type[WritingCluster] = WritingCluster,
+        **changes: Any,
+    ) -> None:
+        self.cluster = cluster(api, name)
         launch = Launch(
             apis=APIS,
             identity=name,

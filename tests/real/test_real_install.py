@@ -23,5 +23,8 @@ async def test_one_command_is_enough_on_a_bare_cluster(tmp_path_factory):
             controller.wait_until_ready()
             async with connect(plane.kubeconfig) as cluster, Driver(cluster) as driver:
                 await bring_up(driver, make_lws(groups=2))
+            said = log.read_text()
+            assert "level=warning" not in said.lower(), said
+            assert "cannot see the schema" not in said, said
         finally:
             assert controller.stop() == 0

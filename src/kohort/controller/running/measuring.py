@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from kohort import __version__
 from kohort.apis.api import Key
 from kohort.cluster.actions import Action, Create, Delete
-from kohort.cluster.errors import KohortError
+from kohort.cluster.errors import KohortError, NotFound, TooManyRequests
 from kohort.cluster.port import Selection
 from kohort.controller.caching.cache import Fault
 from kohort.controller.caching.informers import Reports
@@ -26,6 +26,7 @@ from kohort.model.units import Level, Phase
 from kohort.observability.metrics import Gauge, Metric, Registry
 from kohort.observability.process import measure_process
 
+UNSERVED_SECONDS_MAX = 5.0  # a kind whose definition is new is served within so many
 WARNING_SECONDS = 60.0  # what stays wrong is logged so often
 # Watches try again at least twice in that time: what was silent for so long was mended.
 OUTAGE_QUIET_SECONDS = 90.0
@@ -117,7 +118,8 @@ class Measures(Reports):
         """
         A list or a watch failed; it is tried again.
 
-        The same words are logged once for each kind, and then once a minute for all.
+        The same words are logged once for each kind, and then once a minute for all. A kind
+        that is not served yet is waited for in silence: its definition may be seconds old.
         """
         self._restarts.count(selection.kind.group_resource)
         words, now = str(error), self._time.elapsed()
@@ -126,6 +128,9 @@ class Measures(Reports):
             outage = self._outages[words] = _Outage(now, now, now)
             self._troubled = {s: w for s, w in self._troubled.items() if w != words}
         outage.seen = now
+        is_unserved = isinstance(error, NotFound | TooManyRequests)
+        if is_unserved and now - outage.begun < UNSERVED_SECONDS_MAX:
+            return
         if self._troubled.get(selection) != words:
             self._troubled[selection] = words
             facts = {"resource": selection.kind.group_resource, "error": words}

@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import Any
 
 from kohort.apis.api import Api
-from kohort.cluster.errors import KohortError
+from kohort.cluster.errors import KohortError, NotFound
 from kohort.cluster.objects import Kind, Object
 
 LOOKS_MAX = 5
@@ -25,26 +25,41 @@ Reader = Callable[[str], Awaitable[Object]]  # the document at a path of the ser
 async def tell_of_pruning(read: Reader, apis: Sequence[Api]) -> None:
     """Say which fields are dropped; a definition that was just written is given time."""
     for api in apis:
-        lines: list[str] = []
-        for _ in range(LOOKS_MAX):
-            lines = await _look(read, api)
-            if not lines:
-                break
-            await asyncio.sleep(LOOK_SECONDS)
-        for line in lines:
-            log.warning(line)
+        if api.additions:
+            await _tell_of_api(read, api)
+
+
+async def _tell_of_api(read: Reader, api: Api) -> None:
+    lines: list[str] = []
+    unseen: KohortError | None = None
+    for _ in range(LOOKS_MAX):
+        try:
+            lines, unseen = await _look(read, api), None
+        except NotFound as error:
+            lines, unseen = [], error
+        if not lines and unseen is None:
+            return
+        await asyncio.sleep(LOOK_SECONDS)
+    if unseen is not None:
+        _tell_unseen(api, unseen)
+    for line in lines:
+        log.warning(line)
 
 
 async def _look(read: Reader, api: Api) -> list[str]:
     kind = api.kind
-    if not api.additions:
-        return []
     try:
         document = await read(f"/openapi/v3/apis/{kind.group}/{kind.version}")
+    except NotFound:
+        raise  # It is published some time after the definition is established.
     except KohortError as error:
-        log.info("cannot see the schema of %s: %s", kind.name, error)
+        _tell_unseen(api, error)
         return []
     return list(find_pruned(document, kind, api.additions))
+
+
+def _tell_unseen(api: Api, error: KohortError) -> None:
+    log.info("cannot see the schema of %s: %s", api.kind.name, error)
 
 
 def find_pruned(document: Object, kind: Kind, additions: dict[str, str]) -> Iterator[str]:
