@@ -42,6 +42,8 @@ class TinyWorld:
     def put(self, kind: Kind, obj: Object) -> Entry:
         meta = obj["metadata"]
         space = meta.setdefault("namespace", "default") if kind.namespaced else ""
+        # The store writes the kind first, and reads pods as pods by it.
+        obj = {"kind": kind.name, "apiVersion": kind.api_version, **obj}
         number = next(self._numbers)
         meta.setdefault("uid", f"uid-{number}")
         meta["resourceVersion"] = str(number)

@@ -269,6 +269,9 @@ class World:
         metadata = obj["metadata"]
         metadata["resourceVersion"] = str(self._version)
         key = (metadata.get("namespace", ""), metadata["name"])
+        # The store writes the kind first, and reads pods as pods by it.
+        rest = {name: value for name, value in obj.items() if name not in ("kind", "apiVersion")}
+        obj = {"kind": kind.name, "apiVersion": kind.api_version, **rest}
         entry = Entry(key, self._version, obj, {}, orjson.dumps(obj))
         old = self.objects.get((kind, *key))
         self.objects[(kind, *key)] = entry
