@@ -14,7 +14,6 @@ TESTS = sorted(path for path in (ROOT / "tests").rglob("*.py") if path.read_text
 FILE_LINES_MAX = 400
 FUNCTION_LINES_MAX = 60
 TEST_LINES_MAX = 30
-FOLDER_FILES_MAX = 12
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -64,12 +63,6 @@ def test_no_two_files_of_tests_have_one_name():
     # Tests lie in folders that are no packages, so a name is a module.
     names = Counter(path.name for path in TESTS if path.name.startswith("test_"))
     assert [name for name, count in names.items() if count > 1] == []
-
-
-def test_no_folder_holds_more_than_a_reader_can_keep_in_mind():
-    folders = {path.parent for path in CODE}
-    sizes = {name_of(f): len([p for p in CODE if p.parent == f]) for f in folders}
-    assert not {name: size for name, size in sizes.items() if size > FOLDER_FILES_MAX}
 
 
 def _imported(tree: ast.AST) -> set[str]:
