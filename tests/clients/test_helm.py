@@ -118,7 +118,7 @@ def test_a_dry_run_asks_the_server_and_installs_nothing(h, k, release):
 def test_install_of_a_kind_that_nobody_serves_names_that_kind(h, tmp_path):
     (tmp_path / "templates").mkdir()
     (tmp_path / "Chart.yaml").write_text("apiVersion: v2\nname: unserved\nversion: 0.1.0\n")
-    manifest = "apiVersion: kohort.dev/v1\nkind: Nothing\nmetadata: {name: n}\n"
+    manifest = "apiVersion: kohort.dev/v1\nkind: Nothing\nmetadata: {name: nothing}\n"
     (tmp_path / "templates" / "nothing.yaml").write_text(manifest)
     done = h("install", "demo", tmp_path, check=False)
     assert done.returncode == 1
