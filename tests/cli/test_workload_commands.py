@@ -1,6 +1,5 @@
 """Commands about workloads, on a cluster with the operator at work."""
 
-import asyncio
 import json
 import signal
 import subprocess
@@ -10,17 +9,14 @@ from pathlib import Path
 import pytest
 import yaml
 from command_lines import KOHORT, Cli, Told
+from workload_hand import TEMPLATE, Hand
 
 from children import started
-from kohort.apis.leaderworkerset.labels import KIND
-from kohort.cluster.http import connect
 from kohort.cluster.objects import Object
-from kohort.cluster.port import Address, PatchForm
 from kohort.simulator.stages import CRASH_AFTER, PULL_ERROR
 
 pytestmark = pytest.mark.slow
 Tell = Callable[..., Told]
-TEMPLATE = "/spec/leaderWorkerTemplate/workerTemplate"
 
 
 @pytest.fixture(scope="module")
@@ -38,50 +34,6 @@ def kohort(tell: Tell, cluster: Path, monkeypatch: pytest.MonkeyPatch) -> Tell:
     """The command line, in this process, with that cluster in the environment."""
     monkeypatch.setenv("KUBECONFIG", str(cluster))
     return tell
-
-
-class Hand:
-    """What a user does with kubectl, on one workload."""
-
-    def __init__(self, kubeconfig: Path, name: str) -> None:
-        self._kubeconfig = kubeconfig
-        self._name = name
-
-    def create(self, groups: int = 2) -> None:
-        container = {"name": "engine", "image": "engine:1"}
-        workers = {"metadata": {}, "spec": {"containers": [container]}}
-        body = {
-            "apiVersion": KIND.api_version,
-            "kind": KIND.name,
-            "metadata": {"name": self._name, "labels": {"team": self._name}},
-            "spec": {
-                "replicas": groups,
-                "leaderWorkerTemplate": {"size": 2, "workerTemplate": workers},
-            },
-        }
-        asyncio.run(self._create(body))
-
-    async def _create(self, body: Object) -> None:
-        async with connect(self._kubeconfig) as door:
-            await door.create(KIND, "default", body)
-
-    def edit(self, *operations: Object) -> None:
-        asyncio.run(self._edit(list(operations)))
-
-    async def _edit(self, operations: list[Object]) -> None:
-        async with connect(self._kubeconfig) as door:
-            await door.patch(self._address, operations, PatchForm.JSON)
-
-    def read(self) -> Object:
-        return asyncio.run(self._read())
-
-    async def _read(self) -> Object:
-        async with connect(self._kubeconfig) as door:
-            return await door.read(self._address)
-
-    @property
-    def _address(self) -> Address:
-        return Address(KIND, "default", self._name)
 
 
 def set_image(image: str) -> Object:
@@ -116,7 +68,8 @@ def test_views_are_written_for_programs_too(kohort: Tell, cluster: Path):
     assert (row["health"]["word"], row["ready"]) == ("ready", 2)
     tree = yaml.safe_load(kohort("get", "lws/written", "-o", "yaml").out)
     assert [line["role"] for line in tree["groups"][0]["lines"]] == ["leader", "worker"]
-    assert json.loads(kohort("why", "lws/written", "-o", "json").out)["commands"]
+    told = json.loads(kohort("why", "lws/written", "-o", "json").out)
+    assert (told["on"], told["commands"], told["rules"]["maxUnavailable"]) == ([], [], 1)
     assert "leaderworkerset.leaderworkerset.x-k8s.io/written" in kohort("get", "-o", "name").out
 
 

@@ -7,7 +7,7 @@ from topology_scenes import make_hypernodes, make_nodes, make_pod
 
 from kohort.apis.gangs.definitions.volcano import POD_GROUP
 from kohort.apis.gangs.dialects.volcano import GROUP_NAME, VOLCANO
-from kohort.cli.render.explanations import write_explanation
+from kohort.cli.render.explanations import write_explanation, write_finding
 from kohort.cli.render.trees import write_tree
 from kohort.cluster.objects import Object
 from kohort.model.placement import Pack, PlacementPolicy, Strength
@@ -159,6 +159,7 @@ def lose(message: str) -> Picture:
     condition = {
         "type": "TopologyDegraded",
         "status": "True",
+        "reason": "ClauseLost",
         "message": message,
         "lastTransitionTime": ago(seconds=3),
     }
@@ -197,11 +198,12 @@ def refuse(message: str, *gangs: str) -> list[str]:
         make_event("FailedScheduling", message, ago(minutes=2)),
         make_event("Preempted", "by another", ago(minutes=1)),
     ]
-    return list(explain(Scene(unready={"llama-3-1": waiting}).picture(), events, gangs).on)
+    told = explain(Scene(unready={"llama-3-1": waiting}).picture(), events, gangs)
+    return [line for finding in told.on for line in write_finding(finding, NOW)]
 
 
 def make_event(reason: str, message: str, seen: str) -> Object:
-    about = {"kind": "Pod", "name": "llama-3-1", "uid": "a"}
+    about = {"kind": "Pod", "name": "llama-3-1", "uid": "llama-3-1"}
     given = {"reason": reason, "message": message, "lastTimestamp": seen}
     return {"type": "Warning", **given, "involvedObject": about}
 

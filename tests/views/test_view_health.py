@@ -55,7 +55,7 @@ def test_a_member_that_no_node_fits_blocks_after_a_moment():
     health = judge(scene.picture())
     assert (health.word, health.reason) == (Word.BLOCKED, "Unschedulable")
     assert health.since == NOW - timedelta(minutes=3)
-    assert "Insufficient nvidia.com/gpu" in explain(scene.picture()).on[0]
+    assert "Insufficient nvidia.com/gpu" in explain(scene.picture()).on[0].message
 
 
 def test_a_scheduler_that_does_not_answer_is_named():
@@ -73,8 +73,8 @@ def test_a_scheduler_that_does_not_answer_is_named():
 def test_a_gate_is_named():
     gated = {**pending(ago(minutes=3), schedulingGates=[{"name": "kueue.x-k8s.io/topology"}])}
     told = explain(Scene(unready={"llama-3-1": gated}).picture())
-    assert "SchedulingGated" in told.on[0]
-    assert "kueue.x-k8s.io/topology" in told.on[0]
+    assert told.on[0].reason == "SchedulingGated"
+    assert "kueue.x-k8s.io/topology" in told.on[0].message
 
 
 def test_a_pod_that_does_not_end_is_a_trouble():

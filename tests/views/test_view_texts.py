@@ -5,6 +5,7 @@ from scenes import NOW, Scene, ago, bad_image, crash, make_lws
 from kohort.cli.render.explanations import write_explanation, write_history
 from kohort.cli.render.tables import write_change, write_table
 from kohort.cli.render.trees import write_tree
+from kohort.cli.render.values import to_plain
 from kohort.views.explain import explain, suggest_commands
 from kohort.views.health import judge
 from kohort.views.rollouts import make_history
@@ -57,7 +58,7 @@ def test_why_always_has_four_parts():
         "reason": "Failed",
         "message": "Failed to pull image:\n not found",
         "lastTimestamp": ago(seconds=20),
-        "involvedObject": {"kind": "Pod", "name": "llama-3-2", "uid": "a"},
+        "involvedObject": {"kind": "Pod", "name": "llama-3-2", "uid": "llama-3-2"},
     }
     assert why(BLOCKED, event).splitlines() == [
         "llama  LeaderWorkerSet  ! blocked 4m12s",
@@ -125,18 +126,30 @@ def test_a_revision_that_nobody_has_stored_yet_is_called_new():
     assert make_row(scene.picture()).revision == "2 → new"
 
 
-def test_a_group_that_is_made_again_and_again_is_noted():
+def test_events_of_namesakes_are_not_evidence():
+    """A pod of an earlier set had the same name; its events are about another uid."""
     creating = {"state": {"waiting": {"reason": "ContainerCreating"}}}
     scene = Scene((1, 1, 1, 2), boundary=3, waiting={"llama-3-2": creating})
     events = [
         {
-            "type": "Normal",
-            "reason": "Scheduled",
+            "type": "Warning",
+            "reason": "BackOff",
+            "message": "of long ago",
             "lastTimestamp": ago(minutes=minutes),
             "involvedObject": {"kind": "Pod", "name": "llama-3-2", "uid": f"life-{minutes}"},
         }
         for minutes in (1, 2, 3, 4, 50)
     ]
-    assert "notes     llama-3-2 has been made 4 times in 10 minutes" in why(scene, *events)
+    assert why(scene, *events) == why(scene)
     assert "next      kohort rollout status lws/llama\n" in why(scene)
-    assert "has been made" not in why(scene, *events[:3])
+
+
+def test_what_programs_read_holds_no_words_for_nothing():
+    told = to_plain(explain(Scene().picture()))
+    assert (told["on"], told["commands"], told["events"]) == ([], [], [])
+    assert told["rules"]["maxUnavailable"] == 1
+    finding = to_plain(explain(BLOCKED.picture()))["on"][0]
+    assert (finding["about"], finding["group"]) == ("llama-3-2", 3)
+    assert (finding["reason"], finding["container"]) == ("ImagePullBackOff", "engine")
+    assert "  on        nothing\n" in why(Scene())
+    assert "  next      nothing needs to be done\n" in why(Scene())

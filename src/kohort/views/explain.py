@@ -2,27 +2,61 @@
 Why a workload is as it is, always in four parts: what waits, on what, since when, what to do.
 
 The safest command is one that loses nothing: to look comes before to change, and
-to go back comes before to edit.
+to go back comes before to edit. Lists hold facts and commands, and are empty where
+there is nothing to say: the words for that belong to the page that shows them.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
-from kohort.cluster.objects import Object, find_condition, metadata_of
-from kohort.views.ages import find_time, write_age
-from kohort.views.health import DEGRADED, Health, Word, judge
+from kohort.cluster.objects import Object, find_condition, uid_of
+from kohort.views.ages import find_time
+from kohort.views.evidence.cluster import find_subject, find_text, last_seen
+from kohort.views.health import DEGRADED, OPERATOR_SILENT, Health, Word, judge
 from kohort.views.picture import Picture
 from kohort.views.rollouts import find_former
 from kohort.views.table import Row, make_row
-from kohort.views.troubles import Trouble
+from kohort.views.troubles import CRASH_LOOP, NODE_LOST, Trouble
 
 CULPRITS_MAX = 3
 _EVENTS_MAX = 2
 _TIER = "; tier "  # how the scheduler of the embedded cluster goes from one tier to the next
-_LIVES_MANY = 4  # a change and its undo make three
-_RECENT = timedelta(minutes=10)
-_CRASHES = ("CrashLoopBackOff", "Error", "RunContainerError", "OOMKilled")
+_CRASHES = (CRASH_LOOP, "Restarted", "Error", "RunContainerError", "OOMKilled")
+
+
+@dataclass(frozen=True, slots=True)
+class EventLine:
+    """One event."""
+
+    reason: str
+    message: str
+    seen: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that is waited for, with the events that tell of it."""
+
+    about: str  # a member, or another object with its kind
+    reason: str
+    message: str
+    group: int
+    container: str = ""
+    node: str = ""
+    same: tuple[str, ...] = ()  # other members in the same trouble
+    events: tuple[EventLine, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """By which rules the plan was made."""
+
+    strategy: str
+    carrier: str
+    max_unavailable: int | None = None  # None: the object cannot be planned
+    max_surge: int | None = None
+    partition: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,12 +65,13 @@ class Explanation:
 
     row: Row
     waits: str
-    on: tuple[str, ...]
+    on: tuple[Finding, ...]
     since: datetime | None
     commands: tuple[str, ...]
-    rules: str
+    rules: Rules
     notes: tuple[str, ...]
     gangs: tuple[str, ...] = ()  # why members that are placed together are not placed
+    events: tuple[EventLine, ...] = ()  # of the workload itself
 
 
 def find_culprits(picture: Picture) -> tuple[Trouble, ...]:
@@ -57,21 +92,26 @@ def explain(
 ) -> Explanation:
     """The explanation of a workload, with the events of it and of its culprits as evidence."""
     health = judge(picture)
+    is_told = health.word in (Word.READY, Word.STALLED, Word.PAUSED)
+    own = _events_of(events, uid_of(picture.root))
     return Explanation(
         row=make_row(picture),
         waits=_waits(picture, health),
-        on=tuple(_evidence(picture, health, events, gangs)),
+        on=() if is_told else tuple(_find(picture, events, gangs)),
         since=health.since,
         commands=suggest_commands(picture, health),
         rules=_rules(picture),
-        notes=tuple(_notes(picture, events)),
+        notes=tuple(_notes(picture)),
         gangs=tuple(gangs),
+        events=() if is_told else tuple(_tell_events(own, any_type=True)),
     )
 
 
 def _waits(picture: Picture, health: Health) -> str:
     if health.word is Word.READY:
         return f"nothing: {health.message}"
+    if health.reason == OPERATOR_SILENT:
+        return f"{health.reason}: {health.message}"
     blockers = picture.plan.report.blockers if picture.plan else ()
     if health.word.needs_help and blockers:
         return f"{blockers[0].reason}: {blockers[0].message}"
@@ -82,38 +122,20 @@ def _waits(picture: Picture, health: Health) -> str:
     return f"{health.reason}: {health.message}"
 
 
-def _evidence(
-    picture: Picture, health: Health, events: Sequence[Object], gangs: Sequence[str]
-) -> Iterator[str]:
-    if health.word is Word.READY:
-        yield "nobody"
-        return
-    if health.word is Word.STALLED:
-        yield "a change of the object: it is not tried again as it stands"
-        return
-    if health.word is Word.PAUSED:
-        yield "somebody who resumes it"
-        return
-    sorts = _sort_troubles(picture)
-    for alike in sorts[:CULPRITS_MAX]:
+def _find(picture: Picture, events: Sequence[Object], gangs: Sequence[str]) -> Iterator[Finding]:
+    for alike in _sort_troubles(picture)[:CULPRITS_MAX]:
         trouble = alike[0]
-        yield _describe_trouble(trouble, _leave_to_gangs(trouble.message, gangs))
-        if len(alike) > 1:
-            yield f"and the same of {', '.join(t.member for t in alike[1:4])}{_and_more(alike)}"
-        about = _events_of(events, picture.api.members.name, trouble.member)
-        yield from _tell_events(picture, about, told=trouble.message)
-    if picture.reading is not None and picture.reading.observed.progress is None:
-        yield "the operator: it has made nothing yet; is 'kohort controller' running?"
-    elif not sorts:
-        yield "members that do not exist yet, or have just changed"
-    yield from _tell_events(
-        picture, _events_of(events, picture.api.kind.name, picture.name), any_type=True
-    )
-
-
-def _and_more(alike: list[Trouble]) -> str:
-    more = len(alike) - 4
-    return f" and {more} more" if more > 0 else ""
+        about = _events_of(events, trouble.uid)
+        yield Finding(
+            about=trouble.member,
+            reason=trouble.reason,
+            message=_leave_to_gangs(trouble.details, gangs),
+            group=trouble.ordinal,
+            container=trouble.container,
+            node=trouble.node,
+            same=tuple(other.member for other in alike[1:]),
+            events=tuple(_tell_events(about, told=trouble.message)),
+        )
 
 
 def _leave_to_gangs(message: str, gangs: Sequence[str]) -> str:
@@ -125,85 +147,80 @@ def _leave_to_gangs(message: str, gangs: Sequence[str]) -> str:
     return message
 
 
-def _describe_trouble(trouble: Trouble, message: str) -> str:
-    place = [f"group {trouble.ordinal}"]
-    if trouble.container:
-        place.append(f"container {trouble.container}")
-    if trouble.node:
-        place.append(f"on {trouble.node}")
-    return f"{trouble.member}  {trouble.reason}: {message} ({', '.join(place)})"
-
-
-def _events_of(events: Sequence[Object], kind: str, name: str) -> list[Object]:
-    about = [(event, event.get("involvedObject") or {}) for event in events]
-    return [e for e, obj in about if (obj.get("kind"), obj.get("name")) == (kind, name)]
+def _events_of(events: Sequence[Object], uid: str) -> list[Object]:
+    """The events of one object: by its uid, since another object may have had its name."""
+    return [event for event in events if uid and find_subject(event).get("uid") == uid]
 
 
 def _tell_events(
-    picture: Picture, about: Sequence[Object], *, any_type: bool = False, told: str = ""
-) -> Iterator[str]:
+    about: Sequence[Object], *, any_type: bool = False, told: str = ""
+) -> Iterator[EventLine]:
     """The last events, without those that say again, or said earlier, what is told already."""
     telling = [e for e in about if any_type or e.get("type") == "Warning"]
-    telling.sort(key=_last_seen, reverse=True)
-    again = {e.get("reason") for e in telling if told and _text_of(e) == _flatten(told)}
+    telling.sort(key=last_seen, reverse=True)
+    flat = " ".join(told.split())
+    again = {e.get("reason") for e in telling if told and find_text(e) == flat}
     for event in [e for e in telling if e.get("reason") not in again][:_EVENTS_MAX]:
-        age = write_age(find_time(_last_seen(event)), picture.now)
-        yield f"event {age} ago: {event.get('reason', '')}: {_text_of(event)}"
-
-
-def _text_of(event: Object) -> str:
-    return _flatten(str(event.get("message", "")))
-
-
-def _flatten(text: str) -> str:
-    return " ".join(text.split())
-
-
-def _count_lives(picture: Picture, events: Sequence[Object], name: str) -> int:
-    """How many pods of one name events of late tell of."""
-    recent = [
-        event
-        for event in _events_of(events, picture.api.members.name, name)
-        if (seen := find_time(_last_seen(event))) and picture.now - seen < _RECENT
-    ]
-    return len({event["involvedObject"].get("uid") for event in recent})
-
-
-def _last_seen(event: Object) -> str:
-    series = event.get("series") or {}
-    stamps = (series.get("lastObservedTime"), event.get("lastTimestamp"), event.get("eventTime"))
-    return next((str(stamp) for stamp in stamps if stamp), "")
+        seen = find_time(last_seen(event))
+        yield EventLine(str(event.get("reason", "")), find_text(event), seen)
 
 
 def suggest_commands(picture: Picture, health: Health) -> tuple[str, ...]:
-    """What a person can do now, the safest first."""
+    """What a person can do now, the safest first; nothing where nothing needs to be done."""
     flag = _namespace_flag(picture)
     target = f"{picture.reference}{flag}"
     if health.word is Word.READY:
-        return ("nothing needs to be done",)
+        return ()
     if health.word is Word.PAUSED:
         return (f"kohort rollout resume {target}",)
     if health.word is Word.STALLED:
         edit = f"kubectl edit {picture.api.kind.group_resource} {picture.name}{flag}"
         return (*_undo(picture, target), edit)
-    if health.reason == "NotPlanned" and health.word is Word.BLOCKED:
-        return ("kohort controller",)
+    if health.word is Word.BLOCKED and health.reason in ("NotPlanned", OPERATOR_SILENT):
+        return _find_operator(picture)
     if not health.word.needs_help:
         undo = _undo(picture, target) if health.word is Word.UPDATING else ()
         return (f"kohort rollout status {target}", *undo)
     return _mend(picture, target, flag)
 
 
+def _find_operator(picture: Picture) -> tuple[str, ...]:
+    operator = picture.facts.operator
+    if operator is None:
+        return ("kohort controller",)
+    namespace, _, name = operator.lease.partition("/")
+    return (f"kubectl get pods,lease/{name} -n {namespace}", "kohort controller")
+
+
 def _mend(picture: Picture, target: str, flag: str) -> tuple[str, ...]:
     culprit = next(iter(picture.stuck), None)
     if culprit is None:
-        return (f"kohort rollout status {target}",)
-    look = f"kubectl describe pod {culprit.member}{flag}"
-    if culprit.reason in _CRASHES:
-        look = f"kubectl logs {culprit.member}{flag} -c {culprit.container} --previous"
-        return (look, *_undo(picture, target))
+        return (f"kohort rollout status {target}", *_undo(picture, target))
+    if culprit.reason == NODE_LOST:
+        return _leave_node(picture, culprit, flag)
+    look = f"kubectl describe {_name_for_kubectl(culprit)}{flag}"
+    if culprit.reason in _CRASHES and culprit.container:
+        return (*_read_logs(culprit, flag), *_undo(picture, target))
     updating = picture.plan is not None and picture.plan.report.is_updating
     return (*_undo(picture, target), look) if updating else (look, *_undo(picture, target))
+
+
+def _leave_node(picture: Picture, culprit: Trouble, flag: str) -> tuple[str, ...]:
+    """A node comes back, or its pods are given up: that is for a person to know."""
+    node = picture.facts.nodes.get(culprit.node)
+    look = f"kubectl describe node {culprit.node}"
+    remove = f"kubectl delete pod {culprit.member}{flag} --force --grace-period=0"
+    return (look, remove) if node is None or node.exists else (remove,)
+
+
+def _read_logs(culprit: Trouble, flag: str) -> tuple[str, ...]:
+    previous = " -f" if culprit.is_past else " --previous"
+    return (f"kubectl logs {culprit.member}{flag} -c {culprit.container}{previous}",)
+
+
+def _name_for_kubectl(culprit: Trouble) -> str:
+    kind, _, name = culprit.member.rpartition(" ")
+    return f"{kind.lower()} {name}" if kind else f"pod {name}"
 
 
 def _undo(picture: Picture, target: str) -> tuple[str, ...]:
@@ -217,36 +234,26 @@ def _namespace_flag(picture: Picture) -> str:
     return "" if picture.namespace in ("", "default") else f" -n {picture.namespace}"
 
 
-def _rules(picture: Picture) -> str:
+def _rules(picture: Picture) -> Rules:
     row = make_row(picture)
     if picture.reading is None:
-        return f"carrier {row.carrier}"
+        return Rules("", row.carrier)
     policy = picture.reading.workload.rollout
-    return (
-        f"strategy {row.strategy}, carrier {row.carrier}, maxUnavailable "
-        f"{policy.max_unavailable}, maxSurge {policy.surge}, partition {policy.partition}"
-    )
+    return Rules(row.strategy, row.carrier, policy.max_unavailable, policy.surge, policy.partition)
 
 
-def _notes(picture: Picture, events: Sequence[Object]) -> Iterator[str]:
+def _notes(picture: Picture) -> Iterator[str]:
     for culprit in find_culprits(picture):
-        lives = _count_lives(picture, events, culprit.member)
-        if lives >= _LIVES_MANY:
+        if culprit.reason == NODE_LOST and "cannot end" in culprit.message:
             yield (
-                f"{culprit.member} has been made {lives} times in 10 minutes: "
-                "its group seems to be restarted again and again"
+                f"a pod on {culprit.node} may still run: delete {culprit.member} by force only if "
+                "the node is off, or let the node come back"
             )
+        if culprit.is_past:
+            yield f"the pod {culprit.member} that crashed is gone; its successor has its name"
     degraded = find_condition(picture.root, DEGRADED) or {}
     if degraded.get("status") == "True":
         yield f"{DEGRADED}: {degraded.get('message', '')}"
-    status = picture.root.get("status") or {}
-    generation = metadata_of(picture.root).get("generation", 0)
-    seen = status.get("observedGeneration", 0)
-    if seen < generation:
-        yield (
-            f"the status is of generation {seen}, the object of {generation}: "
-            "the operator has not seen the last change, or does not run"
-        )
     if picture.is_held:
         yield "the rollout is paused: emulated by the partition, since the API has no pause"
     for restart in picture.plan.restarts if picture.plan else ():

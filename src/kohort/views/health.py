@@ -1,5 +1,8 @@
 """
-One word for a workload, with the reason for it and since when.
+The verdict on a workload: one word, with the reason for it and since when.
+
+This is the only place that judges. Every command shows this verdict, and the operator
+makes its condition, its event and its metric of it, so all of them agree.
 
 Words: ready, starting, updating, paused, leaving; and blocked, broken, stalled,
 which call for a person. Blocked waits on something that time alone will not bring:
@@ -12,12 +15,15 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from kohort.cluster.objects import find_condition, is_leaving, metadata_of
+from kohort.cluster.objects import Object, find_condition, is_leaving, metadata_of
 from kohort.model.plans import Plan
 from kohort.views.ages import find_time
+from kohort.views.evidence.children import REFUSED
 from kohort.views.picture import Picture
+from kohort.views.troubles import NODE_LOST, TERMINATING
 
 STALLED = "Stalled"
+OPERATOR_SILENT = "OperatorSilent"
 DEGRADED = "TopologyDegraded"
 # How long an object may wait for its first plan before somebody should look for the operator.
 CONTROLLER_PATIENCE = timedelta(seconds=30)
@@ -26,7 +32,9 @@ _UNPLACED = (
     "Schedulable",
     "SchedulingGated",
     "WaitingForScheduler",
-    "Terminating",
+    TERMINATING,
+    NODE_LOST,
+    REFUSED,
 )
 
 
@@ -63,7 +71,7 @@ def judge(picture: Picture) -> Health:
     if is_leaving(picture.root):
         since = find_time(metadata_of(picture.root).get("deletionTimestamp"))
         return Health(Word.LEAVING, "Deleted", "it is being deleted", since)
-    return _find_stall(picture) or _judge_plan(picture)
+    return _find_stall(picture) or _find_silence(picture) or _judge_plan(picture)
 
 
 def _find_stall(picture: Picture) -> Health | None:
@@ -78,6 +86,44 @@ def _find_stall(picture: Picture) -> Health | None:
     if is_told:
         return Health(Word.STALLED, told.get("reason", ""), told.get("message", ""), since)
     return None
+
+
+def _find_silence(picture: Picture) -> Health | None:
+    """An operator that has not seen what is wanted, or does not do what is to be done."""
+    generation = metadata_of(picture.root).get("generation", 0)
+    seen = (picture.root.get("status") or {}).get("observedGeneration")
+    is_unseen = seen is not None and seen < generation
+    operator = picture.facts.operator
+    what = f"the operator has not seen generation {generation}, only {seen}"
+    if operator is not None and operator.is_silent(picture.now):
+        if not is_unseen and not _is_left_undone(picture):
+            return None
+        what = what if is_unseen else "there is something to do, and the operator does not do it"
+        how = "was renewed last" if operator.holder else "was given back after it was renewed"
+        stamp = f"{operator.renewed:%Y-%m-%dT%H:%M:%SZ}"
+        text = f"{what}: its lease {operator.lease} {how} at {stamp}"
+        return Health(Word.BLOCKED, OPERATOR_SILENT, text, operator.renewed)
+    if not is_unseen:
+        return None
+    changed = find_changed(picture.root)
+    is_late = changed is not None and picture.now - changed > CONTROLLER_PATIENCE
+    if is_late and operator is None:
+        text = f"{what}: does it run?"
+        return Health(Word.BLOCKED, OPERATOR_SILENT, text, changed)
+    return Health(Word.UPDATING, "NotSeen", f"{what} yet", changed)
+
+
+def _is_left_undone(picture: Picture) -> bool:
+    """Whether there is a step to take, and nobody has written the object for a while."""
+    last = find_changed(picture.root, with_status=True) or _created(picture)
+    return picture.is_moving and last is not None and picture.now - last > CONTROLLER_PATIENCE
+
+
+def find_changed(root: Object, *, with_status: bool = False) -> datetime | None:
+    """When the object itself was last written, and its status only if that is asked for."""
+    entries = metadata_of(root).get("managedFields") or ()
+    moments = [find_time(e.get("time")) for e in entries if with_status or not e.get("subresource")]
+    return max((moment for moment in moments if moment), default=None)
 
 
 def _judge_plan(picture: Picture) -> Health:

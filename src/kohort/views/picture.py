@@ -16,6 +16,8 @@ from kohort.model.observed import Group
 from kohort.model.plans import Plan
 from kohort.model.units import Phase
 from kohort.planning.plan import plan
+from kohort.views.evidence.children import blame_holders, find_refusals
+from kohort.views.evidence.cluster import NO_FACTS, ClusterFacts
 from kohort.views.gathering import Sample
 from kohort.views.troubles import Trouble, find_trouble
 
@@ -34,6 +36,7 @@ class Picture:
     fault: InvalidWorkload | None
     troubles: tuple[Trouble, ...]  # stuck ones first
     editions: tuple[Edition, ...]
+    facts: ClusterFacts = NO_FACTS
 
     @property
     def root(self) -> Object:
@@ -105,24 +108,40 @@ def find_revision(group: Group) -> str:
     return group.revision or (carried.pop() if len(carried) == 1 else "")
 
 
-def take_picture(api: Api, sample: Sample, now: datetime) -> Picture:
-    """Read and plan one family."""
+def take_picture(
+    api: Api, sample: Sample, now: datetime, facts: ClusterFacts = NO_FACTS
+) -> Picture:
+    """Read and plan one family; the facts of the cluster say what its own objects do not."""
     editions = api.face.list_editions(sample.family) if api.face else ()
     try:
         reading = api.read_checked(sample.family)
     except InvalidWorkload as fault:
-        return Picture(api, sample, now, None, None, fault, (), editions)
+        return Picture(api, sample, now, None, None, fault, (), editions, facts)
     decided = plan(reading.workload, reading.observed)
-    troubles = sorted(_troubles(reading, sample, now), key=lambda t: (not t.is_stuck, t.ordinal))
-    return Picture(api, sample, now, reading, decided, None, tuple(troubles), editions)
+    troubles = find_troubles(reading, sample, now, facts)
+    return Picture(api, sample, now, reading, decided, None, troubles, editions, facts)
 
 
-def _troubles(reading: Reading, sample: Sample, now: datetime) -> Iterator[Trouble]:
+def find_troubles(
+    reading: Reading, sample: Sample, now: datetime, facts: ClusterFacts
+) -> tuple[Trouble, ...]:
+    """All that keeps members from serving, what is stuck first."""
+    observed = reading.observed
+    found = blame_holders(
+        _troubles(reading, sample, now, facts), observed.groups, sample.family, now
+    )
+    refused = find_refusals(sample.family, observed, facts, now)
+    return tuple(sorted((*found, *refused), key=lambda t: (not t.is_stuck, t.ordinal)))
+
+
+def _troubles(
+    reading: Reading, sample: Sample, now: datetime, facts: ClusterFacts
+) -> Iterator[Trouble]:
     for group in reading.observed.groups:
         for member in group.members:
             if member.phase is Phase.READY or not member.is_current:
                 continue
             pod = sample.find_member(member.name)
-            found = find_trouble(pod, group.ordinal, now) if pod is not None else None
+            found = find_trouble(pod, group.ordinal, now, facts.nodes) if pod is not None else None
             if found is not None:
                 yield found

@@ -2,22 +2,30 @@
 What keeps one member from serving, read off its pod.
 
 A trouble is stuck when time alone will not end it: an image that cannot be
-pulled, a container that crashes, no node that fits, a gate, a pod that does not
-end. What merely starts is a trouble too, but not a stuck one.
+pulled, a container that crashes, no node that fits, a gate, a node that does not
+answer, a pod that does not end. What merely starts is a trouble too, but not a stuck one.
+
+A container that crashes again and again is in trouble between two crashes as well: it
+runs then, and is not ready. Messages hold no counts and no ages, so that the same
+trouble has the same words at the next look.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
 from kohort.cluster.objects import Object, find_condition, metadata_of
 from kohort.views.ages import find_time
+from kohort.views.evidence.cluster import NodeState
 
 # A node may be full for a moment while old pods leave; a pod may take its time to end.
 SCHEDULING_PATIENCE = timedelta(seconds=10)
 ENDING_PATIENCE = timedelta(seconds=60)
+CRASH_LOOP, NODE_LOST, TERMINATING = "CrashLoopBackOff", "NodeNotReady", "Terminating"
 _STARTING = ("ContainerCreating", "PodInitializing")
 _OUT_OF_MEMORY = "OOMKilled"
+_RESTARTS_MANY = 2  # a container may restart once by bad luck
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +41,15 @@ class Trouble:
     container: str = ""
     node: str = ""
     uid: str = ""
+    restarts: int = 0  # of the container, or of the group
+    is_past: bool = False  # the pod that it happened to is gone
+
+    @property
+    def details(self) -> str:
+        """The message, with what changes from look to look."""
+        if not self.container or self.reason not in (CRASH_LOOP, "Restarted"):
+            return self.message
+        return f"{self.message}, {self.restarts} restart{'' if self.restarts == 1 else 's'}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,16 +59,20 @@ class _Cause:
     since: datetime | None
     is_stuck: bool
     container: str = ""
+    restarts: int = 0
 
 
-def find_trouble(pod: Object, ordinal: int, now: datetime) -> Trouble | None:
+def find_trouble(
+    pod: Object, ordinal: int, now: datetime, nodes: Mapping[str, NodeState] | None = None
+) -> Trouble | None:
     """What keeps this pod from serving, if anything does."""
     ready = find_condition(pod, "Ready")
     leaving = metadata_of(pod).get("deletionTimestamp")
     if not leaving and ready and ready.get("status") == "True":
         return None
     cause = (
-        _ending(pod, now)
+        _lost(pod, nodes or {})
+        or _ending(pod, now)
         or _failed(pod)
         or _unplaced(pod, now)
         or _container(pod)
@@ -67,14 +88,48 @@ def find_trouble(pod: Object, ordinal: int, now: datetime) -> Trouble | None:
         container=cause.container,
         node=(pod.get("spec") or {}).get("nodeName", ""),
         uid=metadata_of(pod).get("uid", ""),
+        restarts=cause.restarts,
     )
+
+
+def find_patience_end(trouble: Trouble) -> datetime | None:
+    """When a trouble that is not stuck will be, if nothing happens; None if time alone ends it."""
+    if trouble.is_stuck or trouble.since is None:
+        return None
+    if trouble.reason == TERMINATING:
+        return trouble.since + ENDING_PATIENCE
+    if trouble.reason in ("SchedulingGated", "WaitingForScheduler", "Unschedulable"):
+        return trouble.since + SCHEDULING_PATIENCE
+    return None
+
+
+def excuse(trouble: Trouble, holder: str) -> Trouble:
+    """The trouble of a pod that would have ended if another object did not hold it up."""
+    message = f"it is being deleted, and waits for {holder}"
+    return replace(trouble, message=message, is_stuck=False)
+
+
+def _lost(pod: Object, nodes: Mapping[str, NodeState]) -> _Cause | None:
+    """A pod whose node does not answer: it does not serve, and cannot end either."""
+    name = (pod.get("spec") or {}).get("nodeName", "")
+    node = nodes.get(name)
+    if node is None or node.is_ready:
+        return None
+    message = f"its node {name} {node.trouble}"
+    if metadata_of(pod).get("deletionTimestamp"):
+        message = f"it is being deleted and cannot end: {message}"
+    return _Cause(NODE_LOST, message, node.since, True)
 
 
 def _ending(pod: Object, now: datetime) -> _Cause | None:
     due = find_time(metadata_of(pod).get("deletionTimestamp"))
     if due is None:
         return None
-    return _Cause("Terminating", "it is being deleted", due, now - due > ENDING_PATIENCE)
+    held = [
+        name for name in metadata_of(pod).get("finalizers") or () if name != "foregroundDeletion"
+    ]
+    message = f"it is being deleted, and its finalizer {held[0]} holds it" if held else ""
+    return _Cause(TERMINATING, message or "it is being deleted", due, now - due > ENDING_PATIENCE)
 
 
 def _failed(pod: Object) -> _Cause | None:
@@ -113,8 +168,30 @@ def _container(pod: Object) -> _Cause | None:
         *(status.get("initContainerStatuses") or ()),
         *(status.get("containerStatuses") or ()),
     ]
-    causes = [cause for found in seen if (cause := _waiting(pod, found)) is not None]
+    causes = [
+        cause
+        for found in seen
+        if (cause := _crashed(pod, found) or _waiting(pod, found)) is not None
+    ]
     return min(causes, key=lambda cause: not cause.is_stuck, default=None)
+
+
+def _crashed(pod: Object, status: Object) -> _Cause | None:
+    """A container that has crashed, whether it waits now, runs again or has just ended."""
+    if status.get("ready"):
+        return None
+    state = status.get("state") or {}
+    ended: dict[str, Any] = (
+        state.get("terminated") or (status.get("lastState") or {}).get("terminated") or {}
+    )
+    backs_off = (state.get("waiting") or {}).get("reason") == CRASH_LOOP
+    if not ended or not (ended.get("exitCode") or backs_off):
+        return None
+    name, count = status.get("name", ""), status.get("restartCount", 0)
+    is_looping = backs_off or count >= _RESTARTS_MANY
+    reason = CRASH_LOOP if is_looping else "Restarted"
+    message = _describe_end(ended)
+    return _Cause(reason, message, _unready_since(pod), is_looping, name, count)
 
 
 def _waiting(pod: Object, status: Object) -> _Cause | None:
@@ -125,20 +202,19 @@ def _waiting(pod: Object, status: Object) -> _Cause | None:
     since, name = _unready_since(pod), status.get("name", "")
     if reason in _STARTING:
         return _Cause(reason, f"container {name} is being started", since, False, name)
-    return _Cause(reason, _describe(status, waiting), since, True, name)
+    message = str(waiting.get("message") or f"container {name} does not run")
+    return _Cause(reason, message, since, True, name, status.get("restartCount", 0))
 
 
-def _describe(status: Object, waiting: Object) -> str:
-    ended: dict[str, Any] = (status.get("lastState") or {}).get("terminated") or {}
-    if not ended:
-        return str(waiting.get("message") or f"container {status.get('name', '')} does not run")
+def _describe_end(ended: Object) -> str:
     words = [f"exit {ended.get('exitCode', '?')}"]
     if ended.get("reason") == _OUT_OF_MEMORY:
         words.append("out of memory")
     elif ended.get("message"):
         words.append(str(ended["message"]).strip())
-    count = status.get("restartCount", 0)
-    return ", ".join((*words, f"{count} restart{'' if count == 1 else 's'}"))
+    elif ended.get("reason"):
+        words.append(str(ended["reason"]))
+    return ", ".join(words)
 
 
 def _unready_since(pod: Object) -> datetime | None:

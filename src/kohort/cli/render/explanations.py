@@ -1,15 +1,23 @@
 """The answer to ``why`` and the history of revisions, as lines."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from kohort.cli.render.lines import Paint, align, plain
 from kohort.cli.render.trees import write_title
 from kohort.views.ages import write_age
-from kohort.views.explain import Explanation
+from kohort.views.explain import EventLine, Explanation, Finding, Rules
+from kohort.views.health import Word
 from kohort.views.rollouts import HistoryLine
 
 _WIDTH = 10
+_NAMED_MAX = 3
+_UNTOLD = "members that do not exist yet, or have just changed"
+_FILLERS = {
+    Word.READY: "nothing",
+    Word.STALLED: "a change of the object: it is not tried again as it stands",
+    Word.PAUSED: "a user who resumes it",
+}
 
 
 def write_explanation(told: Explanation, now: datetime, paint: Paint = plain) -> list[str]:
@@ -17,13 +25,19 @@ def write_explanation(told: Explanation, now: datetime, paint: Paint = plain) ->
     since = "unknown"
     if told.since is not None:
         since = f"{write_age(told.since, now)} ({told.since:%Y-%m-%dT%H:%M:%SZ})"
+    word = told.row.health.word
+    on = [
+        *(line for finding in told.on for line in write_finding(finding, now)),
+        *([_FILLERS.get(word, _UNTOLD)] if not told.on else ()),
+        *(_write_event(event, now) for event in told.events),
+    ]
     parts: dict[str, Sequence[str]] = {
         "waits": (told.waits,),
-        "on": told.on,
+        "on": on,
         "gang": told.gangs,
         "since": (since,),
-        "next": told.commands,
-        "rules": (told.rules,),
+        "next": told.commands or ("nothing needs to be done",),
+        "rules": (_write_rules(told.rules),),
         "notes": told.notes,
     }
     lines = [write_title(told.row, now, paint)]
@@ -31,6 +45,35 @@ def write_explanation(told: Explanation, now: datetime, paint: Paint = plain) ->
         for place, text in enumerate(texts):
             lines.append(f"  {title if place == 0 else '':<{_WIDTH}}{text}")
     return lines
+
+
+def write_finding(finding: Finding, now: datetime) -> Iterator[str]:
+    """One thing that is waited for, and the events that tell of it."""
+    place = [f"group {finding.group}"]
+    if finding.container:
+        place.append(f"container {finding.container}")
+    if finding.node:
+        place.append(f"on {finding.node}")
+    yield f"{finding.about}  {finding.reason}: {finding.message} ({', '.join(place)})"
+    if finding.same:
+        more = len(finding.same) - _NAMED_MAX
+        rest = f" and {more} more" if more > 0 else ""
+        yield f"and the same of {', '.join(finding.same[:_NAMED_MAX])}{rest}"
+    yield from (_write_event(event, now) for event in finding.events)
+
+
+def _write_event(event: EventLine, now: datetime) -> str:
+    return f"event {write_age(event.seen, now)} ago: {event.reason}: {event.message}"
+
+
+def _write_rules(rules: Rules) -> str:
+    start = f"strategy {rules.strategy}, " if rules.strategy else ""
+    if rules.max_unavailable is None:
+        return f"{start}carrier {rules.carrier}"
+    return (
+        f"{start}carrier {rules.carrier}, maxUnavailable {rules.max_unavailable}, "
+        f"maxSurge {rules.max_surge}, partition {rules.partition}"
+    )
 
 
 def write_history(history: Sequence[HistoryLine], now: datetime) -> list[str]:

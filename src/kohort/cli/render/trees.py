@@ -34,7 +34,7 @@ def _blockers(tree: Tree) -> Iterator[str]:
     for blocker in tree.blockers:
         yield f"  {blocker}"
     for trouble in {(t.reason, t.message): t for t in reversed(tree.stuck)}.values():
-        yield f"    {trouble.member}  {trouble.reason}: {trouble.message}"
+        yield f"    {trouble.member}  {trouble.reason}: {trouble.details}"
     if tree.commands:
         yield f"    next: {'    or    '.join(tree.commands)}"
 

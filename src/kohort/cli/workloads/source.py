@@ -19,6 +19,7 @@ from kohort.apis.facts import Whole
 from kohort.cli.exits import Failure
 from kohort.cli.state import NAME_DEFAULT, State
 from kohort.cli.workloads.asking import Wanted
+from kohort.cli.workloads.facts import complete
 from kohort.cluster.errors import (
     ClusterError,
     KohortError,
@@ -56,7 +57,8 @@ class Source:
                 f"this cluster does not know {_name_kinds(self.wanted.apis)}: install the "
                 "definitions with 'kohort crds | kubectl apply --server-side -f -'"
             )
-        return [picture for pictures in served for picture in pictures]
+        pictures = [picture for pictures in served for picture in pictures]
+        return await complete(self.cluster, pictures)
 
     async def read_one(self) -> Picture:
         """The one that was asked for."""
@@ -90,7 +92,7 @@ class Source:
         yield await self.read()
         async with self._watch() as live:
             while True:
-                yield live.take()
+                yield await complete(self.cluster, live.take())
                 await live.wait()
 
     @asynccontextmanager

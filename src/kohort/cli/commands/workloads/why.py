@@ -60,18 +60,17 @@ async def read_events(source: "Source", picture: "Picture") -> "list[Object]":
     """The events of a workload and of the members that hold it up."""
     import orjson
 
+    from kohort.cli.workloads.facts import EVENT
     from kohort.cluster.errors import ClusterError
-    from kohort.cluster.objects import Kind, uid_of
+    from kohort.cluster.objects import uid_of
     from kohort.cluster.port import Selection
     from kohort.views.explain import find_culprits
 
-    event = Kind("", "v1", "Event", "events")
-    # By name, not by uid: what became of an earlier pod of that name is evidence too.
-    about = [f"involvedObject.uid={uid_of(picture.root)}"]
-    about += [f"involvedObject.name={culprit.member}" for culprit in find_culprits(picture)]
+    # By uid, not by name: an earlier object of that name has nothing to do with this one.
+    about = [uid_of(picture.root), *(culprit.uid for culprit in find_culprits(picture))]
     found: list[Object] = []
-    for fields in about:
-        selection = Selection(event, picture.namespace, fields=fields)
+    for uid in filter(None, dict.fromkeys(about)):
+        selection = Selection(EVENT, picture.namespace, fields=f"involvedObject.uid={uid}")
         try:
             listing = await source.cluster.list(selection)
         except ClusterError:

@@ -1,0 +1,84 @@
+"""
+This is where commands read what a workload's own objects do not tell: nodes, warnings, the lease.
+
+Nothing is asked for workloads that are ready. Whoever may not read nodes, events or the
+lease gets a verdict without them, as far as it can be given.
+"""
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+
+import orjson
+
+from kohort.cluster.errors import ClusterError, NotFound
+from kohort.cluster.http import HttpCluster
+from kohort.cluster.objects import Kind, Object
+from kohort.cluster.port import Address, Selection
+from kohort.controller.installing.names import LEASE as LEASE_NAME
+from kohort.controller.installing.names import NAMESPACE
+from kohort.controller.lease import LEASE
+from kohort.views.evidence.cluster import (
+    GONE,
+    NO_FACTS,
+    ClusterFacts,
+    NodeState,
+    OperatorState,
+    read_lease,
+    read_node,
+)
+from kohort.views.health import Word, judge
+from kohort.views.picture import Picture, take_picture
+
+EVENT = Kind("", "v1", "Event", "events")
+NODE = Kind("", "v1", "Node", "nodes", namespaced=False)
+_NODES_MAX = 50  # asked for one by one; more troubled nodes than that tell nothing new
+
+
+async def complete(cluster: HttpCluster, pictures: Sequence[Picture]) -> list[Picture]:
+    """The pictures with the facts that those need which are not ready."""
+    facts = await read_facts(cluster, pictures)
+    if facts is NO_FACTS:
+        return list(pictures)
+    return [take_picture(p.api, p.sample, p.now, facts) for p in pictures]
+
+
+async def read_facts(cluster: HttpCluster, pictures: Sequence[Picture]) -> ClusterFacts:
+    """What the cluster says about the workloads that are not ready."""
+    needing = [p for p in pictures if judge(p).word is not Word.READY or p.is_moving]
+    if not needing:
+        return NO_FACTS
+    nodes = dict.fromkeys(t.node for p in needing for t in p.troubles if t.node)
+    namespaces = {p.namespace for p in needing}
+    found, warnings, operator = await asyncio.gather(
+        _read_nodes(cluster, list(nodes)[:_NODES_MAX]),
+        _read_warnings(cluster, namespaces.pop() if len(namespaces) == 1 else ""),
+        _read_operator(cluster),
+    )
+    return ClusterFacts(found, warnings, operator)
+
+
+async def _read_nodes(cluster: HttpCluster, names: Iterable[str]) -> dict[str, NodeState]:
+    async def read(name: str) -> tuple[str, NodeState | None]:
+        try:
+            return name, read_node(await cluster.read(Address(NODE, "", name)))
+        except NotFound:
+            return name, GONE
+        except ClusterError:
+            return name, None
+
+    found = await asyncio.gather(*(read(name) for name in names))
+    return {name: state for name, state in found if state is not None}
+
+
+async def _read_warnings(cluster: HttpCluster, namespace: str) -> list[Object]:
+    with suppress(ClusterError):
+        listing = await cluster.list(Selection(EVENT, namespace, fields="type=Warning"))
+        return [orjson.loads(raw) for raw in listing.items]
+    return []
+
+
+async def _read_operator(cluster: HttpCluster) -> OperatorState | None:
+    with suppress(ClusterError):
+        return read_lease(await cluster.read(Address(LEASE, NAMESPACE, LEASE_NAME)))
+    return None

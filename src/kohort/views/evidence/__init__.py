@@ -1,0 +1,1 @@
+"""What a verdict rests on beside a workload's own objects and pods."""

@@ -1,0 +1,115 @@
+"""
+Troubles that no pod tells: pods that may not be made, and what holds up a deletion.
+
+A pod that is deleted in the foreground ends after everything that it owns. So the blame
+goes down the owner references to the objects that are still there and own nothing
+themselves: usually a pod on a node that does not answer.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from kohort.apis.api import Family
+from kohort.apis.facts import SetFacts
+from kohort.cluster.objects import Kind, uid_of
+from kohort.model.observed import Group, Observed
+from kohort.model.units import Phase
+from kohort.views.ages import find_time
+from kohort.views.evidence.cluster import ClusterFacts, find_text, first_seen, last_seen
+from kohort.views.troubles import TERMINATING, Trouble, excuse
+
+REFUSED = "FailedCreate"
+# An admission webhook may be away for a moment.
+_PATIENCE = timedelta(seconds=10)
+
+
+def blame_holders(
+    troubles: Iterable[Trouble], groups: Sequence[Group], family: Family, now: datetime
+) -> Iterator[Trouble]:
+    """The troubles, with the blame for a deletion on the objects that hold it up."""
+    entries = {group.incarnation: group for group in groups if group.phase is Phase.LEAVING}
+    owned = _Owned(family)
+    for trouble in troubles:
+        group = entries.get(trouble.uid)
+        holders = list(owned.find_leaves(trouble.uid)) if group is not None else []
+        if trouble.reason != TERMINATING or not holders:
+            yield trouble
+            continue
+        names = [_name(kind, child) for kind, child in holders]
+        more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+        yield excuse(trouble, names[0] + more)
+        if not any(kind.name == "Pod" for kind, _ in holders):
+            yield replace(
+                trouble,
+                member=names[0],
+                uid=holders[0][1].metadata.uid,
+                message="it is still there, and the pod that owns it is deleted after it",
+            )
+
+
+class _Owned:
+    """The children of a workload by the uids of their owners."""
+
+    def __init__(self, family: Family) -> None:
+        self._by_owner: dict[str, list[tuple[Kind, Any]]] = {}
+        for kind, children in family.children.items():
+            for child in children:
+                for owner in child.metadata.owner_references:
+                    self._by_owner.setdefault(owner.uid, []).append((kind, child))
+
+    def find_leaves(self, uid: str) -> Iterator[tuple[Kind, Any]]:
+        """The objects below another one that own nothing; pods first."""
+        found = sorted(self._by_owner.get(uid, ()), key=lambda pair: pair[0].name != "Pod")
+        for kind, child in found:
+            below = list(self.find_leaves(child.metadata.uid))
+            yield from below or [(kind, child)]
+
+
+def _name(kind: Kind, child: Any) -> str:
+    name = child.metadata.name
+    return name if kind.name == "Pod" else f"{kind.name} {name}"
+
+
+def find_refusals(
+    family: Family, observed: Observed, facts: ClusterFacts, now: datetime
+) -> Iterator[Trouble]:
+    """Sets that lack pods since the server does not let them be made, as their events tell."""
+    newest = _find_newest(family)
+    ordinals = {group.incarnation: group.ordinal for group in observed.groups}
+    for kind, children in family.children.items():
+        for child in children:
+            if isinstance(child, SetFacts) and not child.metadata.is_leaving:
+                made = newest.get(child.metadata.uid, [])
+                if len(made) < child.spec.replicas:
+                    ordinal = ordinals.get(child.metadata.controller, len(made))
+                    subject = f"{kind.name} {child.metadata.name}"
+                    yield from _refuse(facts, child.metadata.uid, subject, ordinal, made, now)
+    progress = observed.progress
+    if progress is not None and len(observed.groups) < progress.count:
+        # Where the operator makes the pods itself, it tells of the workload.
+        made = [stamp for stamps in newest.values() for stamp in stamps]
+        subject = str(family.root.get("kind", "")) or "the workload"
+        yield from _refuse(facts, uid_of(family.root), subject, len(observed.groups), made, now)
+
+
+def _find_newest(family: Family) -> Mapping[str, list[str]]:
+    """When the pods of each owner were made."""
+    made: dict[str, list[str]] = {}
+    for kind, children in family.children.items():
+        for child in children if kind.name == "Pod" else ():
+            stamp = child.metadata.creation_timestamp or ""
+            made.setdefault(child.metadata.controller, []).append(stamp)
+    return made
+
+
+def _refuse(
+    facts: ClusterFacts, uid: str, subject: str, ordinal: int, made: list[str], now: datetime
+) -> Iterator[Trouble]:
+    told = facts.find_warnings(uid, REFUSED)
+    if not told or last_seen(told[0]) < max(made, default=""):
+        return
+    since = find_time(first_seen(told[0]))
+    is_stuck = since is None or now - since > _PATIENCE
+    yield Trouble(subject, ordinal, REFUSED, find_text(told[0]), since, is_stuck, uid=uid)

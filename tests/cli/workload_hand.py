@@ -1,0 +1,80 @@
+"""What a user does with kubectl, on one workload."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+from kohort.apis.leaderworkerset.labels import KIND
+from kohort.apis.served import APIS
+from kohort.cluster.http import HttpCluster, connect
+from kohort.cluster.objects import Kind, Object
+from kohort.cluster.port import Address, PatchForm
+from kohort.controller.installing import InstallOptions, install_definitions
+from kohort.controller.installing.names import LEASE as LEASE_NAME
+from kohort.controller.installing.names import NAMESPACE
+from kohort.controller.lease import LEASE
+
+TEMPLATE = "/spec/leaderWorkerTemplate/workerTemplate"
+NAMESPACES = Kind("", "v1", "Namespace", "namespaces", namespaced=False)
+T = TypeVar("T")
+
+
+class Hand:
+    """What a user does with kubectl, on one workload."""
+
+    def __init__(self, kubeconfig: Path, name: str) -> None:
+        self._kubeconfig = kubeconfig
+        self._name = name
+
+    def create(self, groups: int = 2, **spec: Any) -> None:
+        """Make the workload; ``spec`` is more of its pods' specs."""
+        container = {"name": "engine", "image": "engine:1"}
+        workers = {"metadata": {}, "spec": {"containers": [container], **spec.get("spec", {})}}
+        body = {
+            "apiVersion": KIND.api_version,
+            "kind": KIND.name,
+            "metadata": {"name": self._name, "labels": {"team": self._name}},
+            "spec": {
+                "replicas": groups,
+                "leaderWorkerTemplate": {"size": 2, "workerTemplate": workers},
+            },
+        }
+        self._do(lambda door: door.create(KIND, "default", body))
+
+    def edit(self, *operations: Object) -> None:
+        """Change the workload by JSON patch operations."""
+        self._do(lambda door: door.patch(self._address(), list(operations), PatchForm.JSON))
+
+    def read(self) -> Object:
+        """The workload."""
+        return self._do(lambda door: door.read(self._address()))
+
+    def write_status(self, status: Object) -> None:
+        """Say something about the workload, as an operator would."""
+        self._do(lambda door: door.patch(self._address("status"), {"status": status}))
+
+    def write_lease(self, renewed: str) -> None:
+        """The lease of an operator that renewed it then."""
+        spec = {"holderIdentity": "a", "leaseDurationSeconds": 15, "renewTime": renewed}
+        lease = {"metadata": {"name": LEASE_NAME, "namespace": NAMESPACE}, "spec": spec}
+
+        async def write(door: HttpCluster) -> None:
+            await door.create(NAMESPACES, "", {"metadata": {"name": NAMESPACE}})
+            await door.create(LEASE, NAMESPACE, lease)
+
+        self._do(write)
+
+    def install(self) -> None:
+        """Bring the definitions to a cluster without an operator."""
+        self._do(lambda door: install_definitions(door, APIS, InstallOptions()))
+
+    def _do(self, work: Callable[[HttpCluster], Awaitable[T]]) -> T:
+        async def run() -> T:
+            async with connect(self._kubeconfig) as door:
+                return await work(door)
+
+        return asyncio.run(run())
+
+    def _address(self, subresource: str = "") -> Address:
+        return Address(KIND, "default", self._name, subresource)
