@@ -6,11 +6,11 @@ anywhere in the name) or chosen by labels; HyperNodes can only be named. Labels 
 ask for nothing choose nothing, and a member that does not exist yet is no mistake.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from kohort.cluster.objects import Object, name_of
+from kohort.cluster.patterns import BadPatternError, compile_pattern
 from kohort.cluster.selectors import LabelSelector, read_label_selector
 
 Labels = Mapping[str, Mapping[str, str]]  # the labels of each node, by its name
@@ -87,8 +87,8 @@ class NodeFinder:
 
     def _matching(self, owner: str, pattern: str) -> Iterable[str]:
         try:
-            search = re.compile(pattern).search
-        except re.error as error:
+            search = compile_pattern(pattern).search
+        except BadPatternError as error:
             self.errors.append(f"HyperNode {owner}: the pattern {pattern!r} is wrong: {error}")
             return ()
         return [name for name in self._nodes if search(name)]

@@ -2,12 +2,12 @@
 The CEL engine: environments, compiled expressions, and its errors in the API's words.
 
 An environment is made once for each combination of variable types and kept.
-The engine counts no cost, so expensive rules are not refused here.
+The engine counts no cost, but it ends loops after ten thousand turns.
 """
 
 import re
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from cel_expr_python import cel
@@ -21,13 +21,23 @@ from cel_expr_python.ext import (
 
 from kohort.cluster.errors import KohortError
 from kohort.simulator.schemas.cel.library import make_library
+from kohort.simulator.schemas.cel.unrolling import (
+    ENTRIES_MAX,
+    INDEX,
+    find_loop,
+    split_conjunction,
+)
 
 _NO_FIELDS = re.compile(r"expression of type '([^']+)' cannot be the operand of a select operation")
 _UNDECLARED = re.compile(r"undeclared reference to '([\w.]+)'")
 _KEY = re.compile(r'Key not found in map : "?(.*?)"?$')
 _INDEX = re.compile(r"index=(-?\d+)")
 
+_BUDGET = "Iteration budget exceeded"
+_TOO_EXPENSIVE = "call cost exceeds limit"
+
 _RESULTS = {
+    "INT": "the expression must evaluate to an int",
     "BOOL": "cel expression must evaluate to a bool",
     "STRING": "messageExpression must evaluate to a string",
 }
@@ -44,10 +54,15 @@ class EvaluationError(KohortError):
     """An expression failed on a value; the text is the API's."""
 
 
+class _OverBudget(Exception):
+    """The engine has given up on a loop."""
+
+
 class Expression:
     """A compiled expression."""
 
     def __init__(self, text: str, variables: Variables, result: str) -> None:
+        self._text, self._variables, self._result = text, variables, result
         try:
             self._compiled = _environment(variables).compile(text)
         except RuntimeError as error:
@@ -58,10 +73,52 @@ class Expression:
 
     def evaluate(self, values: Mapping[str, Any]) -> Any:
         """The result with these variables; raises ``EvaluationError``."""
-        result = self._compiled.eval(data=values)
+        try:
+            return self._evaluate(values)
+        except _OverBudget:
+            return self._evaluate_parts(values)
+
+    def _evaluate(self, values: Mapping[str, Any]) -> Any:
+        try:
+            result = self._compiled.eval(data=values)
+        except RuntimeError as error:
+            # What the engine does not take for an error of the expression, it raises.
+            if _BUDGET in str(error):
+                raise _OverBudget from error
+            raise EvaluationError(_translate(str(error))) from error
         if result.type() == cel.Type.ERROR:
             raise EvaluationError(_translate(str(result.value())))
         return result.value()
+
+    def _evaluate_parts(self, values: Mapping[str, Any]) -> bool:
+        """The same for a rule whose loops are too long: entry by entry of the outer ones."""
+        if self._result != "BOOL":
+            raise EvaluationError(_TOO_EXPENSIVE)
+        try:
+            return all(self._holds(part, values) for part in split_conjunction(self._text))
+        except (_OverBudget, ExpressionError):
+            raise EvaluationError(_TOO_EXPENSIVE) from None
+
+    def _holds(self, text: str, values: Mapping[str, Any]) -> bool:
+        loop = find_loop(text)
+        if loop is None:
+            return bool(_compile(text, self._variables, "BOOL")._evaluate(values))
+        count = _compile(loop.count, self._variables, "INT")._evaluate(values)
+        if count > ENTRIES_MAX:
+            raise _OverBudget
+        body = _compile(loop.body, (*self._variables, (INDEX, "int")), "BOOL")
+        found = (bool(body._evaluate({**values, INDEX: index})) for index in range(count))
+        match loop.macro:
+            case "all":
+                return all(found)
+            case "exists":
+                return any(found)
+        return sum(found) == 1
+
+
+@lru_cache(maxsize=256)
+def _compile(text: str, variables: Variables, result: str) -> Expression:
+    return Expression(text, variables, result)
 
 
 @cache

@@ -2,12 +2,11 @@
 Lists, sets and matches: the functions that expressions call on lists and strings.
 """
 
-import re
 from datetime import timedelta
 from itertools import pairwise
 from typing import Any
 
-from kohort.simulator.schemas.cel.patterns import compile_pattern
+from kohort.cluster.patterns import BadPatternError, compile_pattern
 
 
 def is_sorted(values: list[Any]) -> bool:
@@ -73,8 +72,8 @@ def find_matches(text: str, pattern: str, limit: int = -1) -> list[str]:
     return found if limit < 0 else found[:limit]
 
 
-def _compile(pattern: str) -> re.Pattern[str]:
+def _compile(pattern: str) -> Any:
     try:
         return compile_pattern(pattern)
-    except re.error as error:
+    except BadPatternError as error:
         raise ValueError(f"Illegal regex: {error}") from error

@@ -11,6 +11,8 @@ from typing import Any
 _QUANTITY = "kohort.quantity"
 _BINARY = {"Ki": 1, "Mi": 2, "Gi": 3, "Ti": 4, "Pi": 5, "Ei": 6}
 _DECIMAL = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
+_POWER_MAX = 1_000
+_DIGITS_MAX = 12
 _TEXT = re.compile(
     r"(?P<number>[+-]?(?:\d+(?:\.\d*)?|\.\d+))"
     r"(?:(?P<binary>[KMGTPE]i)|(?:[eE](?P<exponent>[+-]?\d+))|(?P<decimal>[numkMGTPE]?))"
@@ -24,10 +26,15 @@ def _parse(text: str) -> Fraction:
             "quantities must match the regular expression "
             "'^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
         )
+    if len(match["number"]) > _POWER_MAX:
+        raise ValueError("unable to parse quantity's number: it has too many digits")
     number = Fraction(match["number"])
     if match["binary"]:
         return number * (1 << 10 * _BINARY[match["binary"]])
-    power = int(match["exponent"] or _DECIMAL[match["decimal"] or ""])
+    power = _DECIMAL[match["decimal"] or ""]
+    if match["exponent"]:
+        # Beyond any amount there is: more zeros would only cost time.
+        power = max(-_POWER_MAX, min(int(match["exponent"][:_DIGITS_MAX]), _POWER_MAX))
     scale: Fraction = Fraction(10) ** power
     return number * scale
 

@@ -5,13 +5,12 @@ Alternatives may narrow values and nothing else, so that pruning and defaulting
 never depend on which of them holds.
 """
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
 from kohort.cluster.fields import FieldError
 from kohort.cluster.objects import Object
-from kohort.simulator.schemas.cel.patterns import compile_pattern
+from kohort.cluster.patterns import BadPatternError, compile_pattern
 from kohort.simulator.schemas.definition.faults import forbidden, invalid, required
 
 _INT_OR_STRING = [{"type": "integer"}, {"type": "string"}]
@@ -140,7 +139,6 @@ def _visit_alternative(schema: Object, path: str) -> Iterator[FieldError]:
 def _find_pattern_errors(pattern: str, path: str) -> Iterator[FieldError]:
     try:
         compile_pattern(pattern)
-    except re.error as error:
-        why = f"missing closing ): `{pattern}`" if "missing )" in str(error) else str(error)
-        detail = f"must be a valid regular expression, but isn't: error parsing regexp: {why}"
+    except BadPatternError as error:
+        detail = f"must be a valid regular expression, but isn't: error parsing regexp: {error}"
         yield invalid(f"{path}.pattern", pattern, detail)

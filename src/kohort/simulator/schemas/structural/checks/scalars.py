@@ -14,7 +14,7 @@ from typing import Any
 import orjson
 
 from kohort.cluster.fields import Fault, show
-from kohort.simulator.schemas.cel.patterns import compile_pattern
+from kohort.cluster.patterns import compile_pattern
 from kohort.simulator.schemas.structural.checks.formats import find_format
 from kohort.simulator.schemas.structural.checks.problems import (
     PATH,

@@ -1,0 +1,97 @@
+"""Patterns and rules of definitions, which may be written by anybody: their cost is bounded."""
+
+import pytest
+from robust_cluster import THINGS, Cluster, thing
+
+from kohort.cluster.patterns import BadPatternError, compile_pattern
+from kohort.placement.hypernodes import HyperNode, NodeFinder, NodesMember
+from kohort.simulator.schemas.cel.unrolling import find_loop, split_conjunction
+
+EVIL = "^(a+)+$"
+ALMOST = "a" * 30_000 + "b"
+TEXT = {"type": "string"}
+NUMBERS = {"type": "array", "maxItems": 600, "items": {"type": "integer"}}
+
+
+def schema(spec: dict[str, object], *rules: str) -> dict[str, object]:
+    spec = {**spec, "x-kubernetes-validations": [{"rule": rule} for rule in rules]}
+    return {"type": "object", "properties": {"spec": spec}}
+
+
+async def refusal(cluster: Cluster, spec: object) -> str:
+    code, answer = await cluster.ask("POST", THINGS, thing("a", spec=spec))
+    return "" if code == 201 else f"{code} {answer['message']}"
+
+
+async def test_a_pattern_that_can_be_read_in_many_ways_takes_no_longer(cluster: Cluster):
+    await cluster.define(schema({**TEXT, "pattern": EVIL}))
+    assert "422" in await refusal(cluster, ALMOST)
+    assert await refusal(cluster, "aaa") == ""
+
+
+@pytest.mark.parametrize(
+    "rule", [f"self.find('{EVIL}') == ''", f"self.findAll('{EVIL}').size() == 0"]
+)
+async def test_nor_does_one_that_a_rule_searches_for(cluster: Cluster, rule):
+    await cluster.define(schema({**TEXT, "maxLength": 40_000}, rule))
+    assert await refusal(cluster, ALMOST) == ""
+    assert "failed rule" in await refusal(cluster, "aaa")
+
+
+def test_nor_does_one_that_chooses_nodes():
+    finder = NodeFinder({ALMOST: {}, "aaa": {}})
+    assert list(finder.find(HyperNode("h", 1, nodes=(NodesMember(pattern=EVIL),)))) == ["aaa"]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "why"),
+    [
+        ("(a", "missing closing ): `(a`"),
+        ("a)", "unexpected ): `a)`"),
+        ("[a", "missing closing ]: `[a`"),
+        ("(?=a)", "invalid or unsupported Perl syntax: `(?=`"),
+        ("a{1001}", "invalid repeat count: `{1001}`"),
+        ("*a", "missing argument to repetition operator: `*`"),
+    ],
+)
+def test_what_is_wrong_with_a_pattern_is_said_as_go_says_it(pattern, why):
+    with pytest.raises(BadPatternError) as caught:
+        compile_pattern(pattern)
+    assert str(caught.value) == why
+
+
+@pytest.mark.parametrize("count", [101, 300])
+async def test_a_loop_in_a_loop_over_a_hundred_entries_is_evaluated(cluster: Cluster, count):
+    await cluster.define(schema(NUMBERS, "size(self) > 1 && self.all(x, self.exists_one(y, y==x))"))
+    assert await refusal(cluster, list(range(count))) == ""
+    assert "422" in await refusal(cluster, [*range(count), 7])
+
+
+async def test_a_rule_that_is_too_expensive_is_the_fault_of_the_request(cluster: Cluster):
+    rule = "self.filter(x, x >= 0).all(x, self.exists_one(y, y == x))"
+    await cluster.define(schema(NUMBERS, rule))
+    said = await refusal(cluster, list(range(300)))
+    assert said.startswith("422")
+    assert "call cost exceeds limit" in said
+
+
+@pytest.mark.parametrize("text", ["1e9999999", "1e-9999999", "1e" + "9" * 5_000])
+async def test_a_quantity_with_millions_of_zeros_is_compared_at_once(cluster: Cluster, text):
+    await cluster.define(schema(TEXT, "quantity(self).isGreaterThan(quantity('1k'))"))
+    assert ("422" in await refusal(cluster, text)) == ("-" in text)
+
+
+async def test_a_quantity_of_five_thousand_digits_is_the_fault_of_the_request(cluster: Cluster):
+    await cluster.define(schema(TEXT, "quantity(self).isGreaterThan(quantity('1k'))"))
+    assert (await refusal(cluster, "1" * 5_000)).startswith("422")
+
+
+def test_only_what_plainly_is_a_loop_is_taken_apart():
+    assert split_conjunction("a && b('&&') && (c && d)") == ["a ", " b('&&') ", " (c && d)"]
+    assert split_conjunction("a && b || c") == ["a && b || c"]
+    found = find_loop(" self.spec.items.all(x, x.exists(y, y == ')')) ")
+    assert found is not None
+    assert (found.macro, found.count) == ("all", "size(self.spec.items)")
+    assert find_loop("self.all(x, x) == self.all(y, y)") is None
+    assert find_loop("self.a + self.b.all(x, x > 1)") is None
+    assert find_loop("self.size()") is None
