@@ -11,7 +11,7 @@ numbers = st.integers(0, 2**40)
 FACTS = '{{"turn": {turn}, "boundary": {boundary}, "count": 2, "noted": 2, "base": {base}}}'
 
 
-@given(numbers, numbers, numbers, numbers, st.text())
+@given(numbers, st.integers(0, 2_000_000), numbers, numbers, st.text())
 def test_a_note_is_read_as_it_was_written(boundary, count, noted, turn, base):
     note = Note(Progress(boundary, count, noted, "target"), base, turn)
     assert find_note(write_note(note), "target") == note
@@ -34,6 +34,11 @@ def test_a_note_is_read_as_it_was_written(boundary, count, noted, turn, base):
 def test_a_note_that_somebody_wrote_over_is_none(turn, boundary, base):
     text = FACTS.format(turn=turn, boundary=boundary, base=base)
     assert find_note(text, "target") is None
+
+
+def test_a_note_of_more_groups_than_a_workload_may_have_is_none():
+    note = Note(Progress(0, 2_000_001, 2, "target"), "base", 1)
+    assert find_note(write_note(note), "target") is None
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "null", "3", '{"turn": 3}', "\ud800"])

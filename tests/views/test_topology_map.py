@@ -1,5 +1,6 @@
 """The map of a cluster: domains, free GPUs, and who sits where."""
 
+import pytest
 from topology_scenes import make_hypernode, make_hypernodes, make_nodes, make_pod, names_in
 
 from kohort.cli.render.topologies import write_map
@@ -31,6 +32,13 @@ def test_a_cluster_without_hypernodes_is_drawn_by_the_labels_of_its_nodes():
     assert names_in(drawn.cluster.areas) == ["spine-0", "spine-1"]
     assert names_in(drawn.cluster.areas[1].areas) == ["rack-1"]
     assert (drawn.cluster.tier, drawn.cluster.areas[1].areas[0].tier) == (3, 1)
+
+
+@pytest.mark.parametrize("spec", [5, {"tier": "one"}, {"members": [3]}, {"tierName": [1]}])
+def test_a_malformed_hypernode_is_left_out_and_named(spec):
+    lines = write_map(draw(hypernodes=[{"metadata": {"name": "bad"}, "spec": spec}]))
+    assert lines[0] == "the topology has a mistake: HyperNode bad is malformed, and is left out"
+    assert len(lines) == 7
 
 
 def test_nodes_that_no_domain_has_hang_on_the_cluster():

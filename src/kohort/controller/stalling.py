@@ -18,7 +18,10 @@ def write_stall(root: Object, reason: str, message: str, now: str) -> Object:
 def clear_stall(root: Object, now: str) -> Object:
     """The status of an object that is not stalled; untouched if it never was."""
     status: Object = root.get("status") or {}
-    if any(c["type"] == STALLED and c["status"] == "True" for c in status.get("conditions") or ()):
+    if any(
+        c.get("type") == STALLED and c.get("status") == "True"
+        for c in status.get("conditions") or ()
+    ):
         return _with(root, "False", "Resumed", "the object was changed", now)
     return status
 
@@ -26,15 +29,17 @@ def clear_stall(root: Object, now: str) -> Object:
 def _with(root: Object, value: str, reason: str, message: str, now: str) -> Object:
     status: Object = root.get("status") or {}
     conditions: list[Object] = status.get("conditions") or []
-    old = next((c for c in conditions if c["type"] == STALLED), None)
-    changed = old is None or old["status"] != value
+    old = next((c for c in conditions if c.get("type") == STALLED), None)
+    changed = old is None or old.get("status") != value
     new = {
         "type": STALLED,
         "status": value,
         "reason": reason,
         "message": message[:32_768],
         "observedGeneration": root["metadata"].get("generation", 0),
-        "lastTransitionTime": now if changed or old is None else old["lastTransitionTime"],
+        "lastTransitionTime": now
+        if changed or old is None
+        else old.get("lastTransitionTime") or now,
     }
-    kept = [c for c in conditions if c["type"] != STALLED]
+    kept = [c for c in conditions if c.get("type") != STALLED]
     return {**status, "conditions": [*kept, new]}

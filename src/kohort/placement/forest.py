@@ -110,9 +110,11 @@ class Forest:
 
 def build_forest(hypernodes: Iterable[HyperNode], nodes: Labels) -> Forest:
     """The forest that HyperNodes declare over the nodes of a cluster."""
-    declared = {hypernode.name: hypernode for hypernode in hypernodes}
+    everything = list(hypernodes)
+    declared = {hypernode.name: hypernode for hypernode in everything if not hypernode.error}
     finder = NodeFinder(nodes)
     parents, errors = _find_parents(declared)
+    errors = [*(hypernode.error for hypernode in everything if hypernode.error), *errors]
     claims: dict[str, list[str]] = {}
     for name in sorted(declared):
         for node in sorted(set(finder.find(declared[name]))):

@@ -4,6 +4,7 @@ HyperNodes: the domains of a network, as objects of the cluster declare them.
 Members are nodes or other HyperNodes. Nodes are named, matched by a pattern (found
 anywhere in the name) or chosen by labels; HyperNodes can only be named. Labels that
 ask for nothing choose nothing, and a member that does not exist yet is no mistake.
+An object of another shape is no domain, and says so; the others are not disturbed.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -34,10 +35,19 @@ class HyperNode:
     tier_name: str = ""
     inner: tuple[str, ...] = ()  # HyperNodes that belong to it
     nodes: tuple[NodesMember, ...] = ()
+    error: str = ""  # why it cannot be read, if so
 
 
 def read_hypernode(obj: Object) -> HyperNode:
-    """A HyperNode from its object."""
+    """A HyperNode from its object, whatever its shape."""
+    try:
+        return _read(obj)
+    except (TypeError, ValueError, AttributeError, LookupError):
+        name = name_of(obj)
+        return HyperNode(name, 0, error=f"HyperNode {name} is malformed, and is left out")
+
+
+def _read(obj: Object) -> HyperNode:
     spec: Object = obj.get("spec") or {}
     inner: list[str] = []
     nodes: list[NodesMember] = []
@@ -48,6 +58,14 @@ def read_hypernode(obj: Object) -> HyperNode:
             inner.append(name)
         else:
             nodes.append(_read_member(name, selector))
+    texts = [
+        spec.get("tierName") or "",
+        *inner,
+        *(n.name for n in nodes),
+        *(n.pattern for n in nodes),
+    ]
+    if not all(isinstance(text, str) for text in texts):
+        raise TypeError("a name is no text")
     return HyperNode(
         name_of(obj),
         int(spec.get("tier") or 0),

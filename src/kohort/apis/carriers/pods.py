@@ -33,6 +33,8 @@ class Note:
 
 
 _Number = Annotated[int, msgspec.Meta(ge=0)]
+# More groups than any workload may have; so many are not walked, whoever wrote the note.
+_Count = Annotated[int, msgspec.Meta(ge=0, le=2_000_000)]
 
 
 class _NoteFacts(msgspec.Struct):
@@ -40,7 +42,7 @@ class _NoteFacts(msgspec.Struct):
 
     turn: _Number
     boundary: _Number
-    count: _Number
+    count: _Count
     noted: _Number
     base: str
 

@@ -50,10 +50,13 @@ class Shape:
         if not isinstance(status, dict):
             return ()
         properties = self._status.get("properties") or {}
+        known = {name: value for name, value in status.items() if name in properties}
         return tuple(
             name
-            for name, value in status.items()
-            if name in properties and _find_misfit(properties[name], value, name)
+            for name, value in known.items()
+            if value is None
+            or _find_misfit(properties[name], value, name, requires=False)
+            or (name == "conditions" and not all(map(_has_claim, value)))
         )
 
 
@@ -146,6 +149,10 @@ def _has_type(name: str | None, value: Any) -> bool:
             is_number = isinstance(value, int | float) and not isinstance(value, bool)
             return is_number and (name == "number" or value == value // 1)
     return True
+
+
+def _has_claim(condition: Object) -> bool:
+    return "type" in condition and "status" in condition
 
 
 def _join(path: str, name: str) -> str:

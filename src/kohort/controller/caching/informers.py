@@ -52,7 +52,7 @@ class Informers:
         """Cache what is selected; before ``run``. An optional kind need not be served."""
 
         def report(fault: Fault) -> None:
-            self._reports.fault(selection, fault)
+            self.report(selection, fault)
 
         writer = CacheWriter(selection, decode, indexes, report)
         if optional:
@@ -91,6 +91,10 @@ class Informers:
                 self._reports.trouble(selection, error)
 
         return note
+
+    def report(self, selection: Selection, fault: Fault) -> None:
+        """Tell of an object that cannot be read, and is left out."""
+        self._reports.fault(selection, fault)
 
     @property
     def unlisted(self) -> list[Selection]:

@@ -4,9 +4,11 @@ The tiers of a cluster, as each dialect knows them.
 Some schedulers keep objects that say what a tier is. Those are watched, and read
 again when one of them has changed and somebody asks. Where they are not served, or
 may not be seen, nothing is known, which is not the same as that there are none.
+One that a dialect cannot read is left out and reported; the others still count.
 """
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any
 
 import orjson
@@ -17,7 +19,7 @@ from kohort.apis.gangs.dialect import Dialect, Survey
 from kohort.apis.gangs.intent import Tiers
 from kohort.cluster.objects import Kind, Object
 from kohort.cluster.port import Selection
-from kohort.controller.caching.cache import Cache, Difference
+from kohort.controller.caching.cache import Cache, Difference, Entry, Fault
 from kohort.controller.caching.informers import Informers
 
 
@@ -33,7 +35,7 @@ class TierBook:
         self._caches: dict[Kind, Cache[Whole]] = {}
         for kind in api.reads_with(settings):
             cache = informers.add(Selection(kind), Whole, optional=True)
-            cache.subscribe(self._note)
+            cache.subscribe(partial(self._note, cache.selection))
             self._caches[kind] = cache
         self._known: Mapping[str, Tiers] | None = None
         self._surveys: dict[str, tuple[int, Survey | None]] = {}  # and the version of the nodes
@@ -60,10 +62,13 @@ class TierBook:
         found = self._find_all(dialect)
         if not found or dialect.survey is None:
             return None
-        return dialect.survey(found, {node.key[1]: node.value.metadata.labels for node in nodes})
+        return dialect.survey(
+            _sift(dialect, found), {node.key[1]: node.value.metadata.labels for node in nodes}
+        )
 
-    def _note(self, difference: Difference[Any]) -> None:
+    def _note(self, selection: Selection, difference: Difference[Any]) -> None:
         self._surveys.clear()
+        self._report(selection, difference.new)
         # Where nobody has asked since the last change, nobody has to be told again.
         if self._known is not None and self._matters(difference):
             self._known = None
@@ -75,13 +80,20 @@ class TierBook:
             (orjson.loads(entry.value.raw),) if entry is not None else ()
             for entry in (difference.old, difference.new)
         ]
-        readers = [d.read_tiers for d in self._dialects if d.read_tiers is not None]
-        return any(read(sides[0]) != read(sides[1]) for read in readers)
+        return any(_read_tiers(d, sides[0]) != _read_tiers(d, sides[1]) for d in self._dialects)
+
+    def _report(self, selection: Selection, entry: Entry[Any] | None) -> None:
+        if entry is None:
+            return
+        obj = orjson.loads(entry.value.raw)
+        for dialect in self._dialects:
+            if selection.kind in dialect.reads and not _is_readable(dialect, obj):
+                why = f"{dialect.name} cannot be told tiers by it: its fields have other types"
+                self._informers.report(selection, Fault(entry.key, entry.uid, entry.version, why))
 
     def _read(self, dialect: Dialect) -> Tiers:
         found = self._find_all(dialect)
-        assert dialect.read_tiers is not None
-        return Tiers() if found is None else dialect.read_tiers(found)
+        return Tiers() if found is None else _read_tiers(dialect, found)
 
     def _find_all(self, dialect: Dialect) -> tuple[Object, ...] | None:
         """All objects that a dialect reads; None where they cannot be seen."""
@@ -90,3 +102,22 @@ class TierBook:
         if any(not c.is_ready or c.selection in absent for c in caches):
             return None
         return tuple(orjson.loads(entry.value.raw) for cache in caches for entry in cache)
+
+
+def _read_tiers(dialect: Dialect, objects: tuple[Object, ...]) -> Tiers:
+    assert dialect.read_tiers is not None
+    return dialect.read_tiers(_sift(dialect, objects))
+
+
+def _sift(dialect: Dialect, objects: tuple[Object, ...]) -> tuple[Object, ...]:
+    return tuple(obj for obj in objects if _is_readable(dialect, obj))
+
+
+def _is_readable(dialect: Dialect, obj: Object) -> bool:
+    """Whether a dialect can read an object by itself, whatever whoever wrote it put there."""
+    assert dialect.read_tiers is not None
+    try:
+        hash(dialect.read_tiers((obj,)))
+    except (TypeError, ValueError, AttributeError, LookupError):
+        return False
+    return True

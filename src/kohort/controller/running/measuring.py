@@ -61,6 +61,7 @@ class Measures(Reports):
         self._desks: list[Desk] = []
         self._seen: dict[tuple[str, Key], _Seen] = {}
         self._troubled: dict[Selection, str] = {}
+        self._mistakes: dict[tuple[str, Key], str] = {}
         self._outages: dict[str, _Outage] = {}  # by what was said
         self._number = 0
         self.is_leading: Callable[[], bool] = lambda: False
@@ -99,11 +100,22 @@ class Measures(Reports):
             self._note(kind, key, look, seconds)
 
         def report(key: Key, error: Exception) -> None:
-            facts = {"kind": kind, "namespace": key[0], "name": key[1]}
-            log.error("a look failed by a mistake of ours", exc_info=error, extra={"facts": facts})
+            self._report_mistake(kind, key, error)
 
         desk.record = record
         desk.on_fault = report
+
+    def _report_mistake(self, kind: str, key: Key, error: Exception) -> None:
+        """Log a mistake of ours about one object: whole once, then only that it goes on."""
+        words = f"{type(error).__name__}: {error}"
+        facts = {"kind": kind, "namespace": key[0], "name": key[1], "mistake": words[:200]}
+        self._retries.count(kind)
+        is_known = self._mistakes.get((kind, key)) == words
+        self._mistakes[kind, key] = words
+        if is_known:
+            log.debug("a look failed by a mistake of ours again", extra={"facts": facts})
+        else:
+            log.error("a look failed by a mistake of ours", exc_info=error, extra={"facts": facts})
 
     def note_write(self, verb: str, result: str) -> None:
         """One write, and what came of it."""
@@ -152,6 +164,7 @@ class Measures(Reports):
 
     def _note(self, kind: str, key: Key, look: Look, seconds: float) -> None:
         self._plans.observe(seconds, kind)
+        self._mistakes.pop((kind, key), None)
         if look.is_failed:
             self._retries.count(kind)
         for action in look.done:
@@ -219,6 +232,8 @@ class Measures(Reports):
         gone = [(kind, key) for kind, key in self._seen if roots[kind].find(key) is None]
         for workload in gone:
             del self._seen[workload]
+        known = self._mistakes
+        self._mistakes = {w: words for w, words in known.items() if roots[w[0]].find(w[1])}
 
 
 def _count_units(observed: Observed | None) -> dict[tuple[str, str], int]:

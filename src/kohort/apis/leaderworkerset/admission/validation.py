@@ -67,6 +67,11 @@ def validate_workload(
     return errors
 
 
+def find_broken_rules(lws: Object) -> list[FieldError]:
+    """The rules about numbers that a stored object breaks: nobody can plan it."""
+    return [*_check_replicas(lws), *_check_rollout(lws), *_check_subgroups(lws)]
+
+
 def carrier_of(lws: Object, default: str = STATEFULSETS) -> str:
     """What carries the groups of this object."""
     return annotations_of(lws).get(labels.CARRIER) or default

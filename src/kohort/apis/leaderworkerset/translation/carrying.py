@@ -2,15 +2,19 @@
 Which carrier a LeaderWorkerSet has: what it says itself, and nothing else.
 
 Admission writes the carrier on a new object unless it is the usual one, so a flag
-that changes later touches new objects only.
+that changes later touches new objects only. An object that admission would refuse may
+still be stored, by an API server that could not ask: it is not planned.
 """
 
 from kohort.apis.api import Family, InvalidWorkload, Reading
 from kohort.apis.leaderworkerset import labels
+from kohort.apis.leaderworkerset.admission.validation import find_broken_rules
+from kohort.apis.leaderworkerset.spec import size_of
 from kohort.apis.leaderworkerset.translation import acting, reading
 from kohort.apis.leaderworkerset.translation.podwise import acting as pod_acting
 from kohort.apis.leaderworkerset.translation.podwise import reading as pod_reading
 from kohort.cluster.actions import Action, Patch
+from kohort.cluster.fields import aggregate
 from kohort.cluster.objects import annotations_of
 from kohort.cluster.port import Address
 from kohort.model.plans import Plan
@@ -26,6 +30,14 @@ def read(family: Family) -> Reading:
         known = " or ".join(sorted(_READ))
         raise InvalidWorkload(
             "UnknownCarrier", f'annotation {labels.CARRIER} is "{carrier}", and must be {known}'
+        )
+    if broken := find_broken_rules(family.root):
+        raise InvalidWorkload("Invalid", aggregate(broken))
+    if carrier == labels.PODS and size_of(family.root) > pod_reading.GROUP_MAX:
+        raise InvalidWorkload(
+            "TooLarge",
+            f"spec.leaderWorkerTemplate.size is {size_of(family.root)}, and with the carrier "
+            f"{carrier} a group has at most {pod_reading.GROUP_MAX} pods",
         )
     return _READ[carrier](family)
 

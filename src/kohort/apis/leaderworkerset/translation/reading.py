@@ -45,6 +45,9 @@ REVISION = Kind("apps", "v1", "ControllerRevision", "controllerrevisions")
 
 # Revisions that are kept for undo carry this instead of upstream's labels.
 HISTORY = "kohort.dev/history-of"
+# All replicas and as many again for a surge; more is what somebody else asked of the set, and
+# to walk so many groups would keep all other workloads waiting.
+COUNT_MAX = 2_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,7 +240,7 @@ def _progress_of(leader_set: SetFacts) -> Progress:
     noted = find_whole(metadata.annotations.get(labels.REPLICAS, ""))
     return Progress(
         boundary=leader_set.spec.partition,
-        count=leader_set.spec.replicas,
+        count=min(leader_set.spec.replicas, COUNT_MAX),
         noted=leader_set.spec.replicas if noted is None else noted,
         target=metadata.labels.get(labels.REVISION, ""),
         is_seen=leader_set.status.observed_generation >= metadata.generation,

@@ -66,15 +66,15 @@ def _conditions(old: Object, true: tuple[str, ...], generation: int, now: str) -
         reason, message = TEXTS[claim]
         _put(conditions, claim, {"status": "True", "reason": reason, "message": message}, now)
     for condition in conditions:
-        if condition["type"] in ended and condition["status"] == "True":
+        if condition.get("type") in ended and condition.get("status") == "True":
             condition.update(status="False", lastTransitionTime=now)
-        if condition["type"] in TEXTS and condition.get("observedGeneration") != generation:
+        if condition.get("type") in TEXTS and condition.get("observedGeneration") != generation:
             condition["observedGeneration"] = generation
     return conditions
 
 
 def _put(conditions: list[Object], claim: str, body: Object, now: str) -> None:
-    found = next((c for c in conditions if c["type"] == claim), None)
+    found = next((c for c in conditions if c.get("type") == claim), None)
     if found is None:
         conditions.append({"type": claim, "lastTransitionTime": now, **body})
     elif found["status"] != "True":
@@ -86,8 +86,8 @@ def _judge_placement(
 ) -> list[Object]:
     """Whether clauses of the placement are lost; nothing is said where none ever was."""
     losses = (*report.losses, *report.ignored)
-    held = next((c for c in conditions if c["type"] == DEGRADED), None)
-    if not losses and (held is None or held["status"] != "True"):
+    held = next((c for c in conditions if c.get("type") == DEGRADED), None)
+    if not losses and (held is None or held.get("status") != "True"):
         return conditions
     reason = "ClauseLost" if report.losses else "ConstraintIgnored"
     claim = {"status": "True", "reason": reason, "message": SEPARATOR.join(losses)[:32_768]}
@@ -96,7 +96,7 @@ def _judge_placement(
     if held is None:
         held = {"type": DEGRADED, "lastTransitionTime": now}
         conditions.append(held)
-    elif held["status"] != claim["status"]:
+    elif held.get("status") != claim["status"]:
         held["lastTransitionTime"] = now
     held.update(claim, observedGeneration=generation)
     return conditions

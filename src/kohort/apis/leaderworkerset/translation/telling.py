@@ -142,7 +142,7 @@ def _rollout_notices(name: str, reading: Reading, rollout: Rollout) -> Iterator[
 
 def _condition_notices(lws: Object, reading: Reading, plan: Plan) -> Iterator[Notice]:
     held = {
-        c["type"]: c.get("status") == "True"
+        c.get("type"): c.get("status") == "True"
         for c in (lws.get("status") or {}).get("conditions") or ()
     }
     first = claims(plan.report)[0]

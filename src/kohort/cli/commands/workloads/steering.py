@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from kohort.cli.exits import Exit, Failure
 from kohort.cli.parsing import Parser, whole
 from kohort.cli.table import Command
+from kohort.cli.terminal import show
 from kohort.cli.workloads.asking import add_form, add_place, add_target, read_target
 
 if TYPE_CHECKING:
@@ -139,6 +140,8 @@ async def _turn(arguments: argparse.Namespace, turning: Turning) -> int:
             face = picture.api.face
             if face is None:
                 raise Failure(f"{picture.api.kind.name} has no rollouts to steer")
+            if misfit := picture.api.find_misfit(picture.root):
+                raise Failure(f"{picture.reference} is malformed: {misfit}; mend or delete it")
             turn = turning(picture, face, arguments)
             try:
                 if turn.obj is not None and not arguments.dry_run:
@@ -173,7 +176,7 @@ def _tell(arguments: argparse.Namespace, picture: "Picture", turn: Turn) -> None
         print(write_value(told, "json"))
         return
     suffix = " (dry run: nothing was changed)" if arguments.dry_run else ""
-    print("\n".join((turn.text + suffix, *(f"  {detail}" for detail in turn.details))))
+    show(turn.text + suffix, *(f"  {detail}" for detail in turn.details))
 
 
 UNDO = Command(_make_undo_parser, steer(_undo))

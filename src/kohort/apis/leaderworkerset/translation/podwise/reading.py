@@ -6,7 +6,7 @@ comes into being with the revision, in one write, and nobody else writes there.
 Without one, nothing may be replaced before a new one is written.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kohort.apis.api import Family, InvalidWorkload, Reading
 from kohort.apis.carriers.pods import Note, assume_progress, find_note, read_groups
@@ -32,6 +32,12 @@ class PodMemory(Memory):
     note: Note | None = None  # the one in force
 
 
+# All members are counted at every pass, while other workloads wait; and a size is an annotation
+# of the leader, which whoever may edit pods can change.
+GROUP_MAX = 10_000
+_READER = replace(READER, size_of=lambda metadata: min(READER.size_of(metadata), GROUP_MAX))
+
+
 def read(family: Family) -> Reading:
     """The family in the words of the model."""
     lws = family.root
@@ -41,7 +47,7 @@ def read(family: Family) -> Reading:
     note = _find_note(revisions)
     held = note.progress.target if note else None
     revision, key = choose_revision(lws, held, revisions)
-    groups = read_groups(READER, pods, uid_of(lws), family.lost, family.recall)
+    groups = read_groups(_READER, pods, uid_of(lws), family.lost, family.recall)
     observed = Observed(
         groups=groups,
         progress=note.progress if note else assume_progress(groups),
