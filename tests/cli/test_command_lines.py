@@ -15,6 +15,7 @@ from kohort.cli.hosting import Ready, Wish, _choose_port
 from kohort.cli.main import COMMANDS
 from kohort.cli.styles import RED, paint
 from kohort.cli.table import Group
+from kohort.cli.terminal import control
 
 HEAVY = ("aiohttp", "asyncio", "cryptography", "kohort.simulator", "msgspec", "ssl", "yaml")
 
@@ -138,7 +139,7 @@ class Terminal:
 def test_colour_is_for_terminals_whose_owner_did_not_say_no(monkeypatch, tell):
     monkeypatch.delenv("NO_COLOR", raising=False)
     monkeypatch.setenv("TERM", "xterm")
-    assert paint("word", RED, Terminal()) == "\x1b[31mword\x1b[0m"
+    assert paint("word", RED, Terminal()) == control("\x1b[31m") + "word" + control("\x1b[0m")
     assert paint("word", RED, io.StringIO()) == "word"
     monkeypatch.setenv("NO_COLOR", "")
     tell("--no-color", "version")

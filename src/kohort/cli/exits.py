@@ -11,6 +11,7 @@ from collections.abc import Callable
 from enum import IntEnum
 
 from kohort.cli.styles import RED, paint
+from kohort.cli.terminal import show
 from kohort.cluster.errors import KohortError
 
 
@@ -62,7 +63,7 @@ def end(work: Callable[[], int]) -> int:
 
 
 def _complain(sentence: str, code: Exit) -> int:
-    print(f"{paint('error:', RED, sys.stderr)} {sentence}", file=sys.stderr)
+    show(f"{paint('error:', RED, sys.stderr)} {sentence}", file=sys.stderr)
     return code
 
 

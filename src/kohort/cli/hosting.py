@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from kohort.cli.exits import Failure
 from kohort.cli.processes.signals import catch_signals
 from kohort.cli.state import State, writing
+from kohort.cli.terminal import show
 from kohort.simulator.hosting.loop import run
 from kohort.simulator.hosting.memory import settle_memory
 
@@ -181,7 +182,7 @@ class _Hosting:
         from kohort.simulator.inprocess import InProcessCluster
 
         def say(line: str) -> None:
-            print(f"  {'sample':<12}{line}", flush=True)
+            show(f"  {'sample':<12}{line}")
 
         await show_sample(InProcessCluster(embedded.api), say)
         await asyncio.Event().wait()

@@ -13,6 +13,7 @@ from pathlib import PurePath
 from kohort.cli.exits import end
 from kohort.cli.processes.signals import heed_interrupts
 from kohort.cli.table import Entry, Group, dispatch
+from kohort.cli.terminal import guarded_output
 
 COMMANDS = Group(
     summary="a Kubernetes control plane in one process, with simulated GPU nodes",
@@ -66,7 +67,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         words = [word for word in words if word != "--no-color"]
     if words == ["--version"]:
         words = ["version"]
-    return end(lambda: dispatch(_called_as(), words, COMMANDS))
+    with guarded_output():
+        return end(lambda: dispatch(_called_as(), words, COMMANDS))
 
 
 def _called_as() -> str:

@@ -42,7 +42,9 @@ def _quote(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.6g}"
     text = str(value)
-    is_plain = text and not any(char in text for char in ' "=\n')
+    if not text.isprintable():
+        return json.dumps(text)  # A terminal that shows the log would obey it.
+    is_plain = text and not any(char in text for char in ' "=')
     return text if is_plain else json.dumps(text, ensure_ascii=False)
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from kohort.cli.exits import Exit, UsageError
 from kohort.cli.parsing import Parser, add_output, whole
 from kohort.cli.table import Command
+from kohort.cli.terminal import control, join_lines, show
 from kohort.rehearsal.economy import rehearse_thriftily
 from kohort.rehearsal.faults import draw_play
 from kohort.rehearsal.running import Outcome
@@ -22,6 +23,7 @@ from kohort.rehearsal.shrinking import shrink
 SEEDS_DEFAULT = 100
 PROGRESS_SECONDS = 1.0
 BREACHES_MAX = 5
+_RETURN = control("\r")
 
 
 def _make_parser(prog: str) -> Parser:
@@ -59,7 +61,7 @@ def _report(outcomes: list[Outcome], arguments: argparse.Namespace, names: list[
     failed = [outcome for outcome in outcomes if not outcome.is_good]
     for name, outcome in zip(names, outcomes, strict=True):
         if arguments.log:
-            print("\n".join(outcome.log))
+            show(*outcome.log)
         if arguments.output == "json":
             print(json.dumps(_as_json(name, outcome)))
         else:
@@ -86,7 +88,7 @@ def _describe(name: str, outcome: Outcome) -> str:
     facts = f"{outcome.virtual_seconds:.0f} virtual seconds, {outcome.writes} requests"
     lines = [f"{name}: {verdict}   {facts}   {outcome.digest[:12]}"]
     lines += [f"  {breach}" for breach in outcome.breaches[:BREACHES_MAX]]
-    return "\n".join(lines)
+    return join_lines(lines)
 
 
 def _run_many(arguments: argparse.Namespace) -> int:
@@ -105,12 +107,12 @@ def _run_many(arguments: argparse.Namespace) -> int:
         if time.monotonic() - shown >= PROGRESS_SECONDS:
             shown = time.monotonic()
             rate = done / (shown - begun)
-            progress = f"\r{done}/{count}   {rate:.1f} per second   {len(failed)} failed "
+            progress = f"{_RETURN}{done}/{count}   {rate:.1f} per second   {len(failed)} failed "
             print(progress, end="", file=sys.stderr, flush=True)
     rate = done / max(time.monotonic() - begun, 1e-9)
     each = done / max(used, 1e-9)
     rates = f"{rate:.1f} per second   {each:.1f} per second of a core"
-    print(f"\r{done} schedules   {rates}   {len(failed)} failed", flush=True)
+    print(f"{_RETURN}{done} schedules   {rates}   {len(failed)} failed", flush=True)
     if failed:
         _explain(failed[0], arguments)
     return Exit.FAILED if failed else Exit.DONE
@@ -132,7 +134,7 @@ def _rehearse_briefly(seed: int) -> Outcome:
 
 def _tell_failure(outcome: Outcome) -> None:
     seed = outcome.play.seed
-    print(f"\rseed {seed}: {outcome.breaches[0]}", flush=True)
+    show(f"{_RETURN}seed {seed}: {outcome.breaches[0]}")
     print(f"  replay: kohort sim run --seed {seed}", flush=True)
 
 

@@ -8,6 +8,7 @@ in a log.
 from collections.abc import Callable, Sequence
 
 from kohort.cli.styles import GREEN, RED, YELLOW
+from kohort.cli.terminal import escape
 from kohort.model.units import Phase
 from kohort.views.health import Word
 
@@ -38,9 +39,11 @@ def mark_phase(phase: Phase, is_stuck: bool, paint: Paint) -> tuple[str, str]:
 
 def align(rows: Sequence[Sequence[str]], gap: str = "   ") -> list[str]:
     """Rows as lines with columns below each other."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    cells = [[escape(cell) for cell in row] for row in rows]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     lines = (
-        gap.join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows
+        gap.join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        for row in cells
     )
     return [line.rstrip() for line in lines]
 

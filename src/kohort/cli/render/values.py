@@ -18,8 +18,17 @@ def write_value(view: Any, form: str) -> str:
     if form == "yaml":
         import yaml
 
-        return yaml.safe_dump(value, sort_keys=False, allow_unicode=True).rstrip("\n")
-    return json.dumps(value, indent=2, ensure_ascii=False)
+        text = yaml.safe_dump(value, sort_keys=False, allow_unicode=True)
+        if not _is_harmless(text):
+            text = yaml.safe_dump(value, sort_keys=False)
+        return text.rstrip("\n")
+    text = json.dumps(value, indent=2, ensure_ascii=False)
+    return text if _is_harmless(text) else json.dumps(value, indent=2)
+
+
+def _is_harmless(text: str) -> bool:
+    """Whether a terminal shows all of it; else both forms have escapes of their own."""
+    return text.replace("\n", "").isprintable()
 
 
 def to_plain(view: Any) -> Any:

@@ -14,6 +14,7 @@ from kohort.cli.exits import Exit, TimedOut
 from kohort.cli.parsing import Parser, positive
 from kohort.cli.reaching import add_cluster, connect
 from kohort.cli.table import Command
+from kohort.cli.terminal import show
 from kohort.simulator.hosting.client import Client, Refusal
 
 _PAUSE_SECONDS = 0.2
@@ -90,11 +91,11 @@ class Drain:
             return
         self._evicted.add(meta["uid"])
         self._refusals.pop(label, None)
-        print(f"evicted {label}", flush=True)
+        show(f"evicted {label}")
 
     def _note(self, label: str, reason: str) -> None:
         if label not in self._refusals:
-            print(f"waiting for {label}: {reason}", flush=True)
+            show(f"waiting for {label}: {reason}")
         self._refusals[label] = f"{label}: {reason}"
 
 

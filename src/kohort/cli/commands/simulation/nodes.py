@@ -15,6 +15,7 @@ from kohort.cli.exits import Exit, Failure, UsageError
 from kohort.cli.parsing import Parser, suggest, whole
 from kohort.cli.reaching import add_cluster, connect, read_control
 from kohort.cli.table import Command
+from kohort.cli.terminal import show
 from kohort.cluster.objects import write_time
 from kohort.cluster.places import RACK, SPINE
 from kohort.simulator.hosting.client import Client
@@ -140,7 +141,7 @@ def _mark(arguments: argparse.Namespace, value: str | None, news: str, spec: dic
     for node in arguments.node:
         patch = {"metadata": {"annotations": {FAILED: value}}, "spec": spec}
         client.patch(f"{NODES}/{node}", patch)
-        print(f"{node} {news}", flush=True)
+        show(f"{node} {news}")
     return Exit.DONE
 
 

@@ -12,6 +12,7 @@ from kohort.cli.exits import Exit
 from kohort.cli.parsing import Parser
 from kohort.cli.reaching import add_cluster, read_control
 from kohort.cli.table import Command
+from kohort.cli.terminal import show
 from kohort.cli.workloads.asking import add_form
 
 
@@ -45,7 +46,7 @@ async def _show(arguments: argparse.Namespace, kubeconfig: Path | None) -> int:
     if arguments.output in ("json", "yaml"):
         print(write_value(drawn, arguments.output))
     else:
-        print("\n".join(write_map(drawn, wide=arguments.output == "wide")))
+        show(*write_map(drawn, wide=arguments.output == "wide"))
     return Exit.DONE
 
 

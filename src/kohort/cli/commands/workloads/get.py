@@ -16,6 +16,7 @@ from kohort.cli.exits import Exit, UsageError
 from kohort.cli.parsing import Parser
 from kohort.cli.styles import paint
 from kohort.cli.table import Command
+from kohort.cli.terminal import control, join_lines, show
 from kohort.cli.workloads.asking import add_form, add_place, read_wanted
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ _EXAMPLES = (
     "-A --blocked",
     "lws -l team=chat -o wide",
 )
-_REDRAW = "\x1b[H\x1b[J"
+_REDRAW = control("\x1b[H\x1b[J")
 
 
 def _make_parser(prog: str) -> Parser:
@@ -86,7 +87,7 @@ async def _show_topology(arguments: argparse.Namespace, wanted: "Wanted") -> int
         lines = write_spread(
             spread, picture.now, lambda text, style: paint(text, style, sys.stdout)
         )
-        print("\n".join(lines))
+        show(*lines)
     else:
         print(write_value(spread, arguments.output))
     return Exit.DONE
@@ -141,10 +142,10 @@ class _Teller:
             line = write_change(row, namespaces=self._namespaces)
             if self._told.get(key) != line:
                 self._told[key] = line
-                print(line, flush=True)
+                show(line)
         for key in self._told.keys() - seen.keys():
             del self._told[key]
-            print(f"{key[0]}/{key[2]}   gone", flush=True)
+            show(f"{key[0]}/{key[2]}   gone")
 
 
 def _write(arguments: argparse.Namespace, wanted: "Wanted", pictures: "Sequence[Picture]") -> str:
@@ -156,7 +157,7 @@ def _write(arguments: argparse.Namespace, wanted: "Wanted", pictures: "Sequence[
     rows = make_table(pictures)
     rows = select_blocked(rows) if arguments.blocked else rows
     if form == "name":
-        return "\n".join(f"{row.resource}/{row.name}" for row in rows)
+        return join_lines(f"{row.resource}/{row.name}" for row in rows)
     if wanted.name:
         return _write_tree(pictures[0], form)
     if form in ("json", "yaml"):
@@ -166,7 +167,7 @@ def _write(arguments: argparse.Namespace, wanted: "Wanted", pictures: "Sequence[
     lines = write_table(
         rows, datetime.now(UTC), namespaces=arguments.all_namespaces, wide=form == "wide"
     )
-    return "\n".join(lines)
+    return join_lines(lines)
 
 
 def _write_tree(picture: "Picture", form: str) -> str:
@@ -181,7 +182,7 @@ def _write_tree(picture: "Picture", form: str) -> str:
     if form in ("json", "yaml"):
         return write_value(tree, form)
     lines = write_tree(tree, picture.now, lambda text, style: paint(text, style, sys.stdout))
-    return "\n".join(lines)
+    return join_lines(lines)
 
 
 GET = Command(_make_parser, _run)

@@ -6,6 +6,7 @@ import asyncio
 from kohort.cli.exits import Exit, Failure
 from kohort.cli.parsing import Parser, whole
 from kohort.cli.table import Command
+from kohort.cli.terminal import show
 from kohort.cli.workloads.asking import add_form, add_place, add_target, read_target
 
 
@@ -47,9 +48,9 @@ async def _list(arguments: argparse.Namespace) -> int:
         shown = [{**to_plain(history[0]), "template": edition.content}] if edition else history
         print(write_value(shown, arguments.output))
         return Exit.DONE
-    print("\n".join(write_history(history, picture.now)))
+    show(*write_history(history, picture.now))
     if edition is not None:
-        print("\n".join(f"  {change}" for change in history[0].changes))
+        show(*(f"  {change}" for change in history[0].changes))
         print(f"\n{write_value(edition.content, 'yaml')}")
     return Exit.DONE
 

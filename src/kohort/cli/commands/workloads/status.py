@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from kohort.cli.exits import Exit, Failure, TimedOut
 from kohort.cli.parsing import Parser
 from kohort.cli.table import Command
+from kohort.cli.terminal import show
 from kohort.cli.workloads.asking import (
     add_form,
     add_place,
@@ -125,14 +126,14 @@ class _Watcher:
         line = write_change(row)
         if line != self.last:
             self.last = line
-            print(json.dumps(to_plain(row)) if self._is_json else line, flush=True)
+            show(json.dumps(to_plain(row)) if self._is_json else line)
 
     def _give_up(self, picture: "Picture", why: str) -> None:
         from kohort.cli.render.explanations import write_explanation
         from kohort.views.explain import explain
 
         lines = write_explanation(explain(picture), picture.now)
-        print("\n".join(lines), file=sys.stderr)
+        show(*lines, file=sys.stderr)
         raise _Blocked(f"{self.name} is {why}")
 
 

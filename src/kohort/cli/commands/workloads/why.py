@@ -13,6 +13,7 @@ from kohort.cli.exits import Exit
 from kohort.cli.parsing import Parser
 from kohort.cli.styles import paint
 from kohort.cli.table import Command
+from kohort.cli.terminal import show
 from kohort.cli.workloads.asking import add_form, add_place, add_target, read_target
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ async def _answer(arguments: argparse.Namespace) -> int:
         lines = write_explanation(
             told, picture.now, lambda text, style: paint(text, style, sys.stdout)
         )
-        print("\n".join(lines))
+        show(*lines)
     else:
         print(write_value(told, arguments.output))
     return Exit.BLOCKED if told.row.health.word.needs_help else Exit.DONE
