@@ -41,7 +41,8 @@ def make_set(leader: str) -> SetFacts:
 
 
 def read(held: SetFacts, leaving: str | None = None) -> Group:
-    [group] = read_groups(READER, [make_leader("second", leaving)], {"x-0": held}, {})
+    pods = [make_leader("second", leaving), make_worker("set", is_ready=True)]
+    [group] = read_groups(READER, pods, {"x-0": held}, {})
     return group
 
 
@@ -61,10 +62,17 @@ def test_a_group_leaves_with_its_leader_however_ready_all_its_members_are():
     assert read(make_set("second"), "2026-01-01T00:00:00Z").phase is Phase.LEAVING
 
 
-def make_worker(leader: str, *, is_ready: bool) -> PodFacts:
+def make_worker(owner: str, *, is_ready: bool, leaving: str | None = None) -> PodFacts:
+    """A worker of a set, or of a leader where there are no sets; the set counts it as ready."""
     marks = {labels.GROUP_INDEX: "0", labels.WORKER_INDEX: "1", labels.REVISION: "r"}
-    owners = [Owner("Pod", "x-0", leader, True)]
-    metadata = Meta(name="x-0-1", uid="worker", labels=marks, owner_references=owners)
+    owners = [Owner("Pod", "x-0", owner, True)]
+    metadata = Meta(
+        name="x-0-1",
+        uid="worker",
+        labels=marks,
+        owner_references=owners,
+        deletion_timestamp=leaving,
+    )
     ready = [Condition("Ready", "True" if is_ready else "False")]
     return PodFacts(metadata, status=PodStatusFacts("Running", ready))
 
@@ -85,4 +93,23 @@ def test_without_sets_a_group_is_ready_with_all_pods_of_its_own(
     leader = make_leader("second")
     leader.metadata.owner_references = [Owner("LeaderWorkerSet", "x", "root", True)]
     [group] = podwise.read_groups(READER, [leader, *workers], "root", {})
+    assert group.phase is phase
+
+
+@pytest.mark.parametrize(
+    ("workers", "phase"),
+    [
+        ([make_worker("set", is_ready=True)], Phase.READY),
+        ([make_worker("set", is_ready=False)], Phase.STARTING),
+        ([make_worker("set", is_ready=True, leaving="2026-01-01T00:00:00Z")], Phase.STARTING),
+        ([make_worker("other", is_ready=True)], Phase.STARTING),
+        ([], Phase.STARTING),
+    ],
+    ids=["ready", "not ready", "leaving", "of another set", "missing"],
+)
+def test_a_set_that_counts_its_pods_as_ready_is_not_believed_without_them(
+    workers: list[PodFacts], phase: Phase
+):
+    leader = make_leader("second")
+    [group] = read_groups(READER, [leader, *workers], {"x-0": make_set("second")}, {})
     assert group.phase is phase

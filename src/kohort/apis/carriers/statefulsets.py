@@ -92,7 +92,9 @@ def _phase_of(
     has_others = size == 1 or (
         others is not None and others.is_settled and not others.metadata.is_leaving
     )
-    if entry.is_ready and has_others:
+    # A set counts a pod that is on its way out until it has gone, so the pods are asked too.
+    ready = {m.index for m in members if m.is_current and m.phase is Phase.READY}
+    if has_others and all(index in ready for index in range(size)):
         return Phase.READY
     if any(member.phase is Phase.BROKEN for member in members if member.is_current):
         return Phase.BROKEN
