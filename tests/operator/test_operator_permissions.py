@@ -45,6 +45,7 @@ RESERVES: dict[Request, str] = {
     ("get", "", "pods"): "a create that meets a namesake reads it",
     ("get", "", "persistentvolumeclaims"): "a create that meets a namesake reads it",
     ("get", "apps", "controllerrevisions"): "a create that meets a namesake reads it",
+    ("get", "leaderworkerset.x-k8s.io", "leaderworkersets"): "when a child has gone, for its owner",
     ("update", "leaderworkerset.x-k8s.io", "leaderworkersets/finalizers"): "checked by a plugin",
     ("update", "", "pods/finalizers"): "checked by a plugin that our server does not have",
     ("get", "admissionregistration.k8s.io", "mutatingwebhookconfigurations"): "with own files",

@@ -18,7 +18,7 @@ from kohort.apis.facts import Whole
 from kohort.apis.gangs.dialect import Dialect
 from kohort.cluster.errors import NotFound
 from kohort.cluster.objects import Kind
-from kohort.cluster.port import Cluster, Selection
+from kohort.cluster.port import Address, Cluster, Selection
 from kohort.controller.admission.rehearsing import Rehearser
 from kohort.controller.caching.cache import Cache, Difference
 from kohort.controller.caching.informers import Informers
@@ -112,10 +112,17 @@ class Desk:
                 if entry is not None:
                     for key in watched.owners(entry.value):
                         self.queue.add(key)
+            self._note_departure(watched.kind, difference)
             if watched.kind == self.api.members and difference.old is not None:
                 self._note_loss(difference)
 
         return listen
+
+    def _note_departure(self, kind: Kind, difference: Difference[Any]) -> None:
+        old, new = difference.old, difference.new
+        if old is not None and (new is None or new.uid != old.uid):
+            owner = old.value.metadata.controller
+            self.executor.departures.note_gone(Address(kind, *old.key), old.uid, owner)
 
     def _note_loss(self, difference: Difference[Any]) -> None:
         """A member that went, or came back as another, is missed by its incarnation."""

@@ -38,6 +38,7 @@ from kohort.cluster.objects import (
     uid_of,
 )
 from kohort.cluster.port import Address, Cluster, PatchForm
+from kohort.controller.caching.departures import Departures
 from kohort.controller.caching.watermarks import Watermarks
 from kohort.controller.kept import find_dropped
 
@@ -158,6 +159,7 @@ class Executor:
     ) -> None:
         self._cluster = cluster
         self._renewals = Renewals(elapsed)
+        self.departures = Departures()
         self._watermarks = watermarks or Watermarks()
         self._may_write = may_write
         self._calls = asyncio.Semaphore(at_once)
@@ -203,19 +205,48 @@ class Executor:
             case Create():
                 return await self._create(action)
             case Patch():
-                stored = await self._cluster.patch(
-                    action.address,
-                    action.patch,
-                    action.form,
-                    manager=action.manager,
-                    force=action.force,
-                )
-                return Outcome(action, Result.DONE, stored)
+                return await self._patch(action)
             case Delete():
                 return await self._delete(action)
 
+    async def _patch(self, action: Patch) -> Outcome:
+        address = action.address
+        makes = action.form is PatchForm.APPLY and not self._watermarks.has(
+            address.kind, (address.namespace, address.name)
+        )
+        if makes and (orphaned := await self._find_orphaned(action, address, action.patch)):
+            return orphaned
+        stored = await self._cluster.patch(
+            address, action.patch, action.form, manager=action.manager, force=action.force
+        )
+        if makes:
+            self.departures.note_made(address, _owner_uid(action.patch))
+        return Outcome(action, Result.DONE, stored)
+
+    async def _find_orphaned(self, action: Action, address: Address, obj: Object) -> Outcome | None:
+        """What becomes of a child whose like has gone and whose owner does not live any more."""
+        owner = find_controller(obj)
+        if owner is None or not self.departures.is_renewal(address, owner["uid"]):
+            return None
+        kind = self._watermarks.find_kind(owner["apiVersion"], owner["kind"])
+        if kind is None:
+            return None
+        try:
+            found = await self._cluster.read(Address(kind, address.namespace, owner["name"]))
+        except NotFound:
+            found = {}
+        if found and uid_of(found) == owner["uid"] and not is_leaving(found):
+            return None
+        why = (
+            f"{owner['kind']} {owner['name']} (uid {owner['uid']}) has gone: nothing is made for it"
+        )
+        return Outcome(action, Result.CONFLICT, message=why)
+
     async def _create(self, action: Create) -> Outcome:
         address = Address(action.kind, action.namespace, name_of(action.obj))
+        orphaned = await self._find_orphaned(action, address, action.obj)
+        if orphaned is not None:
+            return orphaned
         if not self._renewals.may_make(address):
             why = f"{action.kind.name} {address.name} goes whenever it is made: it is made later"
             return Outcome(action, Result.FAILED, message=why)
@@ -224,6 +255,7 @@ class Executor:
         except AlreadyExists as error:
             return _compare(action, await self._cluster.read(address), error)
         self._renewals.note(address)
+        self.departures.note_made(address, _owner_uid(action.obj))
         return Outcome(action, Result.DONE, stored)
 
     async def _delete(self, action: Delete) -> Outcome:
@@ -240,6 +272,7 @@ class Executor:
             if not action.uid:
                 raise
             return Outcome(action, Result.GONE, message=error.message, error=error)
+        self.departures.note_deleted(address, action.uid)
         return Outcome(action, Result.DONE)
 
     def _note(self, key: Hashable, outcome: Outcome) -> None:
@@ -256,6 +289,10 @@ class Executor:
             kind = action.kind if isinstance(action, Create) else action.address.kind
             version = str(metadata_of(outcome.stored).get("resourceVersion", ""))
             self._watermarks.note_write(key, kind, version)
+
+
+def _owner_uid(obj: Object) -> str:
+    return str((find_controller(obj) or {}).get("uid", ""))
 
 
 async def _start_slowly(

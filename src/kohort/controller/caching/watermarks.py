@@ -76,6 +76,16 @@ class Watermarks:
         caches = self._caches.get(kind, ())
         return bool(caches) and not any(_still_has(cache, name, uid) for cache in caches)
 
+    def has(self, kind: Kind, name: Key) -> bool:
+        """Whether the caches know an object of this name."""
+        return any(cache.find_entry(name) is not None for cache in self._caches.get(kind, ()))
+
+    def find_kind(self, api_version: str, name: str) -> Kind | None:
+        """The kind that an owner reference names, if it is one of those watched."""
+        return next(
+            (k for k in self._caches if (k.api_version, k.name) == (api_version, name)), None
+        )
+
     def explain(self, key: Hashable) -> str:
         """What the key waits for, in words."""
         awaited = self._awaited.get(key, _Awaited())

@@ -53,7 +53,8 @@ def certificate_grants() -> list[Grant]:
 
 
 def _api_grants(api: Api, settings: Settings) -> Iterator[Grant]:
-    yield Grant(api.kind, _SEE)
+    # Before a child that went is made again, its owner is asked for itself.
+    yield Grant(api.kind, ("get", *_SEE))
     yield Grant(api.kind, ("patch",), "status")
     # Some clusters let only those block a deletion who may also finish it.
     yield Grant(api.kind, ("update",), "finalizers")
