@@ -46,3 +46,20 @@ def test_surge_is_made_though_the_budget_alone_would_do():
     policy = RolloutPolicy(wanted=2, partition=0, max_unavailable=1, max_surge=1)
     rolling = units([READY_OLD, READY_OLD])
     assert plan_budgeted(rolling, progress(2, 2, 2), "new", policy).count == 3
+
+
+def test_a_released_unit_stays_when_another_was_lost_after_the_step():
+    policy = RolloutPolicy(wanted=2, partition=0, max_unavailable=0, max_surge=1)
+    lost = [*units([READY_OLD, READY_NEW]), Unit(2, "new", Phase.LEAVING)]
+    found = plan_budgeted(lost, progress(0, 3, 2), "new", policy)
+    assert found.replace == ()
+    assert found.blocker is not None
+    assert found.blocker.ordinals == (2,)
+    whole = units([READY_OLD, READY_NEW, READY_NEW])
+    assert plan_budgeted(whole, progress(0, 3, 2), "new", policy).replace == (0,)
+
+
+def test_a_released_unit_that_does_not_serve_goes_whatever_was_lost():
+    policy = RolloutPolicy(wanted=2, partition=0, max_unavailable=0, max_surge=1)
+    broken = [*units([(False, False), READY_NEW]), Unit(2, "new", Phase.LEAVING)]
+    assert plan_budgeted(broken, progress(0, 3, 2), "new", policy).replace == (0,)

@@ -15,6 +15,7 @@ from typing import Any
 
 from kohort.apis.api import Family, Key
 from kohort.apis.facts import Whole
+from kohort.cluster.objects import Kind
 from kohort.controller.desk import Desk, Office
 from kohort.controller.lease import Election, LeaseTerms
 from kohort.controller.operator import Operator
@@ -54,6 +55,7 @@ class Surroundings:
     era: Era
     seed: int
     breach: Callable[[str], None]
+    views: dict[str, dict[Kind, int]]  # the version of each kind in each process's last look
 
 
 class Candidate:
@@ -91,7 +93,7 @@ class Candidate:
                 if self._told_to_stop.is_set() and not plane.crashed.is_set():
                     await self._end(life, plane)
                 if life.done() and not life.cancelled() and life.exception() is not None:
-                    self._around.breach(f"O6: the operator failed: {_tell(life.exception())}")
+                    self._around.breach(f"O6: the operator failed: {tell_error(life.exception())}")
             finally:
                 tasks = (life, *ends)
                 for task in tasks:
@@ -160,8 +162,11 @@ class Candidate:
         gather = desk.gather
 
         def watched(key: Key, root: Whole) -> Family:
+            view = self._around.views.setdefault(self.writer, {})
+            view.clear()
             for cache in (desk.roots, *(cache for _, cache in desk.children)):
                 kind = cache.selection.kind
+                view[kind] = min(cache.version, view.get(kind, cache.version))
                 if cache.version < plane.written.get(kind, 0):
                     self._around.breach(f"R2: {kind.name} is older than our own last write")
             return gather(key, root)
@@ -186,7 +191,7 @@ class Candidate:
         return watched
 
 
-def _tell(error: BaseException | None) -> str:
+def tell_error(error: BaseException | None) -> str:
     """The innermost error, in one line."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]

@@ -135,7 +135,7 @@ class Stage:
         self.time = OperatorTime()
         self.trouble = Trouble(play.faults, self.order, play.latency)
         self._around = around = Surroundings(
-            self.api, self.trouble, self.time, era, play.seed, self.breach
+            self.api, self.trouble, self.time, era, play.seed, self.breach, self.truth.views
         )
         elects = play.replicas > 1
         self.candidates = [Candidate(n, around, elects=elects) for n in range(play.replicas)]

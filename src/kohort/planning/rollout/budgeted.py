@@ -41,7 +41,7 @@ def plan_budgeted(
     boundary = step.lower_boundary()
     count = step.settle_count(boundary, rolling)
     blocker = step.explain(boundary, target)
-    return Rollout(boundary, count, spent(roster, progress, target), blocker)
+    return Rollout(boundary, count, step.affordable(spent(roster, progress, target)), blocker)
 
 
 def _shelter(roster: Roster, progress: Progress, policy: RolloutPolicy) -> int:
@@ -74,6 +74,18 @@ class _Step:
         if ordinal >= progress.count:
             return True
         return ordinal >= progress.boundary and self._roster.is_stale(ordinal)
+
+    def affordable(self, released: tuple[int, ...]) -> tuple[int, ...]:
+        """
+        Those of the released units that may go now.
+
+        A unit may be lost after a step was decided: then those that the step has released
+        serve instead of it, as long as nobody has taken them down.
+        """
+        free = len(self._roster.ready()) - self._policy.ready_min
+        serving = [ordinal for ordinal in released if self._roster.is_ready(ordinal)]
+        kept = set(serving[max(0, free) :])
+        return tuple(ordinal for ordinal in released if ordinal not in kept)
 
     def lower_boundary(self) -> int:
         """The boundary, as low as the budget and the user's partition allow."""
@@ -116,7 +128,10 @@ class _Step:
         """Why the boundary stands where it stands, if it stands still."""
         policy = self._policy
         stale = self._roster.stale(policy.partition, policy.wanted)
-        if not stale or boundary < self._progress.boundary or boundary <= stale[0]:
+        released = tuple(reversed(self._roster.stale(self._progress.boundary, policy.wanted)))
+        is_held = self.affordable(released) != released
+        is_still = boundary >= self._progress.boundary and bool(stale) and boundary > stale[0]
+        if not is_still and not is_held:
             return None
         waiting = tuple(i for i in range(self._progress.count) if not self._roster.is_ready(i))
         return Blocker(

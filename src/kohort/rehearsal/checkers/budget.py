@@ -76,6 +76,7 @@ class Budget(Checker):
         self._since: dict[int, float] = {}  # groups that serve, and from when on
         self._ours: set[int] = set()  # given up by the operator, and not back yet
         self._lost: dict[int, float] = {}  # gone by themselves, and when
+        self._gone: dict[int, float] = {}  # the same, as long as they are not back
         self._was_there: dict[int, Group] = {}
         self._step: tuple[int, int, str] | None = None  # partition, count, target
         self._free: set[str] = set()  # leaders that did not serve when they were released
@@ -130,17 +131,33 @@ class Budget(Checker):
             if self._is_given_up(self._was_there[ordinal]):
                 self._ours.add(ordinal)
             else:
-                self._lost[ordinal] = self.scene.now()
+                self._lost[ordinal] = self._gone[ordinal] = self.scene.now()
         for ordinal in ready:
             self._ours.discard(ordinal)
             self._lost.pop(ordinal, None)
+            self._gone.pop(ordinal, None)
         self._since = {o: self._since.get(o, self.scene.now()) for o in ready}
         self._ready, self._was_there = ready, groups
         policy = self._policies[-1][1]
         if all(ordinal in ready for ordinal in range(policy.wanted)):
             self._is_armed = True
-            self._lost = {o: at for o, at in self._lost.items() if o < policy.wanted}
+            if not self._is_under_way(groups):
+                self._lost = {o: at for o, at in self._lost.items() if o < policy.wanted}
             self._ours.clear()
+
+    def _is_under_way(self, groups: dict[int, Group]) -> bool:
+        """Whether groups that serve will be taken down, as was decided before others were lost."""
+        step = self._step
+        released = step is not None and any(
+            groups[ordinal].is_ready and _is_released(groups[ordinal], step) for ordinal in groups
+        )
+        # Nobody calls a set back; who takes groups down itself has only what it did not see.
+        latest = max(self._lost.values(), default=0.0)
+        return released and (self.scene.play.carrier != PODS or latest >= self._seen())
+
+    def _seen(self) -> float:
+        """Until when all processes of the operator had seen everything."""
+        return min(map(self.truth.find_seen, self.truth.views), default=0.0)
 
     def _is_given_up(self, group: Group) -> bool:
         if group.uid in self._free:
@@ -188,12 +205,12 @@ class Budget(Checker):
         is_same = target == before[2] and not self.scene.play.may_roll_alike
         if is_same and partition > max(before[0], highest):
             self.breach(f"A4: the partition rises from {before[0]} to {partition}")
-        groups = self.truth.groups()
+        groups, seen = self.truth.groups(), self.truth.find_seen(commit.writer)
         given = {g.ordinal for g in groups if _is_released(g, after)}
         new = {g.ordinal for g in groups if g.ordinal in given and not _is_released(g, before)}
         # Who does not serve when it is released costs nothing, whatever becomes of it.
-        self._free |= {g.uid for g in groups if g.ordinal in new - self._known_ready()}
-        self._check_decision(given, new, f"{before[:2]} to {after[:2]}")
+        self._free |= {g.uid for g in groups if g.ordinal in new - self._known_ready(seen)}
+        self._check_decision(given, new, f"{before[:2]} to {after[:2]}", seen)
 
     def _read_step(self) -> tuple[int, int, str] | None:
         """How far the rollout has come, as the carrier remembers it."""
@@ -214,32 +231,38 @@ class Budget(Checker):
         if group is None:
             return
         self._deleted[uid] = is_hurt = uid in self.truth.hurt or not group.revision
-        if self.scene.play.may_roll_alike and group.ordinal not in self._known_ready():
+        seen = self.truth.find_seen(commit.writer)
+        if self.scene.play.may_roll_alike and group.ordinal not in self._known_ready(seen):
             # Its revision does not tell when it was released.
             self._free.add(uid)
         policies = self._recent()
         step = self._step
-        is_released = step is not None and _is_released(group, step)
-        if is_hurt or is_released or group.ordinal not in self._ready:
+        if is_hurt or group.ordinal not in self._ready:
+            return
+        if step is not None and _is_released(group, step):
+            # Sets take down what was released; whoever does so itself can still think better.
+            if self.scene.play.carrier == PODS and group.ordinal < step[1]:
+                self._check_decision(
+                    {group.ordinal}, {group.ordinal}, f"delete {group.ordinal}", seen
+                )
             return
         if group.ordinal < min(min(p.partition, p.wanted) for p in policies):
             self.breach(f"A4: group {group.ordinal} is below the partition and was deleted")
         if group.ordinal < min(p.wanted for p in policies):
-            self._check_decision({group.ordinal}, {group.ordinal}, f"delete {group.ordinal}")
+            what = f"delete {group.ordinal}"
+            self._check_decision({group.ordinal}, {group.ordinal}, what, seen)
 
-    def _check_decision(self, given: set[int], new: set[int], what: str) -> None:
-        since = self.scene.now() - self.scene.patience
-        recent = {ordinal for ordinal, at in self._lost.items() if at >= since}
-        serving = self._ready | recent
+    def _check_decision(self, given: set[int], new: set[int], what: str, seen: float) -> None:
+        """What serves, with what was lost unseen by who decides, less what is given up."""
+        serving = self._ready | {ordinal for ordinal, at in self._gone.items() if at >= seen}
         left = len(serving - given)
         least = min(p.fewest for p in self._recent())
-        if self._keeps_budget and new & self._known_ready() and left < least:
+        if self._keeps_budget and new & self._known_ready(seen) and left < least:
             self.breach(f"A3: {what} leaves {left} groups that serve, {least} are promised")
 
-    def _known_ready(self) -> set[int]:
-        """The groups that serve, and for long enough that the operator must know it."""
-        until = self.scene.now() - self.scene.patience
-        return {ordinal for ordinal in self._ready if self._since[ordinal] <= until}
+    def _known_ready(self, seen: float) -> set[int]:
+        """The groups that serve, and did when who decides last looked."""
+        return {ordinal for ordinal in self._ready if self._since[ordinal] < seen}
 
 
 def _is_released(group: Group, step: tuple[int, int, str]) -> bool:

@@ -6,6 +6,7 @@ knows how LeaderWorkerSet labels its objects, on either carrier, and nothing of 
 anybody plans.
 """
 
+from bisect import bisect_right
 from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -82,6 +83,8 @@ class Truth:
     log: list[str] = field(default_factory=list)
     hurt: set[str] = field(default_factory=set)  # incarnations of which a member failed
     more: tuple[Kind, ...] = ()  # kinds that only some clusters serve
+    moments: dict[Kind, list[tuple[int, float]]] = field(default_factory=dict)  # of each write
+    views: dict[str, dict[Kind, int]] = field(default_factory=dict)  # what each writer last saw
     _groups: list[Group] | None = None
 
     def __post_init__(self) -> None:
@@ -114,6 +117,8 @@ class Truth:
                 held[name] = new
             if makes_groups:
                 self._groups = None
+            if kind == WORKLOAD or is_named(old) or is_named(new):
+                self.moments.setdefault(kind, []).append((event.rv, self.now()))
             commit = Commit(kind, name, old, new, WRITER.get(), self.now(), IS_USER.get())
             self.log.append(
                 f"{event.rv} {commit.at:.4f} {event.change} {kind.name} {name} {commit.writer}"
@@ -130,6 +135,18 @@ class Truth:
             is_member = is_leader or any(pod is old for pod in group.workers)
             if is_member and _has_failed(old, new, is_leader):
                 self.hurt.add(group.uid)
+
+    def find_seen(self, writer: str) -> float:
+        """Until when a process of the operator had seen everything, when it last looked."""
+        view = self.views.get(writer, {})
+        unseen = (self._find_unseen(kind, version) for kind, version in view.items())
+        return min((at for at in unseen if at is not None), default=self.now())
+
+    def _find_unseen(self, kind: Kind, version: int) -> float | None:
+        """When the first write happened that a view of this version does not have."""
+        moments = self.moments.get(kind, [])
+        place = bisect_right(moments, version, key=lambda moment: moment[0])
+        return moments[place][1] if place < len(moments) else None
 
     @property
     def workload(self) -> Object | None:
@@ -175,6 +192,11 @@ class Truth:
         return {group.ordinal for group in self.groups() if group.is_ready}
 
 
+def is_named(obj: Object | None) -> bool:
+    """Whether an object carries the name of the workload."""
+    return obj is not None and labels_of(obj).get(OWNER) == NAME
+
+
 def labels_of(obj: Object) -> dict[str, str]:
     """The labels."""
     return obj["metadata"].get("labels") or {}
@@ -188,6 +210,12 @@ def annotations_of(obj: Object) -> dict[str, str]:
 def revision_of(obj: Object) -> str:
     """The revision that an object was made from."""
     return labels_of(obj).get(KEY, "")
+
+
+def image_of(pod: Object) -> str:
+    """What its first container runs."""
+    image: str = pod["spec"]["containers"][0]["image"]
+    return image
 
 
 def is_leaving(obj: Object) -> bool:
