@@ -73,7 +73,7 @@ def weaken(told: Intent, tiers: Tiers) -> Iterator[tuple[str, Intent]]:
         flipped = Strength.SOFT if pack.strength is Strength.HARD else Strength.HARD
         other = replace(pack, strength=flipped)
         yield "strength", replace(told, gang=replace(told.gang, pack=other))
-    if told.parts:
+    if told.parts and not is_whole_group(told):
         yield "parts", replace(told, parts=())
     for part in told.parts:
         if part.pack is not None:
@@ -82,6 +82,12 @@ def weaken(told: Intent, tiers: Tiers) -> Iterator[tuple[str, Intent]]:
         yield "queue", replace(told, queue="")
     if told.gang.minimum < told.gang.size:
         yield "minimum", replace(told, gang=replace(told.gang, minimum=told.gang.size))
+
+
+def is_whole_group(told: Intent) -> bool:
+    """Whether the only subgroup is the group: it asks for nothing that the group does not."""
+    parts = [(part.count, part.size, part.pack) for part in told.parts]
+    return parts == [(1, told.gang.size, None)]
 
 
 @every_dialect

@@ -8,7 +8,7 @@ is on the other carrier. A decision is written there first and acted on in a lat
 plan that has read it, so a controller may die after any write.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated
@@ -82,11 +82,20 @@ def assume_progress(groups: tuple[Group, ...]) -> Progress | None:
     return Progress(boundary=count, count=count, noted=count, target="")
 
 
-def settle_base(note: Note, groups: Iterable[Group]) -> str:
-    """What lost units below the boundary are made from after this note: its target, once done."""
-    progress = note.progress
-    is_done = progress.boundary == 0 and all(g.revision == progress.target for g in groups)
-    return progress.target if is_done else note.base
+def settle_base(note: Note, groups: Iterable[Group], stored: Collection[str]) -> str:
+    """
+    What lost units below the boundary are made from after this note: its target, once done.
+
+    It is done when every wanted unit has served on it: then the base is not stored in sight any
+    more, or all of them serve now. A unit that is missing says nothing of a target that may
+    never have served.
+    """
+    progress, units = note.progress, {group.ordinal: group for group in groups}
+    serving = {o for o, g in units.items() if g.phase is Phase.READY}
+    is_whole = set(range(progress.noted)) <= serving
+    is_updated = all(group.revision == progress.target for group in units.values())
+    is_done = progress.boundary == 0 and is_updated and is_whole
+    return progress.target if is_done or note.base not in stored else note.base
 
 
 def read_groups(

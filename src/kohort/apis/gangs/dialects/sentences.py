@@ -59,6 +59,9 @@ def lose_nearest(pack: Pack, scheduler: str) -> str:
 def lose_parts(intent: Intent, scheduler: str) -> Iterator[str]:
     """Subgroups, where there is only the group."""
     for part in intent.parts:
+        if (part.count, part.size, part.pack) == (1, intent.gang.size, None):
+            # The only subgroup is the whole group, which is what the scheduler places.
+            continue
         yield (
             f"{describe_part(part)} cannot be told to {scheduler}, which places the group as a "
             f"whole: use a scheduler that knows subgroups, such as volcano or kai"

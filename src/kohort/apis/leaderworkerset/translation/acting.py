@@ -103,10 +103,12 @@ def _leader_set_actions(family: Family, reading: Reading, plan: Plan) -> Iterato
         return
     found = None if live is None else _decode(live)
     rollout = plan.rollout
-    wanted = leader_set(lws, memory.key, rollout.count, rollout.boundary, found)
     if found is None:
+        lws, key = _find_start(family, reading)
+        wanted = leader_set(lws, key, rollout.count, rollout.boundary)
         yield _apply(wanted, "the leader set does not exist")
         return
+    wanted = leader_set(lws, memory.key, rollout.count, rollout.boundary, found)
     end_scheduler(lws, wanted["spec"]["template"], found["spec"]["template"], family.settings)
     differences = find_differences(wanted, found, family.dropped)
     is_same_revision = live is not None and _revision_of(live.metadata) == memory.key
@@ -116,6 +118,23 @@ def _leader_set_actions(family: Family, reading: Reading, plan: Plan) -> Iterato
     if differences:
         why = f"{', '.join(differences[:3])} differ"
         yield _apply(wanted, why, disrupts=_gives_up(reading, wanted))
+
+
+def _find_start(family: Family, reading: Reading) -> tuple[Object, str]:
+    """
+    What a leader set is made from, and the key of that revision.
+
+    A set knows one template when it is made, and gives it to all groups. Where a partition
+    holds some back from a rollout under way, that has to be the one which they have: the
+    oldest in sight, since all others are put aside when a rollout ends.
+    """
+    memory: Memory = reading.memory
+    lws, key = family.root, memory.key
+    stored = [r for r in memory.revisions if _revision_of(r.metadata)]
+    if reading.workload.rollout.partition and stored:
+        key = _revision_of(stored[0].metadata)
+        lws = apply_revision(lws, stored[0].decode()) if key != memory.key else lws
+    return tell_templates(lws, family.settings), key
 
 
 def _hold_template(wanted: Object, found: Object, differences: list[str]) -> Object:

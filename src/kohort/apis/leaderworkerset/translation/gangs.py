@@ -17,10 +17,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+from msgspec import structs
+
 from kohort.apis.api import Family, Reading
 from kohort.apis.facts import PodFacts, Whole
 from kohort.apis.gangs.dialect import Dialect
-from kohort.apis.leaderworkerset import labels, spec
+from kohort.apis.leaderworkerset import labels, names, spec
 from kohort.apis.leaderworkerset.rendering.differences import find_differences
 from kohort.apis.leaderworkerset.rendering.gangs import (
     choose_dialect,
@@ -53,7 +55,7 @@ class Gangs:
 
     def find(self, leader: PodFacts) -> tuple[Gang, Dialect] | None:
         """The gang that the group of this leader is placed as, and the words for it."""
-        metadata = leader.metadata
+        metadata = self._restore(leader).metadata
         is_worker = labels.LEADER_NAME in metadata.annotations
         gang = self._planned.get(metadata.uid)
         if gang is None or is_worker or not self._family.settings.gangs:
@@ -68,6 +70,7 @@ class Gangs:
 
     def ensure(self, leader: PodFacts) -> Iterator[Action]:
         """What is missing of the gang of this leader, or differs and may still be changed."""
+        leader = self._restore(leader)
         found = self.find(leader)
         if found is None:
             return
@@ -85,6 +88,20 @@ class Gangs:
             kind = _kind_of(wanted, dialect)
             if kind not in self._family.absent:
                 yield from self._bring(kind, wanted, leader, gang, dialect)
+
+    def _restore(self, leader: PodFacts) -> PodFacts:
+        """The leader with its revision; where the label is lost, the name of its gang tells it."""
+        metadata, marks = leader.metadata, leader.metadata.labels
+        if marks.get(labels.REVISION):
+            return leader
+        prefix = names.pod_group_name(name_of(self._lws), marks.get(labels.GROUP_INDEX, ""), "")
+        for dialect in self._family.settings.gangs:
+            named = dialect.find_gang(marks, metadata.annotations)
+            key = named.removeprefix(prefix)
+            if named.startswith(prefix) and self._find_spec(key) is not None:
+                told = structs.replace(metadata, labels={**marks, labels.REVISION: key})
+                return structs.replace(leader, metadata=told)
+        return leader
 
     def _bring(
         self, kind: Kind, wanted: Object, leader: PodFacts, gang: Gang, dialect: Dialect

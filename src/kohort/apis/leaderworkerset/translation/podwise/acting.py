@@ -94,7 +94,9 @@ def _next_note(reading: Reading, plan: Plan) -> Note:
     if held is None:
         return Note(progress, base=key, turn=1)
     is_turn = held.progress.target != key
-    return Note(progress, settle_base(held, reading.observed.groups), held.turn + is_turn)
+    stored = {_key_of(revision) for revision in memory.revisions}
+    base = settle_base(held, reading.observed.groups, stored)
+    return Note(progress, base, held.turn + is_turn)
 
 
 @dataclass(slots=True)
