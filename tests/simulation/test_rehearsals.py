@@ -12,7 +12,9 @@ from pathlib import Path
 import pytest
 
 from kohort.rehearsal.choices import Choices
+from kohort.rehearsal.economy import rehearse_thriftily
 from kohort.rehearsal.faults import draw_play
+from kohort.rehearsal.play import Fault, Play
 from kohort.rehearsal.running import rehearse, rehearse_seed
 from kohort.rehearsal.scenario import Scenario, ScenarioError, load_scenario, write_scenario
 
@@ -33,7 +35,7 @@ def test_fixed_seeds_keep_every_promise(first: int):
 def test_a_scenario_of_the_corpus_keeps_every_promise(path: Path):
     scenario = load_scenario(path)
     assert scenario.about
-    outcome = rehearse(scenario.play)
+    outcome = rehearse_thriftily(scenario.play)
     assert outcome.is_good, outcome.breaches[:3]
 
 
@@ -89,3 +91,8 @@ def test_a_file_with_a_key_that_is_not_known_is_refused(tmp_path, text: str, sen
     path.write_text(text)
     with pytest.raises(ScenarioError, match=re.escape(sentence)):
         load_scenario(path)
+
+
+def test_a_run_that_breaks_is_a_failure_of_its_seed():
+    outcome = rehearse(Play(faults=(Fault("clock-jump", value="never"),)))
+    assert outcome.breaches[0].startswith("O6: the run broke: ValueError")

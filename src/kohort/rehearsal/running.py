@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 
 from kohort.rehearsal.acts import act
+from kohort.rehearsal.candidates import tell_error
 from kohort.rehearsal.checkers import ALL, Checker, Scene
 from kohort.rehearsal.checkers.gangs.words import BY_KIND
 from kohort.rehearsal.checkers.stability import Stability
@@ -71,6 +72,11 @@ def rehearse(play: Play) -> Outcome:
             run_virtually(lambda: _perform(play, stages), order.mix if play.is_mixed else None)
     except Stuck as error:
         stages[-1].breach(f"O6: {error}")
+    except Exception as error:
+        # One run that breaks must not end the others: it is a failure of its seed.
+        if not stages:
+            raise
+        stages[-1].breach(f"O6: the run broke: {tell_error(error)}")
     stage = stages[-1]
     log = tuple(stage.truth.log)
     return Outcome(

@@ -107,7 +107,7 @@ class Groups(Checker):
         scene = self.scene
         since = commit.at - (scene.patience if commit.writer else scene.patience_with_parts)
         specs = [workload["spec"], *(spec for until, spec in self._wishes if until >= since)]
-        if not group.revision or any(_is_old(group, spec) for spec in specs):
+        if not group.revision or any(is_old(group, spec) for spec in specs):
             return
         if self.scene.play.may_roll_alike:
             return
@@ -148,7 +148,7 @@ def _is_formed(group: Group) -> bool:
     return len(members) == group.size and "Pending" not in phases and None not in phases
 
 
-def _is_old(group: Group, spec: Object) -> bool:
+def is_old(group: Group, spec: Object) -> bool:
     """Whether a leader is not what a spec asks for."""
     template = spec["leaderWorkerTemplate"]
     wanted = _image_of(spec)

@@ -7,9 +7,11 @@ as these go too: after the operator's patience, none of them may be left.
 
 from collections import deque
 
+from kohort.cluster.objects import Object
 from kohort.rehearsal.checkers.budget import is_taken, read_policy
 from kohort.rehearsal.checkers.checker import Checker, Scene
-from kohort.rehearsal.checkers.truth import WORKLOAD, Commit, Group
+from kohort.rehearsal.checkers.groups import is_old
+from kohort.rehearsal.checkers.truth import WORKLOAD, Commit, Group, labels_of
 from kohort.simulator import kinds
 
 
@@ -21,7 +23,7 @@ class Scaling(Checker):
         self._before: dict[str, Group] = {}
         self._doomed: deque[tuple[float, int, tuple[str, ...]]] = deque()
         self._wanted = 0
-        self._image = ""
+        self._spec: Object | None = None
 
     def commit(self, commit: Commit) -> None:
         """Compare who goes with who stays."""
@@ -39,9 +41,17 @@ class Scaling(Checker):
 
     def _is_surplus(self, group: Group) -> bool:
         """Whether nothing is wrong with a group, except that it is not wanted."""
-        image = group.leader["spec"]["containers"][0]["image"]
-        is_whole = group.uid not in self.truth.hurt and image == self._image
-        return is_whole and group.ordinal >= self._wanted
+        if self._spec is None or not group.revision or is_old(group, self._spec):
+            return False
+        if self.scene.play.may_roll_alike and self._is_stale(group):
+            return False
+        return group.uid not in self.truth.hurt and group.ordinal >= self._wanted
+
+    def _is_stale(self, group: Group) -> bool:
+        """Whether the set has another template for a leader, although its image is the same."""
+        held = self.truth.leader_set
+        newest = ((held or {}).get("status") or {}).get("updateRevision")
+        return labels_of(group.leader).get("controller-revision-hash") != newest
 
     def _learn(self, commit: Commit) -> None:
         wanted = 0 if commit.new is None else read_policy(commit.new).wanted
@@ -49,8 +59,7 @@ class Scaling(Checker):
             self._doomed.clear()
         self._wanted = wanted
         if commit.new is not None:
-            template = commit.new["spec"]["leaderWorkerTemplate"]["workerTemplate"]
-            self._image = template["spec"]["containers"][0]["image"]
+            self._spec = commit.new["spec"]
 
     def _judge(self, until: float) -> None:
         while self._doomed and self._doomed[0][0] < until:

@@ -7,17 +7,18 @@ template, what the status says, and that nobody writes any more.
 
 from kohort.cluster.objects import Object
 from kohort.controller.lease import LEASE
-from kohort.rehearsal.checkers.budget import read_policy
+from kohort.rehearsal.checkers.budget import Policy, read_policy
 from kohort.rehearsal.checkers.checker import Checker, Scene
 from kohort.rehearsal.checkers.gangs.losses import DEGRADED, find_losses
 from kohort.rehearsal.checkers.truth import (
     KEY,
     OWNER,
     Commit,
+    image_of,
     labels_of,
     revision_of,
 )
-from kohort.rehearsal.play import NAME, PODS, UNIQUE
+from kohort.rehearsal.play import BAD_IMAGE, LEADER_FIRST, NAME, PODS, UNIQUE
 from kohort.simulator import kinds
 
 
@@ -51,13 +52,14 @@ class Stability(Checker):
         template = workload["spec"]["leaderWorkerTemplate"]
         image = template["workerTemplate"]["spec"]["containers"][0]["image"]
         pods = self.truth.objects[kinds.POD]
-        sizes = self._sizes(workload)
+        sizes, stuck = self._sizes(workload), self._find_stuck(policy)
         wanted = {f"{NAME}-{g}" for g in sizes}
         wanted |= {f"{NAME}-{g}-{w}" for g, size in sizes.items() for w in range(1, size)}
         if set(pods) != wanted:
             return f"pods {sorted(pods)}, not {sorted(wanted)}"
         groups = self.truth.groups()
-        if [g.ordinal for g in groups if g.is_ready] != list(range(policy.wanted)):
+        serving = [ordinal for ordinal in range(policy.wanted) if ordinal not in stuck]
+        if [g.ordinal for g in groups if g.is_ready] != serving:
             return f"ready groups {sorted(self.truth.ready())} of {policy.wanted}"
         rolled = [g for g in groups if g.ordinal >= policy.partition]
         members = [pod for group in rolled for pod in (group.leader, *group.workers)]
@@ -67,15 +69,23 @@ class Stability(Checker):
         keys = {revision_of(pod) for pod in members}
         return f"pods of revisions {keys}" if len(keys) > 1 else ""
 
+    def _find_stuck(self, policy: Policy) -> set[int]:
+        """The groups that the user's partition keeps on a template that never serves."""
+        below = [group for group in self.truth.groups() if group.ordinal < policy.partition]
+        return {g.ordinal for g in below if image_of(g.leader) == BAD_IMAGE}
+
     def _sizes(self, workload: Object) -> dict[int, int]:
         """How many pods each wanted group has; those below the partition keep theirs."""
         policy = read_policy(workload)
         size = workload["spec"]["leaderWorkerTemplate"].get("size", 1)
         held = {group.ordinal: group.size for group in self.truth.groups()}
-        return {
+        sizes = {
             ordinal: held.get(ordinal, size) if ordinal < policy.partition else size
             for ordinal in range(policy.wanted)
         }
+        # Workers that wait for a leader which never serves do not come.
+        is_alone = self.scene.play.startup == LEADER_FIRST
+        return sizes | dict.fromkeys(self._find_stuck(policy) if is_alone else (), 1)
 
     def _find_in_objects(self, workload: Object) -> str:
         policy = read_policy(workload)
@@ -110,14 +120,21 @@ class Stability(Checker):
         status = workload.get("status") or {}
         if status.get("observedGeneration") != workload["metadata"]["generation"]:
             return "the status is of an old generation"
+        stuck = len(self._find_stuck(policy))
         counts = [status.get(key, 0) for key in ("replicas", "readyReplicas")]
         updated = status.get("updatedReplicas", 0)
         rolled = max(0, policy.wanted - policy.partition)
-        if counts != [policy.wanted] * 2 or not rolled <= updated <= policy.wanted:
+        if (
+            counts != [policy.wanted, policy.wanted - stuck]
+            or not rolled <= updated <= policy.wanted
+        ):
             return f"the status counts {counts}, {updated} of them updated"
         true = {c["type"] for c in status.get("conditions") or () if c["status"] == "True"}
         losses = find_losses(workload, self.scene.play)
         if losses is None:
             true.discard(DEGRADED)
-        wanted = {"Available", DEGRADED} if losses else {"Available"}
+        if stuck:
+            # As upstream has it, a rollout is over when all groups serve.
+            true.discard("UpdateInProgress")
+        wanted = {"Progressing" if stuck else "Available"} | ({DEGRADED} if losses else set())
         return "" if true == wanted else f"conditions {sorted(true)}, not {sorted(wanted)}"

@@ -10,15 +10,17 @@ DEGRADED = "TopologyDegraded"
 
 def find_losses(workload: Object, play: Play) -> bool | None:
     """Whether something is lost; None where flags or notes decide that by now."""
+    topology = workload["spec"].get("networkTopology")
     if not play.gang:
-        return False
+        return topology is not None
     if play.has("retell", "choose-gang") or "," in play.gang:
         return None
     spec = workload["spec"]
-    topology = spec.get("networkTopology")
     template = spec["leaderWorkerTemplate"]
     is_together = spec.get("startupPolicy") != LEADER_FIRST
-    has_parts = is_together and template.get("subGroupPolicy") is not None
+    # A subgroup that is the whole group asks for nothing that the group does not.
+    parts = (template.get("subGroupPolicy") or {}).get("subGroupSize", 0)
+    has_parts = is_together and 0 < parts < template.get("size", 1)
     match play.gang:
         case "volcano":
             return False
