@@ -121,10 +121,20 @@ async def test_a_read_is_repeated_when_the_connection_breaks():
         assert await cluster.read(HERE) == THING
 
 
-async def test_a_write_is_not_repeated_when_it_may_have_been_applied():
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda cluster: cluster.create(CONFIGMAP, "default", THING),
+        lambda cluster: cluster.update(HERE, THING),
+        lambda cluster: cluster.patch(HERE, {"data": {}}),
+        lambda cluster: cluster.delete(HERE),
+    ],
+    ids=["POST", "PUT", "PATCH", "DELETE"],
+)
+async def test_a_write_is_not_repeated_when_it_may_have_been_applied(write):
     async with serving(hang_up(), reply(THING)) as script, client_of(script) as cluster:
         with pytest.raises(Unavailable, match="lost the connection"):
-            await cluster.create(CONFIGMAP, "default", THING)
+            await write(cluster)
     assert len(script.seen) == 1
 
 

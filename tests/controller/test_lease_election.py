@@ -23,6 +23,7 @@ class Cuttable:
         self._inner = inner
         self.is_cut = False
         self.is_silent = False
+        self.answer_seconds = 0.0  # a write is applied at once, and answered so much later
 
     def __getattr__(self, name: str) -> Any:
         method = getattr(self._inner, name)
@@ -32,7 +33,10 @@ class Cuttable:
                 await asyncio.sleep(1000)
             if self.is_cut:
                 raise Unavailable("cut")
-            return await method(*args)
+            answer = await method(*args)
+            if name != "read":
+                await asyncio.sleep(self.answer_seconds)
+            return answer
 
         return call
 
@@ -185,5 +189,37 @@ def test_a_server_that_never_answers_does_not_hide_the_loss():
         await me.keep()
         assert not me.is_held
         assert seconds() == pytest.approx(10)
+
+    run_virtual(body())
+
+
+def test_a_lease_counts_from_the_request_that_made_it_not_from_the_answer():
+    async def body() -> None:
+        wire = Cuttable(await make_cluster())
+        wire.answer_seconds = 4
+        me = candidate(wire, "me")
+        await me.acquire()  # which makes the namespace, and the lease: eight seconds
+        await asyncio.sleep(1.9)
+        assert me.is_held
+        await asyncio.sleep(0.2)
+        assert not me.is_held
+
+    run_virtual(body())
+
+
+def test_a_renewal_counts_from_its_request_not_from_the_answer():
+    async def body() -> None:
+        wire = Cuttable(await make_cluster())
+        me = candidate(wire, "me")
+        await me.acquire()
+        wire.answer_seconds = 6
+        keeping = asyncio.create_task(me.keep())
+        await asyncio.sleep(8.5)  # asked after two seconds, answered after eight
+        wire.is_cut = True
+        await asyncio.sleep(3.4)
+        assert me.is_held
+        await asyncio.sleep(0.2)
+        assert not me.is_held
+        keeping.cancel()
 
     run_virtual(body())

@@ -241,3 +241,9 @@ def test_a_scheduler_that_is_away_decides_nothing_until_it_is_back():
     made.scheduler.hindrance.is_away = False
     made.settle(5)
     assert len(made.where("g")) == 2
+
+
+def test_a_gang_that_has_started_is_promised_nothing_more():
+    made = world()
+    assert len(made.gang("g", 2, gpus=4, minResources={"nvidia.com/gpu": "8"})) == 2
+    assert len(made.gang("h", 2, gpus=4, minResources={"nvidia.com/gpu": "8"})) == 2

@@ -132,3 +132,17 @@ async def test_deleting_a_workload_takes_everything_with_it(lab: Lab):
     for kind in (kinds.POD, kinds.SERVICE, kinds.REVISION):
         left = [o for o in lab.all(kind) if o["metadata"]["name"] != "kubernetes"]
         assert left == []
+
+
+async def test_a_group_that_is_about_to_be_scaled_away_is_not_made_again(lab: Lab):
+    await lab.apply(make(groups=3, size=1))
+    await lab.until(lab.is_available)
+    await lab.stop_operator()
+    await lab.delete(kinds.POD, "x-2")
+    await lab.edit("x", set_replicas(1))
+    await lab.run(60)
+    lab.cluster.writes.clear()
+    lab.start_operator()
+    await lab.run(60)
+    assert names(lab) == ["x-0"]
+    assert ("create", "Pod") not in lab.cluster.writes

@@ -186,3 +186,27 @@ async def test_at_rest_claims_cost_nothing(lab: Lab):
     before = lab.api.store.revision
     await lab.run(600)
     assert lab.api.store.revision == before
+
+
+async def test_an_owner_that_another_client_gives_a_claim_meanwhile_is_kept(lab: Lab):
+    templates = {"volumeClaimTemplates": [CLAIM]}
+    await lab.apply(make(groups=1, size=1, template=templates, container=MOUNTED))
+    await lab.until(lab.is_available)
+    service = lab.find(kinds.SERVICE, "x")
+    assert service is not None
+    uid = service["metadata"]["uid"]
+    other = {"apiVersion": "v1", "kind": "Service", "name": "x", "uid": uid}
+    lab.cluster.hold("PersistentVolumeClaim")
+    added = {"op": "add", "path": "/metadata/ownerReferences", "value": [other]}
+    await lab.edit("models-x-0", added, kind=kinds.CLAIM)
+    policy = {"whenDeleted": "Delete"}
+    path = "/spec/leaderWorkerTemplate/persistentVolumeClaimRetentionPolicy"
+    await lab.edit("x", {"op": "add", "path": path, "value": policy})
+    await lab.run(30)
+    assert lab.cluster.tried["patch", "PersistentVolumeClaim"] > 0
+    lab.cluster.release()
+    await lab.run(60)
+    claim = lab.find(kinds.CLAIM, "models-x-0")
+    assert claim is not None
+    owners = [owner["kind"] for owner in claim["metadata"]["ownerReferences"]]
+    assert owners == ["Service", LWS.name]

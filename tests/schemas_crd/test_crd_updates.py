@@ -47,3 +47,16 @@ def test_a_wrong_kind_is_never_ratcheted():
 def test_an_update_that_changes_nothing_is_never_refused():
     bad = an_object({"need": 1, "a": 1, "l": [9], "set": ["a", "a"]})
     assert not STRICTER.validate(bad, an_object({"need": 1, "a": 1, "l": [9], "set": ["a", "a"]}))
+
+
+def test_transition_rules_of_a_status_compare_it_with_what_it_was():
+    rule = {"rule": "self >= oldSelf", "message": "must not go down"}
+    count = {"type": "integer", "x-kubernetes-validations": [rule]}
+    status = {"type": "object", "properties": {"count": count}}
+    schema = compile_schema({"type": "object", "properties": {"status": status}})
+    old = an_object({}, status={"count": 3})
+    assert texts(schema.validate_status(an_object({}, status={"count": 2}), old)) == [
+        "status.count: Invalid value: 2: must not go down"
+    ]
+    assert texts(schema.validate_status(an_object({}, status={"count": 4}), old)) == []
+    assert texts(schema.validate_status(an_object({}, status={"count": 2}), an_object({}))) == []

@@ -288,3 +288,15 @@ def test_reopening_at_any_point_changes_nothing(steps, history_max: int):
         kept = reopen(kept, path, history_max)
         assert (kept.revision, state(kept)) == (plain.revision, state(plain))
         kept.close()
+
+
+def test_the_file_does_not_grow_with_the_number_of_restarts(path: Path):
+    store = open_store(path, history_max=10)
+    for number in range(60):
+        put(store, "busy", count=str(number))
+        if number % 9 == 0:
+            store = reopen(store, path, history_max=10)
+    store.close()
+    with sqlite3.connect(path) as file:
+        assert file.execute("SELECT count(*) FROM versions").fetchone()[0] <= 12
+    file.close()

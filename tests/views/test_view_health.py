@@ -191,3 +191,31 @@ def test_where_nothing_served_nothing_is_recommended():
     told = explain(scene.picture())
     assert told.row.health.word is Word.BROKEN
     assert not any("undo" in command for command in told.commands)
+
+
+def test_a_stall_of_an_earlier_generation_is_over():
+    told = {
+        "type": "Stalled",
+        "status": "True",
+        "reason": "Refused",
+        "message": "the quota forbids it",
+        "observedGeneration": 1,
+        "lastTransitionTime": ago(minutes=1),
+    }
+    assert word_of(Scene(lws=make_lws(conditions=[told]))) is Word.READY
+
+
+def test_an_undo_passes_over_the_same_content_under_another_key():
+    """A revision may be stored twice: once under the key that another version gave it."""
+    scene = Scene()
+    first, target = scene.stored()
+    again = make_revision(make_lws("engine:2"), 2)
+    again["metadata"].update(name="again", annotations={labels.SERVED: "true"})
+    again["metadata"]["labels"][labels.REVISION] = "another"
+    target["revision"] = 3
+    stored = [first, again, target]
+    scene.stored = lambda: stored  # type: ignore[method-assign]
+    scene.key = lambda number: key_of(stored[0 if number == 1 else 2])  # type: ignore[method-assign]
+    former = find_former(scene.picture())
+    assert former is not None
+    assert former.number == 1

@@ -139,3 +139,11 @@ def test_the_carrier_is_fixed_at_creation():
 def test_a_topology_that_was_bad_before_stays_editable():
     bad = {labels.EXCLUSIVE_TOPOLOGY: "not a key"}
     assert texts(lws(annotations=bad, replicas=5), lws(annotations=bad)) == []
+
+
+def test_claims_cannot_come_to_a_set_that_had_none_or_leave_one_that_had_some():
+    claimed = claiming(resources={"requests": {"storage": "10Gi"}})
+    for new, old in ((claimed, lws()), (lws(), claimed)):
+        (text,) = texts(new, old)
+        assert text.startswith("spec.leaderWorkerTemplate.volumeClaimTemplates: Forbidden: ")
+    assert texts(claimed) == []

@@ -195,3 +195,25 @@ async def test_a_kind_that_is_only_read_and_not_served_makes_nothing_stall(carri
     assert "HyperNode" not in find_degraded(lab).get("message", "")
     assert len(lab.all(POD_GROUP)) == 2
     await lab.close()
+
+
+async def test_a_native_group_stays_until_the_carrier_knows_the_lower_count():
+    """The set may still make a leader that names it."""
+    lab = await open_native_lab()
+    kind = V1ALPHA2.kinds[0]
+    await lab.apply(make_packed("statefulsets", None, groups=2, size=1))
+    await lab.until(lambda: len(lab.all(kind)) == 2)
+    for seat in lab.world.seats:
+        if seat.part.name == "statefulsets":
+            lab.hold_seat(seat)
+    await lab.delete(kinds.POD, "x-1", grace_seconds=0)
+    await lab.run(30)
+    assert len(lab.all(kind)) == 2
+    lab.cluster.hold("StatefulSet")
+    await lab.edit("x", put("/spec/replicas", 1))
+    await lab.run(30)
+    assert len(lab.all(kind)) == 2
+    lab.cluster.release()
+    await lab.run(30)
+    assert len(lab.all(kind)) == 1
+    await lab.close()

@@ -141,6 +141,8 @@ class Transport:
                 },
                 cookie_jar=aiohttp.DummyCookieJar(),
             )
+            # It would repeat PUT and DELETE by itself, which may have been applied.
+            self._session._retry_connection = False
         return self._session
 
     async def close(self) -> None:
