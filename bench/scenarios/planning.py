@@ -84,7 +84,7 @@ def _check(desk: Desk) -> None:
     assert root is not None
     family = desk.gather(KEY, root)
     reading = LEADER_WORKER_SET.read(family)
-    decided = plan(reading.workload, reading.observed)
+    decided = plan(reading.workload, reading.observed, 0.0)
     assert decided.report.is_done, decided.report
     assert not LEADER_WORKER_SET.render(family, reading, decided)
 

@@ -42,7 +42,7 @@ def observed(*groups: Group) -> Observed:
 
 def test_a_gang_is_the_whole_group_as_it_was_made():
     """P3: a group keeps its size when the spec has another."""
-    first, second = plan(workload(), observed(group(0, 3), group(1, 5))).gangs
+    first, second = plan(workload(), observed(group(0, 3), group(1, 5)), 0.0).gangs
     assert [(g.size, g.minimum, g.revision) for g in (first, second)] == [
         (3, 3, "old"),
         (5, 5, "old"),
@@ -52,23 +52,23 @@ def test_a_gang_is_the_whole_group_as_it_was_made():
 
 def test_a_gang_asks_for_nobody_who_is_made_later():
     """P2: others that wait for the entry are not waited for by it."""
-    (gang,) = plan(workload(Startup.ENTRY_FIRST), observed(group(0))).gangs
+    (gang,) = plan(workload(Startup.ENTRY_FIRST), observed(group(0)), 0.0).gangs
     assert (gang.size, gang.minimum) == (3, 1)
 
 
 def test_a_group_that_leaves_or_has_no_entry_is_no_gang():
     leaving = group(0, phase=Phase.LEAVING)
-    assert plan(workload(), observed(leaving, group(1, incarnation=""))).gangs == ()
+    assert plan(workload(), observed(leaving, group(1, incarnation="")), 0.0).gangs == ()
 
 
 def test_a_gang_is_placed_as_soon_as_one_member_has_a_node():
     """P5; a leftover of before does not count."""
     placed, stale, free = group(0, is_placed=True), group(1, is_placed=True, is_current=False), 2
-    found = plan(workload(), observed(placed, stale, group(free))).gangs
+    found = plan(workload(), observed(placed, stale, group(free)), 0.0).gangs
     assert [gang.is_placed for gang in found] == [True, False, False]
 
 
 def test_what_is_lost_stands_beside_what_blocks():
-    report = plan(workload(Startup.TOGETHER, "a clause"), observed()).report
+    report = plan(workload(Startup.TOGETHER, "a clause"), observed(), 0.0).report
     assert report.losses == ("a clause",)
     assert "a clause" not in [blocker.message for blocker in report.blockers]

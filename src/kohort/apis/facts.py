@@ -57,13 +57,16 @@ class Condition(msgspec.Struct, gc=False, rename="camel"):
     type: str = ""
     status: str = ""
     reason: str = ""
+    last_transition_time: str | None = None
 
 
 class Restarts(msgspec.Struct, gc=False, rename="camel"):
     """How often a container has started again, and why it does not run."""
 
+    name: str = ""
     restart_count: int = 0
     state: dict[str, Any] = {}
+    last_state: dict[str, Any] = {}
 
 
 class PodSpecFacts(msgspec.Struct, gc=False, rename="camel"):
@@ -92,9 +95,13 @@ class PodFacts(msgspec.Struct, rename="camel"):
     @property
     def is_ready(self) -> bool:
         """Whether it runs and says that it is ready."""
-        conditions = self.status.conditions or ()
-        ready = any(c.type == "Ready" and c.status == "True" for c in conditions)
-        return ready and self.status.phase == "Running"
+        found = self.ready_condition
+        return found is not None and found.status == "True" and self.status.phase == "Running"
+
+    @property
+    def ready_condition(self) -> Condition | None:
+        """What it says of being ready."""
+        return next((c for c in self.status.conditions or () if c.type == "Ready"), None)
 
     @property
     def has_ended(self) -> bool:

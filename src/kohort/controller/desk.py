@@ -9,7 +9,6 @@ caches, and only when they have seen its own last writes.
 import asyncio
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from random import Random
 from typing import Any
 
@@ -168,8 +167,7 @@ class Desk:
         begun = self._time.elapsed()
         family = self.gather(key, root)
         memory = self._memories[key]
-        now = _stamp(self._time.now())
-        look = await self._reconciler.look(family, memory, now, begun)
+        look = await self._reconciler.look(family, memory, self._time.now(), begun)
         self.record(key, look, self._time.elapsed() - begun)
         return Verdict(look.is_failed, look.recheck_seconds, memory.planning_seconds)
 
@@ -240,7 +238,3 @@ class Desk:
         self._memories.pop(key, None)
         self._lost.pop(key, None)
         self.watermarks.forget(key)
-
-
-def _stamp(now: datetime) -> str:
-    return now.strftime("%Y-%m-%dT%H:%M:%SZ")

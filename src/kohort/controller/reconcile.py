@@ -9,6 +9,7 @@ changing is written at most once a second, but its last state always.
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import datetime
 
 import orjson
 
@@ -87,11 +88,12 @@ class Reconciler:
         self._events = events
         self._rehearser = rehearser
 
-    async def look(self, family: Family, memory: Memory, now: str, elapsed: float) -> Look:
+    async def look(self, family: Family, memory: Memory, moment: datetime, elapsed: float) -> Look:
         """Take one workload one step closer to what its user asked for."""
+        now = moment.strftime("%Y-%m-%dT%H:%M:%SZ")
         try:
             reading = self._read(family, memory)
-            decided = plan(reading.workload, reading.observed)
+            decided = plan(reading.workload, reading.observed, moment.timestamp())
             rendered = self._api.render(family, reading, decided)
         except InvalidWorkload as error:
             stalled = write_stall(family.root, error.reason, str(error), now)
@@ -117,6 +119,7 @@ class Reconciler:
         return Look(
             _soonest(
                 look.recheck_seconds,
+                _wait_at_least(decided.recheck_seconds),
                 _recheck_seconds(memory, elapsed),
                 ABSENT_RECHECK_SECONDS if family.absent else None,
             ),
@@ -230,6 +233,11 @@ def _recheck_seconds(memory: Memory, elapsed: float) -> float | None:
     taken = min(memory.taken.values(), default=None)
     wait = None if taken is None else max(MOMENT_SECONDS, taken + TAKEN_RECHECK_SECONDS - elapsed)
     return _soonest(wait, memory.doubt.recheck_seconds(elapsed))
+
+
+def _wait_at_least(seconds: float | None) -> float | None:
+    """A wait that ends now is over at the next look, not in a circle of looks."""
+    return None if seconds is None else max(seconds, MOMENT_SECONDS)
 
 
 def _soonest(*seconds: float | None) -> float | None:

@@ -13,6 +13,35 @@ from kohort.model.units import Phase, Unit
 
 
 @dataclass(frozen=True, slots=True)
+class Crash:
+    """How a container of a member last ended."""
+
+    member: str
+    container: str = ""
+    code: int | None = None  # None where the cluster does not say
+    reason: str = ""
+    ended_at: float = 0.0  # in seconds of its node's clock; 0 where that is not said
+
+    def __str__(self) -> str:
+        where = f"container {self.container} of " if self.container else ""
+        how = "has restarted" if self.code is None else f"exited with code {self.code}"
+        more = f" ({self.reason})" if self.reason not in ("", "Error", "Completed") else ""
+        return f"{where}pod {self.member} {how}{more}"
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """The last failure of a group, as the cluster remembers it."""
+
+    ordinal: int
+    revision: str
+    incarnation: str  # the one that failed
+    count: int  # failures in a row
+    at: float  # when it was recorded, in seconds of the controller's clock
+    crash: Crash
+
+
+@dataclass(frozen=True, slots=True)
 class Member:
     """One pod."""
 
@@ -25,6 +54,10 @@ class Member:
     has_restarted: bool = False  # a container of it has run before
     is_current: bool = True  # belongs to the group's present incarnation
     is_placed: bool = False  # has a node
+    has_ended: bool = False  # none of its containers will start again
+    ready_since: float | None = None  # None while it is not ready; 0 if that is not said
+    was_ready: bool = False  # it is not ready now, but was since its containers started
+    crash: Crash | None = None  # the last one
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +73,20 @@ class Group:
     is_whole: bool = True  # all objects that carry it exist; half a group is not counted
     lost: tuple[str, ...] = ()  # members of this incarnation that were here and are gone
     unfit: tuple[str, ...] = ()  # members that cannot work as they were made
+    made_at: float = 0.0  # when its entry member was made, in seconds of the cluster's clock
 
     @property
     def unit(self) -> Unit:
         """The group as policies see it."""
         return Unit(self.ordinal, self.revision, self.phase)
+
+    @property
+    def ready_since(self) -> float | None:
+        """Since when all its members are ready; None if one is not, or is not seen."""
+        moments = [m.ready_since for m in self.members if m.is_current]
+        if self.phase is not Phase.READY or not moments or None in moments:
+            return None
+        return max(moment for moment in moments if moment is not None)
 
     @property
     def is_forming(self) -> bool:
@@ -71,6 +113,7 @@ class Observed:
     groups: tuple[Group, ...] = ()
     progress: Progress | None = None  # None before the first write
     exist: int = 0  # groups that the carrier says exist
+    failures: tuple[Failure, ...] = ()  # the last one of each group, lowest ordinal first
 
     @property
     def units(self) -> tuple[Unit, ...]:

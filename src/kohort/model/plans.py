@@ -6,6 +6,7 @@ A plan speaks of units. A carrier turns it into actions on objects.
 
 from dataclasses import dataclass, field
 
+from kohort.model.observed import Failure
 from kohort.model.placement import Gang
 from kohort.model.reasons import Blocker, Notice
 
@@ -66,4 +67,6 @@ class Plan:
     gangs: tuple[Gang, ...] = ()  # one for each live group, lowest ordinal first
     notices: tuple[Notice, ...] = ()
     served: str = ""  # the revision that serves now and is about to be replaced
+    backing_off: frozenset[int] = frozenset()  # failed groups whose members are not replaced yet
+    failures: tuple[Failure, ...] = ()  # what the cluster is to remember of failures
     recheck_seconds: float | None = None

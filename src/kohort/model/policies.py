@@ -22,6 +22,7 @@ class RolloutPolicy:
     max_unavailable: int = 1
     max_surge: int = 0
     strategy: str = STRATEGIES[0]
+    min_ready_seconds: int = 0  # a unit is counted on after it has been ready for so long
     level: Level = Level.GROUP
 
     def __post_init__(self) -> None:
@@ -29,6 +30,7 @@ class RolloutPolicy:
         assert self.partition >= 0
         assert self.max_unavailable >= 0
         assert self.max_surge >= 0
+        assert self.min_ready_seconds >= 0
         assert self.strategy in STRATEGIES
 
     @property

@@ -35,8 +35,14 @@ class Unit:
     ordinal: int
     revision: str
     phase: Phase
+    is_settling: bool = False  # serves, but not for long enough to be counted on
 
     @property
     def is_ready(self) -> bool:
         """Whether it serves."""
         return self.phase is Phase.READY
+
+    @property
+    def is_available(self) -> bool:
+        """Whether it serves and is counted on: others may be taken down because it serves."""
+        return self.is_ready and not self.is_settling

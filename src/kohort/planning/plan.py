@@ -6,29 +6,69 @@ from kohort.model.observed import Observed, Progress
 from kohort.model.plans import Plan, Rollout
 from kohort.model.reasons import Blocker, count
 from kohort.model.workload import Workload
+from kohort.planning.availability import Availability, judge_availability
 from kohort.planning.placement import plan_gangs
-from kohort.planning.recovery import plan_recovery
+from kohort.planning.recovery import Recovery, explain_waits, plan_recovery
 from kohort.planning.rollout import STRATEGIES
+from kohort.planning.rollout.holding import (
+    Doubt,
+    explain_hold,
+    find_doubts,
+    hold_policy,
+    hold_rollout,
+)
 from kohort.planning.served import find_served
 from kohort.planning.startup import plan_startup
 from kohort.planning.status import plan_report
 
 
-def plan(workload: Workload, observed: Observed) -> Plan:
-    """What to do about a workload now, and what to say of it."""
-    strategy = STRATEGIES[workload.rollout.strategy]
-    rollout = strategy(observed.units, observed.progress, workload.revision, workload.rollout)
-    rollout = _wait_for_carrier(rollout, observed.progress, workload.revision)
-    restarts = plan_recovery(workload, observed)
-    blockers = _blockers(workload, observed, rollout)
+def plan(workload: Workload, observed: Observed, now: float) -> Plan:
+    """What to do about a workload at this moment, what to say of it, and when to look again."""
+    strategy, progress = STRATEGIES[workload.rollout.strategy], observed.progress
+    availability = judge_availability(workload, observed, now)
+    doubts = find_doubts(workload, observed, now)
+    policy = hold_policy(workload.rollout, progress, doubts)
+    rollout = strategy(availability.units, progress, workload.revision, policy)
+    rollout = _wait_for_carrier(rollout, progress, workload.revision)
+    rollout = hold_rollout(rollout, progress, policy, doubts)
+    recovery = plan_recovery(workload, observed, now)
+    blockers = (
+        *_find_holds(workload, observed, rollout, doubts),
+        *explain_waits(recovery),
+        *_blockers(workload, observed, rollout),
+    )
     return Plan(
         rollout=rollout,
         report=plan_report(workload, observed, blockers),
-        restarts=restarts,
+        restarts=recovery.restarts,
         may_complete=plan_startup(workload, observed),
         gangs=plan_gangs(workload, observed),
         served=find_served(workload, observed),
+        backing_off=recovery.recorded | recovery.waits.keys(),
+        failures=recovery.failures,
+        recheck_seconds=_find_recheck(availability, doubts, recovery),
     )
+
+
+def _find_recheck(
+    availability: Availability, doubts: tuple[Doubt, ...], recovery: Recovery
+) -> float | None:
+    """When the next wait is over, if time alone ends one."""
+    waits = [*availability.waits.values(), *recovery.waits.values()]
+    waits += [doubt.wait for doubt in doubts if doubt.wait is not None]
+    return min(waits, default=None)
+
+
+def _find_holds(
+    workload: Workload, observed: Observed, rollout: Rollout, doubts: tuple[Doubt, ...]
+) -> tuple[Blocker, ...]:
+    """That the rollout holds, if there is still something to roll."""
+    policy = workload.rollout
+    is_rolling = rollout.count > policy.wanted or any(
+        group.revision != workload.revision and policy.partition <= group.ordinal < policy.wanted
+        for group in observed.groups
+    )
+    return (explain_hold(doubts),) if doubts and is_rolling else ()
 
 
 def _wait_for_carrier(rollout: Rollout, progress: Progress | None, target: str) -> Rollout:

@@ -117,7 +117,7 @@ def take_picture(
         reading = api.read_checked(sample.family)
     except InvalidWorkload as fault:
         return Picture(api, sample, now, None, None, fault, (), editions, facts)
-    decided = plan(reading.workload, reading.observed)
+    decided = plan(reading.workload, reading.observed, now.timestamp())
     troubles = find_troubles(reading, sample, now, facts)
     return Picture(api, sample, now, reading, decided, None, troubles, editions, facts)
 

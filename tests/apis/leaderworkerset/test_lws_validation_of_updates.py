@@ -127,6 +127,17 @@ def test_a_strategy_that_nobody_knows_is_refused_unless_it_was_there():
     assert texts(lws(annotations={labels.STRATEGY: "compatible"}), odd) == []
 
 
+@pytest.mark.parametrize("text", ["", "-1", "1.5", "30s", "\u0663", "9" * 5000])
+def test_seconds_that_are_no_number_are_refused_unless_they_were_there(text: str):
+    odd = lws(annotations={labels.MIN_READY_SECONDS: text})
+    for refused in (texts(odd), texts(odd, lws())):
+        assert len(refused) == 1
+        assert refused[0].startswith(f"metadata.annotations.{labels.MIN_READY_SECONDS}: Invalid")
+        assert "must be a whole number of seconds" in refused[0]
+    assert texts(odd, odd) == []
+    assert texts(lws(annotations={labels.MIN_READY_SECONDS: "30"})) == []
+
+
 def test_the_carrier_is_fixed_at_creation():
     pods = lws(annotations={labels.CARRIER: "pods"})
     assert texts(pods, pods) == []

@@ -6,9 +6,10 @@ Where it stands is written by the API, each in labels and annotations of its own
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime
 
-from kohort.apis.facts import Meta, PodFacts
-from kohort.model.observed import Member
+from kohort.apis.facts import Condition, Meta, PodFacts, Restarts
+from kohort.model.observed import Crash, Member
 from kohort.model.units import Phase
 
 _BROKEN = ("CrashLoopBackOff", "ImagePullBackOff", "ErrImagePull", "CreateContainerConfigError")
@@ -28,6 +29,7 @@ def read_member(reader: Reader, index: int, pod: PodFacts, is_current: bool) -> 
     """One pod as a member of its group."""
     status = pod.status
     is_alive = status.phase in ("Pending", "Running")
+    condition, is_ready = pod.ready_condition, pod.is_ready
     return Member(
         name=pod.metadata.name,
         uid=pod.metadata.uid,
@@ -38,7 +40,51 @@ def read_member(reader: Reader, index: int, pod: PodFacts, is_current: bool) -> 
         has_restarted=is_alive and pod.restarts > 0,
         is_current=is_current,
         is_placed=bool(pod.spec.node_name),
+        ready_since=read_moment(condition.last_transition_time) if condition and is_ready else None,
+        was_ready=not is_ready and _was_ready(pod, condition),
+        crash=_find_crash(pod),
     )
+
+
+def _was_ready(pod: PodFacts, condition: Condition | None) -> bool:
+    """
+    Whether a pod that is not ready was ready before.
+
+    The condition comes into being before any container starts. If it changed after
+    one had started, it can only have changed from true to false.
+    """
+    changed = read_moment(condition.last_transition_time) if condition else 0.0
+    started = [_read_starts(container) for container in pod.status.container_statuses or ()]
+    known = [moment for moments in started for moment in moments]
+    return bool(known) and changed > min(known)
+
+
+def _read_starts(container: Restarts) -> list[float]:
+    states = (*container.state.values(), *container.last_state.values())
+    return [read_moment(state["startedAt"]) for state in states if state.get("startedAt")]
+
+
+def _find_crash(pod: PodFacts) -> Crash | None:
+    """How the container that ended last did so, if one has started again or will not."""
+    status = pod.status
+    found = []
+    for container in (*(status.container_statuses or ()), *(status.init_container_statuses or ())):
+        ended = container.state.get("terminated") or container.last_state.get("terminated")
+        if ended and (container.restart_count or pod.has_ended):
+            moment = read_moment(ended.get("finishedAt"))
+            code, reason = ended.get("exitCode"), str(ended.get("reason") or "")
+            found.append(Crash(pod.metadata.name, container.name, code, reason, moment))
+    return max(found, key=lambda crash: crash.ended_at, default=None)
+
+
+def read_moment(stamp: str | None) -> float:
+    """A timestamp in seconds; 0 where there is none, or none that can be read."""
+    if not stamp:
+        return 0.0
+    try:
+        return datetime.fromisoformat(stamp).timestamp()
+    except ValueError:
+        return 0.0
 
 
 def _phase_of(pod: PodFacts) -> Phase:

@@ -16,7 +16,7 @@ from typing import Annotated
 import msgspec
 import orjson
 
-from kohort.apis.carriers.members import Reader, read_member
+from kohort.apis.carriers.members import Reader, read_member, read_moment
 from kohort.apis.facts import PodFacts
 from kohort.apis.recall import Recall
 from kohort.model.observed import Group, Member, Progress
@@ -151,13 +151,14 @@ def _read_group(
         members=members,
         is_whole=size == 1 or len(members) > 1,
         lost=lost,
+        made_at=read_moment(entry.metadata.creation_timestamp),
     )
 
 
 def _read_member(reader: Reader, index: int, pod: PodFacts) -> Member:
     member = read_member(reader, index, pod, is_current=True)
     # Nobody else replaces a pod that has ended, so it counts as one that has failed.
-    return replace(member, has_restarted=True) if pod.has_ended else member
+    return replace(member, has_ended=True) if pod.has_ended else member
 
 
 def _phase_of(size: int, members: tuple[Member, ...]) -> Phase:

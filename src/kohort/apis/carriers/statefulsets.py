@@ -13,7 +13,7 @@ replica count, and both are memory: they are read back as the progress.
 from collections.abc import Iterable, Mapping
 from functools import partial
 
-from kohort.apis.carriers.members import Reader, read_member
+from kohort.apis.carriers.members import Reader, read_member, read_moment
 from kohort.apis.facts import PodFacts, SetFacts
 from kohort.apis.recall import Recall
 from kohort.model.observed import Group, Member
@@ -73,6 +73,7 @@ def _read_group(
         members=members,
         is_whole=size == 1 or others is not None,
         lost=lost,
+        made_at=read_moment(entry.metadata.creation_timestamp),
     )
 
 

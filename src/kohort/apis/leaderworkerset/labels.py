@@ -41,7 +41,9 @@ CARRIER = "kohort.dev/carrier"
 STRATEGY = "kohort.dev/rollout-strategy"
 GANG = "kohort.dev/gang"  # the dialect of its gangs, or none
 NETWORK_TOPOLOGY = "kohort.dev/network-topology"  # as the field of that name, in JSON
+MIN_READY_SECONDS = "kohort.dev/min-ready-seconds"
 PROGRESS = "kohort.dev/progress"
+RESTARTS = "kohort.dev/restarts"  # on the revision in force: the last failure of each group
 # On the revision in force: the strategy that the operator was told, for those who only read.
 STRATEGY_IN_USE = "kohort.dev/strategy-in-use"
 # On a revision on which all groups were ready before another was wanted: undo goes there.

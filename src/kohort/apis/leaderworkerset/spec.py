@@ -18,6 +18,7 @@ RECREATE_GROUP, RECREATE_AFTER_START = "RecreateGroupOnPodRestart", "RecreateGro
 RESTART_NONE, RESTART_DEFAULT = "None", "Default"
 
 _DIGITS_MAX = 9
+_SECONDS = re.compile(r"[0-9]{1,9}", re.ASCII)
 _PERCENT = re.compile(r"([0-9]+)%")
 
 
@@ -99,6 +100,12 @@ def max_surge_of(lws: Object) -> int:
     """How many groups may be added during a rollout: rounded up, and never more than there are."""
     value = _given(rollout_of(lws).get("maxSurge"), 0)
     return min(resolve_amount(value, replicas_of(lws), round_up=True), replicas_of(lws))
+
+
+def min_ready_seconds_of(lws: Object) -> int | None:
+    """How long a group must be ready before it is counted on; None if what is said is no number."""
+    text = annotations_of(lws).get(labels.MIN_READY_SECONDS, "0")
+    return int(text) if _SECONDS.fullmatch(text) else None
 
 
 def find_exclusive_topology(lws: Object) -> str | None:

@@ -1,11 +1,13 @@
 """
 The rollout that never breaks its budget.
 
-The budget is counted in units that serve at this moment, surge included: those
-ready, less those that an earlier step has already released, less those that
+The budget is counted in units that are available at this moment, surge included: those
+that are counted on, less those that an earlier step has already released, less those that
 must keep serving. The boundary goes down one ordinal at a time, and each step
 costs one if the unit there serves on another revision, and nothing otherwise: a
-broken old unit serves nobody and never holds a rollout up (lws#567). Surge is
+broken old unit serves nobody and never holds a rollout up (lws#567). A unit that serves but
+is not counted on yet earns nothing and costs one all the same: were it free, a set that has
+just started would be taken down whole. Surge is
 given back only when every wanted unit has been replaced, and only as far as the
 rest keeps the promise.
 
@@ -47,7 +49,7 @@ def plan_budgeted(
 def _shelter(roster: Roster, progress: Progress, policy: RolloutPolicy) -> int:
     """Where a new target begins: at the wanted units, or above as much surge as has to serve."""
     boundary = progress.count
-    left = len(roster.ready()) - policy.ready_min
+    left = len(roster.available()) - policy.ready_min
     while boundary > policy.wanted:
         serves = roster.is_ready(boundary - 1) and roster.is_stale(boundary - 1)
         if serves and left <= 0:
@@ -64,9 +66,9 @@ class _Step:
         self._roster = roster
         self._progress = progress
         self._policy = policy
-        ready = roster.ready()
-        released = sum(self._is_released(ordinal) for ordinal in ready)
-        self.left = len(ready) - released - policy.ready_min
+        available = roster.available()
+        released = sum(self._is_released(ordinal) for ordinal in available)
+        self.left = len(available) - released - policy.ready_min
 
     def _is_released(self, ordinal: int) -> bool:
         """Whether an earlier step has given this unit up already."""
@@ -82,7 +84,7 @@ class _Step:
         A unit may be lost after a step was decided: then those that the step has released
         serve instead of it, as long as nobody has taken them down.
         """
-        free = len(self._roster.ready()) - self._policy.ready_min
+        free = len(self._roster.available()) - self._policy.ready_min
         serving = [ordinal for ordinal in released if self._roster.is_ready(ordinal)]
         kept = set(serving[max(0, free) :])
         return tuple(ordinal for ordinal in released if ordinal not in kept)
@@ -133,13 +135,20 @@ class _Step:
         is_still = boundary >= self._progress.boundary and bool(stale) and boundary > stale[0]
         if not is_still and not is_held:
             return None
-        waiting = tuple(i for i in range(self._progress.count) if not self._roster.is_ready(i))
+        roster, ordinals = self._roster, range(self._progress.count)
+        waiting = tuple(i for i in ordinals if not roster.is_available(i))
+        settling = sum(roster.is_ready(i) for i in waiting)
+        parts = []
+        if len(waiting) > settling:
+            parts.append(f"{count(len(waiting) - settling, 'group is', 'groups are')} not ready")
+        if settling:
+            parts.append(f"{count(settling, 'group is', 'groups are')} ready for too short a time")
+        are = ", ".join(parts)
         return Blocker(
             reason="WaitingForReady",
             message=(
                 f"{len(stale)} of {policy.wanted} groups wait for the new revision: "
-                f"{count(len(waiting), 'group is', 'groups are')} not ready and maxUnavailable is "
-                f"{policy.max_unavailable}"
+                f"{are} and maxUnavailable is {policy.max_unavailable}"
             ),
             ordinals=waiting,
         )

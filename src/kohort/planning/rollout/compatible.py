@@ -5,6 +5,9 @@ Boundary and count are what upstream would write as partition and replicas in
 the same state, its known weaknesses included: it counts surge slots, not ready
 surge units, so some rollouts serve with fewer units than were promised. It is
 here for people who depend on the exact steps; ``budgeted`` is the default.
+
+Where the user asks for units to be ready for a while, one that is not yet counted on is not
+done, and is paid for; without that wish, being ready and being counted on are the same.
 """
 
 from collections.abc import Sequence
@@ -57,7 +60,7 @@ def _window(roster: Roster, count: int, policy: RolloutPolicy) -> int:
         tail += 1
     base = max(0, count - tail - step)
     # Units below the window that do not serve are paid for out of the budget.
-    boundary = base + sum(not roster.is_ready(i) for i in range(base))
+    boundary = base + sum(not roster.is_available(i) for i in range(base))
     ordinal = min(boundary, count - 1)
     while ordinal >= base and (not roster.is_ready(ordinal) or roster.is_updated(ordinal)):
         boundary = ordinal

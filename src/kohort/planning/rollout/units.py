@@ -28,23 +28,28 @@ class Roster:
         unit = self._units.get(ordinal)
         return unit is not None and unit.is_ready
 
+    def is_available(self, ordinal: int) -> bool:
+        """Whether the unit serves and is counted on."""
+        unit = self._units.get(ordinal)
+        return unit is not None and unit.is_available
+
     def is_updated(self, ordinal: int) -> bool:
         """Whether the unit has the target revision."""
         unit = self._units.get(ordinal)
         return unit is not None and unit.revision == self._target
 
     def is_done(self, ordinal: int) -> bool:
-        """Whether the unit has the target revision and serves."""
-        return self.is_ready(ordinal) and self.is_updated(ordinal)
+        """Whether the unit has the target revision and is counted on."""
+        return self.is_available(ordinal) and self.is_updated(ordinal)
 
     def is_stale(self, ordinal: int) -> bool:
         """Whether the unit exists on another revision."""
         unit = self._units.get(ordinal)
         return unit is not None and unit.revision != self._target
 
-    def ready(self) -> list[int]:
-        """The units that serve."""
-        return [ordinal for ordinal, unit in self._units.items() if unit.is_ready]
+    def available(self) -> list[int]:
+        """The units that serve and are counted on."""
+        return [ordinal for ordinal, unit in self._units.items() if unit.is_available]
 
     def stale(self, start: int, end: int) -> list[int]:
         """The units of an interval that exist on another revision, lowest first."""

@@ -19,6 +19,7 @@ from kohort.apis.leaderworkerset.spec import (
     find_subgroup_policy,
     max_surge_of,
     max_unavailable_of,
+    min_ready_seconds_of,
     replicas_of,
     rollout_of,
     size_of,
@@ -62,7 +63,7 @@ def validate_workload(
         errors += _check_claims(new, old) + _check_carrier(new, old)
     else:
         errors += _check_new_carrier(new)
-    errors += _check_strategy(new, old)
+    errors += _check_strategy(new, old) + _check_min_ready(new, old)
     errors += _check_lengths(new, old, carrier) + _check_topologies(new, old)
     return errors
 
@@ -210,6 +211,16 @@ def _check_strategy(new: Object, old: Object | None) -> list[FieldError]:
     if not strategy or strategy in STRATEGIES or is_old:
         return []
     return [_unsupported(labels.STRATEGY, strategy, STRATEGIES)]
+
+
+def _check_min_ready(new: Object, old: Object | None) -> list[FieldError]:
+    key = labels.MIN_READY_SECONDS
+    value = annotations_of(new).get(key)
+    is_old = old is not None and annotations_of(old).get(key) == value
+    if value is None or is_old or min_ready_seconds_of(new) is not None:
+        return []
+    why = 'must be a whole number of seconds from 0 to 999999999, such as "30"'
+    return [_invalid(f"metadata.annotations.{key}", value, why)]
 
 
 def _unsupported(annotation: str, value: str, known: tuple[str, ...]) -> FieldError:

@@ -6,7 +6,10 @@ that changes later touches new objects only. An object that admission would refu
 still be stored, by an API server that could not ask: it is not planned.
 """
 
+from dataclasses import replace
+
 from kohort.apis.api import Family, InvalidWorkload, Reading
+from kohort.apis.carriers.failures import read_failures, write_failures
 from kohort.apis.leaderworkerset import labels
 from kohort.apis.leaderworkerset.admission.validation import find_broken_rules
 from kohort.apis.leaderworkerset.spec import size_of
@@ -17,6 +20,7 @@ from kohort.cluster.actions import Action, Patch
 from kohort.cluster.fields import aggregate
 from kohort.cluster.objects import annotations_of
 from kohort.cluster.port import Address
+from kohort.model.observed import Failure
 from kohort.model.plans import Plan
 from kohort.model.policies import STRATEGIES
 
@@ -39,13 +43,38 @@ def read(family: Family) -> Reading:
             f"spec.leaderWorkerTemplate.size is {size_of(family.root)}, and with the carrier "
             f"{carrier} a group has at most {pod_reading.GROUP_MAX} pods",
         )
-    return _READ[carrier](family)
+    found = _READ[carrier](family)
+    observed = replace(found.observed, failures=_read_failures(found))
+    return replace(found, observed=observed)
+
+
+def _read_failures(found: Reading) -> tuple[Failure, ...]:
+    notes = [revision.metadata.annotations for revision in found.memory.revisions]
+    return read_failures(note[labels.RESTARTS] for note in notes if labels.RESTARTS in note)
 
 
 def render(family: Family, found: Reading, plan: Plan) -> tuple[Action, ...]:
     """What to do about the objects of a workload."""
     carried = acting if not isinstance(found.memory, pod_reading.PodMemory) else pod_acting
-    return (*carried.render(family, found, plan), *_note_strategy(family, found))
+    rendered = carried.render(family, found, plan)
+    return (*_note_failures(found, plan), *rendered, *_note_strategy(family, found))
+
+
+def _note_failures(found: Reading, plan: Plan) -> tuple[Action, ...]:
+    """Record failures on the revision in force; what follows from them comes in a later plan."""
+    revision, failures = found.memory.revision, plan.failures
+    if revision is None or found.workload.is_leaving or failures == found.observed.failures:
+        return ()
+    known = {failure.incarnation: failure for failure in found.observed.failures}
+    new = [f for f in failures if known.get(f.incarnation) != f]
+    why = ", ".join(f"group {f.ordinal} failed for the {_nth(f.count)} time" for f in new[:3])
+    address = Address(reading.REVISION, found.workload.namespace, revision.metadata.name)
+    note = {"metadata": {"annotations": {labels.RESTARTS: write_failures(failures)}}}
+    return (Patch(address, note, why=f"{why} ({new[0].incarnation})"),)
+
+
+def _nth(count: int) -> str:
+    return {1: "1st", 2: "2nd", 3: "3rd"}.get(count, f"{count}th")
 
 
 def _note_strategy(family: Family, found: Reading) -> tuple[Action, ...]:

@@ -90,6 +90,7 @@ def read_workload(family: Family, key: str, groups: tuple[Group, ...]) -> Worklo
         max_unavailable=spec.max_unavailable_of(lws),
         max_surge=spec.max_surge_of(lws),
         strategy=_strategy_of(family),
+        min_ready_seconds=_min_ready_seconds_of(lws),
     )
     ready_first = spec.startup_policy_of(lws) == spec.LEADER_READY
     return Workload(
@@ -117,6 +118,15 @@ def _strategy_of(family: Family) -> str:
             "UnknownStrategy", f'annotation {labels.STRATEGY} is "{strategy}", and must be {known}'
         )
     return strategy
+
+
+def _min_ready_seconds_of(lws: Object) -> int:
+    seconds = spec.min_ready_seconds_of(lws)
+    if seconds is None:
+        key = labels.MIN_READY_SECONDS
+        text = f'annotation {key} is "{annotations_of(lws)[key][:50]}", and must be a whole number'
+        raise InvalidWorkload("InvalidMinReadySeconds", f"{text} of seconds, such as 30")
+    return seconds
 
 
 def _noted_strategy(family: Family) -> str:

@@ -58,7 +58,7 @@ def _success(lws: Object, reading: Reading, plan: Plan, action: Action) -> Itera
                 yield Notice("Normal", "GroupsProgressing", text, "Create")
             else:
                 yield from _rollout_notices(name, reading, plan.rollout)
-        case Patch(address=address) if _holds_note(memory, address.name):
+        case Patch() if _is_note(memory, action):
             yield from _rollout_notices(name, reading, plan.rollout)
         case Delete(kind=kind, name=leader) if kind == POD:
             yield from _restart_notices(leader, reading, plan)
@@ -85,10 +85,10 @@ def _failure(name: str, reading: Reading, action: Action, message: str) -> Itera
                 yield Notice("Warning", "FailedUpdate", text, "Update")
 
 
-def _holds_note(memory: Memory, name: str) -> bool:
-    """Whether the object of that name is the revision that a rollout is written on."""
-    revision = memory.revision if isinstance(memory, PodMemory) else None
-    return revision is not None and revision.metadata.name == name
+def _is_note(memory: Memory, action: Patch) -> bool:
+    """Whether a patch writes how far a rollout has come."""
+    notes = (action.patch.get("metadata") or {}).get("annotations") or {}
+    return isinstance(memory, PodMemory) and labels.PROGRESS in notes
 
 
 def _pod_notices(deeds: Deeds) -> Iterator[Notice]:

@@ -162,8 +162,6 @@ def _key_of(revision: Whole) -> str:
 def _find_end(scene: _Scene, group: Group) -> str:
     if group.incarnation in scene.surplus:
         return "there are more groups than wanted"
-    if scene.leader_of(group).has_ended:
-        return "its leader has ended"
     return ""
 
 
@@ -224,8 +222,8 @@ def _service_actions(scene: _Scene, leader: Object) -> Iterator[Action]:
 
 def _worker_actions(scene: _Scene, group: Group, then: Object, leader: Object) -> Iterator[Action]:
     for member in group.members[1:]:
-        pod = scene.held[member.name]
-        if pod.has_ended and member.phase is not Phase.LEAVING:
+        pod, waits = scene.held[member.name], group.ordinal in scene.plan.backing_off
+        if pod.has_ended and member.phase is not Phase.LEAVING and not waits:
             yield _delete(pod, f"pod {member.name} has ended")
     wanted = [names.worker_name(name_of(leader), index) for index in range(1, group.size)]
     missing = [index for index, name in enumerate(wanted, 1) if name not in scene.held]

@@ -1,0 +1,75 @@
+"""
+Failures as the cluster remembers them: one annotation, on the revision in force.
+
+It lies beside the groups and not on them, since they go; and not on the workload, which
+users' tools compare. When another revision comes into force, the records stay where they are: all
+revisions are read, and for each group the newest record counts. What cannot be read is no record.
+"""
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import Any
+
+import orjson
+
+from kohort.apis.carriers.members import read_moment
+from kohort.model.observed import Crash, Failure
+
+
+def write_failures(failures: Iterable[Failure]) -> str:
+    """The text of the annotation."""
+    return orjson.dumps({str(f.ordinal): _write(f) for f in failures}).decode()
+
+
+def read_failures(texts: Iterable[str]) -> tuple[Failure, ...]:
+    """The newest record of each group in these texts, lowest ordinal first."""
+    newest: dict[int, Failure] = {}
+    for text in texts:
+        for failure in _read_text(text):
+            known = newest.get(failure.ordinal)
+            if known is None or (known.at, known.count) <= (failure.at, failure.count):
+                newest[failure.ordinal] = failure
+    return tuple(newest[ordinal] for ordinal in sorted(newest))
+
+
+def _write(failure: Failure) -> dict[str, Any]:
+    crash = failure.crash
+    facts = {
+        "revision": failure.revision,
+        "incarnation": failure.incarnation,
+        "count": failure.count,
+        "at": _stamp(failure.at),
+        "pod": crash.member,
+        "container": crash.container,
+        "exitCode": crash.code,
+        "reason": crash.reason,
+        "finishedAt": _stamp(crash.ended_at) if crash.ended_at else "",
+    }
+    return {key: value for key, value in facts.items() if value not in ("", None)}
+
+
+def _read_text(text: str) -> list[Failure]:
+    try:
+        records = orjson.loads(text)
+        return [_read(int(ordinal), facts) for ordinal, facts in records.items()]
+    except (ValueError, TypeError, KeyError, AttributeError):
+        return []
+
+
+def _read(ordinal: int, facts: dict[str, Any]) -> Failure:
+    code = facts.get("exitCode")
+    crash = Crash(
+        str(facts.get("pod", "")),
+        str(facts.get("container", "")),
+        None if code is None else int(code),
+        str(facts.get("reason", "")),
+        read_moment(str(facts.get("finishedAt", ""))),
+    )
+    revision, incarnation = str(facts.get("revision", "")), str(facts["incarnation"])
+    at, count = read_moment(str(facts["at"])), max(1, int(facts["count"]))
+    return Failure(ordinal, revision, incarnation, count, at, crash)
+
+
+def _stamp(moment: float) -> str:
+    when = datetime.fromtimestamp(moment, UTC)
+    return when.isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,0 +1,86 @@
+"""
+Which units are counted on: ready is not enough, if it was only for a moment.
+
+A unit is available when it has been ready for as long as the user asks for (by default it is at
+once). Besides, a new revision is on trial until one of its units has been ready for as long as it
+took to start, at least three seconds and at most ten: an image that becomes ready and crashes a
+second later would otherwise pay, by that second, for taking the next units down. The trial comes
+once in a rollout and costs no more than one start of a unit. ``compatible`` has no trial, since
+its steps are upstream's.
+
+A unit that has failed and waits to be made anew is not counted on, whatever its members say.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from kohort.model.observed import Group, Observed
+from kohort.model.units import Unit
+from kohort.model.workload import Workload
+from kohort.planning.failures import seconds_since
+from kohort.planning.recovery import must_restart
+
+TRIAL_SECONDS_MIN = 3.0
+TRIAL_SECONDS_MAX = 10.0
+_TRIED = "budgeted"  # the strategy that has a trial
+
+
+@dataclass(frozen=True, slots=True)
+class Availability:
+    """The units as policies see them, and how long each that settles has still to be ready."""
+
+    units: tuple[Unit, ...]
+    waits: dict[int, float]  # seconds, by ordinal
+
+
+def judge_availability(workload: Workload, observed: Observed, now: float) -> Availability:
+    """The units of a snapshot, with those marked that are ready and not yet counted on."""
+    on_trial = _find_trial(workload, observed, now)
+    asked = float(workload.rollout.min_ready_seconds)
+    units, waits = [], {}
+    for group in observed.groups:
+        unit = group.unit
+        if unit.is_ready:
+            wait = _seconds_left(group, asked, now)
+            if group.ordinal in on_trial:
+                wait = max(wait, on_trial[group.ordinal])
+            has_failed = must_restart(group, workload.recovery.trigger)
+            if wait > 0 and not has_failed:
+                waits[group.ordinal] = wait
+            unit = replace(unit, is_settling=wait > 0 or has_failed)
+        units.append(unit)
+    return Availability(tuple(units), waits)
+
+
+def _seconds_left(group: Group, seconds: float, now: float) -> float:
+    """How long a ready group has still to be ready."""
+    if seconds <= 0:
+        return 0.0
+    since = group.ready_since
+    # The carrier says that it is ready, and not all of its members are seen so yet.
+    return seconds if since is None else max(0.0, seconds - seconds_since(since, now))
+
+
+def _find_trial(workload: Workload, observed: Observed, now: float) -> dict[int, float]:
+    """The ready units of a revision that has not proved itself, and what each has to wait."""
+    policy, target = workload.rollout, workload.revision
+    is_stale = any(
+        group.revision != target and policy.partition <= group.ordinal < policy.wanted
+        for group in observed.groups
+    )
+    if policy.strategy != _TRIED or not is_stale:
+        return {}
+    found = dict(_trials(workload, observed, now))
+    return {} if any(wait <= 0 for wait in found.values()) else found
+
+
+def _trials(workload: Workload, observed: Observed, now: float) -> Iterator[tuple[int, float]]:
+    for group in observed.groups:
+        if group.revision != workload.revision or not group.unit.is_ready:
+            continue
+        if must_restart(group, workload.recovery.trigger):
+            continue
+        since = group.ready_since
+        started = 0.0 if since is None else since - group.made_at
+        seconds = min(max(started, TRIAL_SECONDS_MIN), TRIAL_SECONDS_MAX)
+        yield group.ordinal, _seconds_left(group, seconds, now)

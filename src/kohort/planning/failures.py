@@ -1,0 +1,80 @@
+"""
+Failures: what is remembered of them, how long a failed group waits, and when it is trusted again.
+
+The first failure of a group costs no wait, the second ten seconds, then twice as long each time
+up to five minutes. A group that lived for ten minutes before it failed starts from the first again,
+and so does one of another revision: a mended template does not wait for the sins of a broken one.
+A failed group is trusted again when it has been ready for as long as its next wait would be.
+
+A record names the incarnation that failed, so it is written once for each failure, and it speaks of
+the next incarnation too, unless that was made long after. A moment of another clock that lies more
+than a minute ahead says only that the clocks disagree: it counts as long ago.
+"""
+
+from collections.abc import Mapping
+
+from kohort.model.observed import Crash, Failure, Group
+
+WAIT_SECONDS = 10.0
+WAIT_SECONDS_MAX = 300.0
+QUIET_SECONDS = 600.0
+SKEW_SECONDS_MAX = 60.0
+# An annotation holds 256 KiB; a record takes less than 400 bytes.
+RECORDS_MAX = 500
+KEPT_SECONDS = 3600.0
+
+
+def seconds_since(moment: float, now: float) -> float:
+    """How long ago a moment is; one of a clock that runs ahead a little counts as now."""
+    if moment > now + SKEW_SECONDS_MAX:
+        return float("inf")
+    return max(0.0, now - moment)
+
+
+def wait_seconds(count: int) -> float:
+    """How long a group waits after so many failures in a row, before it is made anew."""
+    return 0.0 if count <= 1 else min(WAIT_SECONDS * 2.0 ** min(count - 2, 20), WAIT_SECONDS_MAX)
+
+
+def trust_seconds(count: int) -> float:
+    """How long a group must be ready after so many failures in a row, before it is trusted."""
+    return wait_seconds(count + 1)
+
+
+def find_failure(failures: Mapping[int, Failure], group: Group) -> Failure | None:
+    """The failure that a group still answers for: its own, or that of the one it stands in for."""
+    last = failures.get(group.ordinal)
+    if last is None or last.revision != group.revision:
+        return None
+    if last.incarnation == group.incarnation:
+        return last
+    apart = group.made_at - (last.crash.ended_at or last.at)
+    return last if apart < QUIET_SECONDS + wait_seconds(last.count) else None
+
+
+def record_failure(last: Failure | None, group: Group, crash: Crash, now: float) -> Failure:
+    """What is remembered of a new failure; ``last`` is the one that the group answers for."""
+    ended = crash.ended_at or now
+    begun = group.made_at
+    if last is not None and last.incarnation == group.incarnation:
+        begun = last.crash.ended_at or last.at
+    is_quiet = ended - begun >= QUIET_SECONDS
+    count = 1 if last is None or is_quiet else last.count + 1
+    return Failure(group.ordinal, group.revision, group.incarnation, count, now, crash)
+
+
+def keep_failures(
+    held: tuple[Failure, ...], new: tuple[Failure, ...], now: float
+) -> tuple[Failure, ...]:
+    """All that is remembered after these failures: the newest of each group, and not too many."""
+    if not new:
+        return held
+    fresh = {failure.ordinal: failure for failure in new[:RECORDS_MAX]}
+    others = [
+        failure
+        for failure in held
+        if failure.ordinal not in fresh and seconds_since(failure.at, now) < KEPT_SECONDS
+    ]
+    others.sort(key=lambda failure: failure.at, reverse=True)
+    kept = (*fresh.values(), *others[: RECORDS_MAX - len(fresh)])
+    return tuple(sorted(kept, key=lambda failure: failure.ordinal))

@@ -1,0 +1,203 @@
+"""How long failed groups wait, when they are trusted again, and what is remembered of them."""
+
+from dataclasses import replace
+
+import pytest
+
+from kohort.apis.carriers.failures import read_failures, write_failures
+from kohort.model.observed import Crash, Failure, Group, Member, Observed, Progress
+from kohort.model.policies import RecoveryPolicy, RolloutPolicy, Trigger
+from kohort.model.units import Phase
+from kohort.model.workload import Role, Workload
+from kohort.planning.failures import RECORDS_MAX, keep_failures, trust_seconds, wait_seconds
+from kohort.planning.plan import plan
+from kohort.planning.recovery import plan_recovery
+
+T0 = 1_800_000_000.0
+POLICY = RolloutPolicy(2, max_unavailable=1, max_surge=1)
+
+
+def workload(trigger: Trigger = Trigger.ALWAYS, rollout: RolloutPolicy = POLICY) -> Workload:
+    return Workload(
+        *("default", "x", "uid", 1),
+        groups=rollout.wanted,
+        roles=(Role(),),
+        revision="new",
+        rollout=rollout,
+        recovery=RecoveryPolicy(trigger),
+    )
+
+
+def group(ordinal: int, uid: str, made: float = T0, **more) -> Group:
+    """A group of one pod that is ready from two seconds after it was made."""
+    facts = {"revision": "new", "phase": Phase.READY, **more.pop("group", {})}
+    member = Member(f"x-{ordinal}", uid, 0, "new", facts["phase"], ready_since=made + 2)
+    member = replace(member, **more)
+    return Group(ordinal, incarnation=uid, size=1, members=(member,), made_at=made, **facts)
+
+
+def failed(ordinal: int, uid: str, made: float, at: float, **more) -> Group:
+    crash = Crash(f"x-{ordinal}", "engine", 1, "Error", at)
+    return group(ordinal, uid, made, has_restarted=True, crash=crash, **more)
+
+
+def live_and_fail(lives: list[float]) -> list[float]:
+    """Let a group fail again and again, each time after it lived for so long: the waits."""
+    now, failures, waits = T0, (), []
+    for number, seconds in enumerate(lives):
+        made, now = now, now + seconds
+        seen = Observed((failed(0, f"life-{number}", made, now),), failures=failures)
+        recorded = plan_recovery(workload(), seen, now)
+        assert recorded.restarts == (), "taken down before its failure was recorded"
+        failures = recorded.failures
+        waiting = plan_recovery(workload(), replace(seen, failures=failures), now)
+        wait = waiting.waits.get(0, 0.0)
+        assert bool(waiting.restarts) == (wait == 0)
+        after = plan_recovery(workload(), replace(seen, failures=failures), now + wait)
+        assert [restart.cause for restart in after.restarts] == ["x-0"]
+        assert after.failures == failures, "recorded twice"
+        waits.append(wait)
+        now += wait
+    return waits
+
+
+class TestWaits:
+    def test_the_first_comes_at_once_and_then_it_doubles_to_five_minutes(self):
+        assert live_and_fail([3.0] * 9) == [0, 10, 20, 40, 80, 160, 300, 300, 300]
+
+    def test_ten_quiet_minutes_are_forgiven(self):
+        assert live_and_fail([3.0, 3.0, 599.0, 600.0, 3.0]) == [0, 10, 20, 0, 10]
+
+    def test_our_own_wait_is_not_quiet(self):
+        """After five minutes of waiting, a life of six is not ten quiet minutes."""
+        assert live_and_fail([3.0] * 7 + [360.0])[-1] == 300
+
+    def test_another_revision_starts_anew(self):
+        old = Failure(0, "old", "before", 6, T0, Crash("x-0"))
+        seen = Observed((failed(0, "now", T0, T0 + 3),), failures=(old,))
+        assert plan_recovery(workload(), seen, T0 + 3).failures[0].count == 1
+
+    def test_a_member_that_was_deleted_makes_nobody_wait(self):
+        gone = replace(group(0, "life"), lost=("x-0-1",))
+        held = (Failure(0, "new", "before", 6, T0, Crash("x-0")),)
+        found = plan_recovery(workload(), Observed((gone,), failures=held), T0 + 1)
+        assert [restart.cause for restart in found.restarts] == ["x-0-1"]
+        assert found.failures == held
+
+    def test_a_user_who_deletes_a_member_ends_the_wait(self):
+        held = (Failure(0, "new", "life", 6, T0, Crash("x-0")),)
+        waiting = replace(failed(0, "life", T0, T0), lost=("x-0-1",))
+        assert plan_recovery(workload(), Observed((waiting,), failures=held), T0 + 1).restarts
+
+    @pytest.mark.parametrize("jump", [-3600.0, 3600.0])
+    def test_a_clock_that_jumps_by_an_hour_makes_nobody_wait_for_it(self, jump: float):
+        held = (Failure(0, "new", "life", 2, T0, Crash("x-0", ended_at=T0)),)
+        seen = Observed((failed(0, "life", T0, T0),), failures=held)
+        assert plan_recovery(workload(), seen, T0 + jump).restarts
+
+    @pytest.mark.parametrize("count", [1, 2, 40, 10**6])
+    def test_waits_are_bounded(self, count: int):
+        assert 0 <= wait_seconds(count) <= trust_seconds(count) <= 300
+
+
+def rolling(*groups: Group, **more) -> Observed:
+    old = [group(i, f"old-{i}", T0 - 900, group={"revision": "old"}) for i in (0, 1)]
+    return Observed((*old, *groups), Progress(2, 3, 2, "new"), 3, **more)
+
+
+class TestHold:
+    def test_a_healthy_first_group_is_counted_on_when_it_lasted_as_long_as_its_start(self):
+        policy = replace(POLICY, max_unavailable=0)
+        for age, boundary in ((2.0, 2), (4.9, 2), (5.0, 1)):
+            found = plan(workload(rollout=policy), rolling(group(2, "a")), T0 + age)
+            assert found.rollout.boundary == boundary, age
+        waiting = plan(workload(rollout=policy), rolling(group(2, "a")), T0 + 3)
+        assert waiting.recheck_seconds == 2.0
+        assert "1 group is ready for too short a time" in waiting.report.blockers[0].message
+
+    def test_compatible_has_no_trial(self):
+        policy = replace(POLICY, max_unavailable=0, strategy="compatible")
+        assert plan(workload(rollout=policy), rolling(group(2, "a")), T0 + 2).rollout.boundary == 1
+
+    @pytest.mark.parametrize("strategy", ["budgeted", "compatible"])
+    @pytest.mark.parametrize("count", [1, 3])
+    def test_a_failed_group_holds_until_it_was_ready_for_its_next_wait(self, strategy, count):
+        held = (Failure(2, "new", "before", count, T0 - 1, Crash("x-2", "engine", 1)),)
+        seen, policy = rolling(group(2, "a"), failures=held), replace(POLICY, strategy=strategy)
+        until = T0 + 2 + 10 * 2 ** (count - 1)
+        found = plan(workload(rollout=policy), seen, until - 1)
+        assert (found.rollout.boundary, found.rollout.count, found.recheck_seconds) == (2, 3, 1.0)
+        assert found.report.blockers[0].reason == "HoldingOnRestarts"
+        assert plan(workload(rollout=policy), seen, until).rollout.boundary < 2
+
+    def test_nothing_that_was_released_is_taken_down_while_it_holds(self):
+        held = (Failure(2, "new", "a", 1, T0, Crash("x-2")),)
+        seen = rolling(failed(2, "a", T0, T0), failures=held)
+        released = replace(seen, progress=Progress(1, 3, 2, "new"))
+        assert plan(workload(), released, T0 + 1).rollout.replace == ()
+
+    def test_a_group_that_was_ready_and_is_not_holds(self):
+        slipped = group(2, "a", was_ready=True, ready_since=None, group={"phase": Phase.STARTING})
+        assert plan(workload(), rolling(slipped), T0 + 60).rollout.boundary == 2
+        starting = group(2, "a", ready_since=None, group={"phase": Phase.STARTING})
+        assert plan(workload(), rolling(starting), T0 + 60).rollout.boundary == 1
+
+    def test_failures_of_another_revision_hold_nothing(self):
+        held = (Failure(0, "old", "old-0", 3, T0, Crash("x-0")),)
+        assert plan(workload(), rolling(group(2, "a"), failures=held), T0 + 60).rollout.boundary < 2
+
+    def test_a_record_of_a_group_that_was_scaled_away_holds_nothing(self):
+        held = (Failure(7, "new", "gone", 3, T0, Crash("x-7")),)
+        assert plan(workload(), rolling(group(2, "a"), failures=held), T0 + 60).rollout.boundary < 2
+
+    def test_an_old_record_holds_no_second_rollout_to_the_same_revision(self):
+        held = (Failure(2, "new", "before", 6, T0 - 3600, Crash("x-2")),)
+        assert plan(workload(), rolling(group(2, "a"), failures=held), T0 + 60).rollout.boundary < 2
+
+    def test_a_user_may_scale_down_while_it_holds(self):
+        held = (Failure(2, "new", "a", 3, T0, Crash("x-2")),)
+        smaller = RolloutPolicy(1, max_unavailable=1, max_surge=1)
+        seen = rolling(failed(2, "a", T0, T0), failures=held)
+        assert plan(workload(rollout=smaller), seen, T0 + 1).rollout.count == 2
+
+    def test_without_recreation_a_member_that_fails_after_it_was_ready_is_recorded(self):
+        facts = {"was_ready": True, "ready_since": None, "group": {"phase": Phase.STARTING}}
+        seen = rolling(failed(2, "a", T0, T0 + 4, **facts))
+        first = plan(workload(Trigger.NEVER), seen, T0 + 5)
+        assert (first.restarts, first.failures[0].count) == ((), 1)
+        again = replace(seen, failures=first.failures)
+        assert plan(workload(Trigger.NEVER), again, T0 + 6).failures == first.failures
+
+    def test_at_rest_there_is_nothing_to_look_at_again(self):
+        done = [group(i, f"{i}", T0) for i in range(2)]
+        held = (Failure(1, "new", "before", 3, T0 - 9, Crash("x-1")),)
+        seen = Observed(tuple(done), Progress(0, 2, 2, "new"), 2, held)
+        found = plan(workload(), seen, T0 + 300)
+        assert (found.recheck_seconds, found.report.blockers) == (None, ())
+        assert found.failures == held
+
+
+class TestRecords:
+    def test_a_record_is_read_as_it_was_written(self):
+        crash = Crash("x-3-1", "engine", 137, "OOMKilled", T0 + 0.5)
+        records = (
+            Failure(0, "r", "u", 1, T0, Crash("x-0")),
+            Failure(3, "s", "v", 4, T0 + 1.25, crash),
+        )
+        assert read_failures([write_failures(records)]) == records
+
+    def test_the_newest_record_of_a_group_counts(self):
+        old, new = (Failure(0, "r", "u", n, T0 + n, Crash("x-0")) for n in (1, 2))
+        assert read_failures([write_failures([new]), write_failures([old])]) == (new,)
+
+    @pytest.mark.parametrize("text", ["", "nonsense", "[]", '{"a": 1}', '{"1": {}}', "null"])
+    def test_what_cannot_be_read_is_no_record(self, text: str):
+        assert read_failures([text]) == ()
+
+    def test_records_do_not_grow_without_end(self):
+        held = tuple(Failure(i, "r", f"u{i}", 1, T0 + i, Crash(f"x-{i}")) for i in range(600))
+        new = (Failure(1000, "r", "u", 1, T0 + 1000, Crash("x-1000")),)
+        kept = keep_failures(held, new, T0 + 1000)
+        assert len(kept) == RECORDS_MAX and kept[-1] == new[0]
+        assert len(write_failures(kept)) < 200_000
+        assert keep_failures(held, new, T0 + 7200) == new
