@@ -234,3 +234,44 @@ async def test_dry_runs_do_not_reach_webhooks_with_side_effects():
 
 def test_answers_of_the_test_are_answers_of_a_webhook():
     assert orjson.loads(answer({"uid": "u"}, {}))["response"] == {"uid": "u", "allowed": True}
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "given", "wanted"),
+    [
+        ("code", "x", "string", "int32"),
+        ("code", [], "array", "int32"),
+        ("message", 1, "number", "string"),
+        ("reason", {}, "object", "string"),
+    ],
+)
+async def test_a_status_in_a_wrong_form_is_no_answer(field, value, given, wanted):
+    said = await complaint({"allowed": False, "status": {field: value}})
+    place = f"Go struct field Status.response.status.{field} of type {wanted}"
+    assert f"json: cannot unmarshal {given} into {place}" in said
+
+
+@pytest.mark.parametrize(("code", "shown"), [(200, 400), (403, 403), (10**9, 500), (-1, 400)])
+async def test_a_refusal_has_a_code_that_http_knows(code, shown):
+    with pytest.raises(ClusterError) as caught:
+        await ask({"allowed": False, "status": {"code": code}})
+    assert caught.value.code == shown
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [("kind", "Secret"), ("apiVersion", "apps/v1"), ("kind", 1)]
+)
+async def test_a_webhook_cannot_make_another_kind_of_an_object(field, value):
+    patch = orjson.dumps([{"op": "replace", "path": f"/{field}", "value": value}])
+    with pytest.raises(ClusterError) as caught:
+        await ask({"allowed": True, **encoded(patch)})
+    error = caught.value
+    assert (error.code, error.reason) == (422, "Invalid")
+    assert f"{field}: Invalid value" in error.message
+
+
+async def test_an_answer_nested_too_deep_is_none():
+    deep = b'{"a":' * 300 + b"1" + b"}" * 300
+    assert "exceeded max depth" in await complaint(deep)
+    nested = b'[{"op":"add","path":"/data","value":' + deep + b"}]"
+    assert "exceeded max depth" in await complaint({"allowed": True, **encoded(nested)})

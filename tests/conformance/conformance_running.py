@@ -18,7 +18,7 @@ from conformance_client import Client, Reply, Request
 from normalise import Normaliser
 
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "HEAD")
-_MADE = {"body", "text", "query", "headers", "type", "anonymous", "base64", "padding"}
+_MADE = {"body", "text", "query", "headers", "type", "anonymous", "base64", "padding", "pads"}
 _READ = {"save", "only", "watch", "meanwhile", "until", "seconds"}
 _PATCHES = {
     "json": "application/json-patch+json",
@@ -209,7 +209,10 @@ def _body(step: Step) -> bytes | None:
         return None
     body = step["body"]
     if "padding" in step:
-        body = {**body, "data": {"padding": "x" * step["padding"]}}
+        # Where a kind has no such field, the step says where: in a field of its spec.
+        field = {step.get("pads", "padding"): "x" * step["padding"]}
+        part = "spec" if "pads" in step else "data"
+        body = {**body, part: {**body.get(part, {}), **field}}
     return json.dumps(body, separators=(",", ":")).encode()
 
 

@@ -121,7 +121,7 @@ def test_an_object_of_another_kind_is_refused(raw: str, why: str):
 
 def test_a_subresource_has_a_kind_of_its_own():
     body = read_object(b"{}", JSON, POD_EVICTION, is_served)
-    assert body.obj == {"apiVersion": "policy/v1", "kind": "Eviction"}
+    assert body.obj == {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {}}
     assert "(policy.Eviction)" in message_of('{"kind":"Pod","apiVersion":"v1"}', JSON, POD_EVICTION)
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from kohort.cluster.errors import BadRequest
 from kohort.cluster.fields import show
 from kohort.cluster.names import check_label_value, check_qualified
+from kohort.cluster.numbers import find_whole
 from kohort.cluster.objects import Object
 
 _TOKEN = re.compile(r"\s*(!=|==|=|!|,|\(|\)|>|<|[^\s=!,()<>]+)")
@@ -143,7 +144,7 @@ class _Parser:
             return Requirement(key, "In" if token == "in" else "NotIn", self._values(key))
         value = "" if self._peek() in ("", ",") else self._next()
         if token in (">", "<"):
-            if not value.lstrip("-").isdigit():
+            if find_whole(value.removeprefix("-")) is None:
                 raise _unparsable(
                     f"values[0]: Invalid value: {show(value)}: "
                     "for 'Gt', 'Lt' operators, the value must be an integer"

@@ -13,6 +13,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from zlib import crc32
 
+from kohort.cluster.numbers import find_whole
+
 PREFIX = "sim.kohort.dev/"
 
 CRASH_AFTER = f"{PREFIX}crash-after"  # the container ends that long after it started
@@ -27,6 +29,7 @@ FAILED = f"{PREFIX}failed"  # the node has fallen silent
 NOT_READY = f"{PREFIX}not-ready"  # the node says that it cannot run pods
 ACCELERATORS = ("/gpu", "/tpu")
 
+_EXIT_CODE_MAX = 255
 BACKOFF_SECONDS = 10.0
 BACKOFF_SECONDS_MAX = 300.0
 # A container that ran this long starts again without waiting.
@@ -105,7 +108,8 @@ class Manner:
     def exit_code(self) -> int:
         """What a crash ends with."""
         text = self.annotations.get(CRASH_EXIT_CODE, "1")
-        return int(text) if text.isdigit() else 1
+        code = find_whole(text)
+        return 1 if code is None else min(code, _EXIT_CODE_MAX)
 
     @property
     def is_never_ready(self) -> bool:
@@ -130,7 +134,8 @@ class Manner:
         named = self.annotations.get(CRASH_CONTAINER)
         is_meant = container == named if named else is_first
         times = self.annotations.get(CRASH_TIMES, "")
-        if crash is not None and is_meant and not (times.isdigit() and restarts >= int(times)):
+        limit = find_whole(times)
+        if crash is not None and is_meant and (limit is None or restarts < limit):
             return crash, self.exit_code
         run = self.find_duration(RUN_FOR)
         return None if run is None else (run, 0)

@@ -27,6 +27,7 @@ from kohort.cluster.errors import (
     UnsupportedMediaType,
     WatchExpired,
 )
+from kohort.cluster.numbers import find_whole
 from kohort.cluster.objects import Object
 
 _TEXT_LENGTH_MAX = 500
@@ -63,14 +64,16 @@ def read_error(code: int, body: bytes, retry_after: str = "") -> ClusterError:
         text = body.decode(errors="replace").strip()[:_TEXT_LENGTH_MAX]
         status = {"message": text or f"the server answered with code {code}"}
     error = read_status(status, code)
-    if retry_after.isdigit() and retry_after_seconds(error) is None:
-        error.details = {**(error.details or {}), "retryAfterSeconds": int(retry_after)}
+    wait = find_whole(retry_after)
+    if wait is not None and retry_after_seconds(error) is None:
+        error.details = {**(error.details or {}), "retryAfterSeconds": wait}
     return error
 
 
 def read_status(status: Object, code: int = 0) -> ClusterError:
     """The error that a Status object stands for."""
-    code = code or int(status.get("code") or 500)
+    given = status.get("code")
+    code = code or (given if isinstance(given, int) and given else 500)
     reason = str(status.get("reason") or "")
     made = _choose(code, reason)
     error = made(str(status.get("message") or reason), details=status.get("details"))

@@ -10,6 +10,7 @@ import re
 from typing import Any
 
 from kohort.cluster.errors import ClusterError
+from kohort.cluster.numbers import find_whole
 from kohort.cluster.objects import Object
 from kohort.simulator.admission.calls import fail
 from kohort.simulator.patching.json_patch import apply_json_patch
@@ -95,8 +96,10 @@ def _find_container(obj: Any, path: str) -> tuple[Any, str]:
     for part in parts[:-1]:
         if isinstance(node, dict):
             node = node.get(part)
-        elif isinstance(node, list) and part.isdigit() and int(part) < len(node):
-            node = node[int(part)]
+        elif isinstance(node, list) and (at := find_whole(part)) is not None:
+            if at >= len(node):
+                return None, parts[-1]
+            node = node[at]
         else:
             return None, parts[-1]
     return (node if isinstance(node, dict | list) else None), parts[-1]

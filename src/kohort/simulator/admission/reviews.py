@@ -18,6 +18,7 @@ from kohort.cluster.objects import Object
 from kohort.simulator.admission.calls import CallError
 from kohort.simulator.api.admission import Review
 from kohort.simulator.resources.resource import Resource
+from kohort.simulator.schemas.depth import TOO_DEEP, is_too_deep
 
 _GROUP = "admission.k8s.io"
 _ASSIGNED = ("uid", "creationTimestamp", "generation")
@@ -48,7 +49,8 @@ class Denied(ClusterError):
         why = status.get("message") or status.get("reason")
         message = f"{said}: {why}" if why else f"{said} without explanation"
         super().__init__(message, details=status.get("details"))
-        self.code = max(status.get("code") or 0, 400)
+        code = status.get("code") or 0
+        self.code = code if 400 <= code < 600 else 400 if code < 400 else 500
         self.reason = status.get("reason") or ""
 
 
@@ -168,11 +170,19 @@ def read_verdict(raw: bytes, version: str, uid: str, *, may_change: bool) -> Ver
     patch = _read_patch(found["patch"] or "") if may_change else []
     if patch and version == "v1" and found["patchType"] != "JSONPatch":
         raise CallError(f'unsupported patch type "{found["patchType"]}"')
+    _check_status(found["status"] or {})
     warnings = tuple(str(warning) for warning in found["warnings"] or ())
     return Verdict(bool(found["allowed"]), warnings, found["status"] or {}, patch)
 
 
+def _check_status(status: Object) -> None:
+    for field, kind in (("code", int), ("message", str), ("reason", str), ("details", dict)):
+        _typed(status, field, kind, f"Status.response.status.{field}")
+
+
 def _read_body(raw: bytes) -> Object:
+    if is_too_deep(raw):
+        raise _unreadable(f"couldn't get version/kind; json parse error: {TOO_DEEP}")
     try:
         body = orjson.loads(raw)
     except orjson.JSONDecodeError as error:
@@ -191,7 +201,8 @@ def _typed(parent: Object, field: str, kind: type, path: str) -> Any:
     value = parent.get(field)
     if value is None or isinstance(value, kind):
         return value
-    wanted = {str: "string", bool: "bool", list: "[]string"}.get(kind, "object")
+    names = {str: "string", bool: "bool", list: "[]string", int: "int32"}
+    wanted = names.get(kind, "object")
     raise _unreadable(
         f"json: cannot unmarshal {_name_type(value)} into Go struct field {path} of type {wanted}"
     )
@@ -234,6 +245,8 @@ def _read_patch(encoded: str) -> list[Object]:
     except Base64Error as error:
         raise _unreadable("illegal base64 data at input byte 0") from error
     problem = "received undecodable patch in webhook response: "
+    if is_too_deep(text):
+        raise CallError(f"{problem}{TOO_DEEP}")
     try:
         operations = orjson.loads(text)
     except orjson.JSONDecodeError as error:

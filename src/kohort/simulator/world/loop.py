@@ -31,6 +31,7 @@ EVENTS_PER_SLICE_MAX = 100
 # out, one to tell watchers, one to be answered. Nobody is answered later for the next slice.
 TURNS_FOR_OTHERS = 4
 SECONDS_FOR_OTHERS_MAX = 0.002
+SLEEP_SECONDS_MAX = 3600.0
 TURNS_MAX = 1_000_000
 
 
@@ -198,6 +199,9 @@ class World:
         self._alarm.clear()
         due = self._next_due()
         wait = None if due is None else self.clock.wall_seconds(due - self.clock.elapsed())
+        if wait is not None:
+            # A grace period may be longer than a timer can be.
+            wait = min(wait, SLEEP_SECONDS_MAX)
         try:
             async with asyncio.timeout(wait):
                 await self._alarm.wait()

@@ -32,6 +32,7 @@ from kohort.apis.leaderworkerset.rendering.gangs import (
 from kohort.apis.leaderworkerset.revision import apply_revision
 from kohort.apis.leaderworkerset.translation.reading import POD
 from kohort.cluster.actions import Action, Create, Delete, Patch
+from kohort.cluster.numbers import find_whole
 from kohort.cluster.objects import Kind, Object, name_of, namespace_of, uid_of
 from kohort.cluster.port import Address
 from kohort.model.placement import Gang
@@ -154,7 +155,8 @@ class Gangs:
         marks, progress = held.metadata.labels, reading.observed.progress
         index, step = marks.get(labels.GROUP_INDEX, ""), self._plan.rollout
         count = max(step.count, progress.count if progress else 0)
-        if not index.isdigit() or int(index) >= count:
+        number = find_whole(index)
+        if number is None or number >= count:
             return False
         if marks.get(labels.REVISION) == reading.workload.revision:
             is_chosen = choose_dialect(self._lws, self._family.settings) == dialect

@@ -14,6 +14,7 @@ import orjson
 
 from kohort.cluster.errors import BadRequest, TimedOut, WatchExpired
 from kohort.cluster.fields import show
+from kohort.cluster.numbers import explain_whole, find_whole
 from kohort.simulator.api.context import Context, encode
 from kohort.simulator.api.requests import ListOptions, Page, Target
 from kohort.simulator.resources.resource import Resource
@@ -103,12 +104,12 @@ def read_version(text: str) -> int:
     """A resource version from a query."""
     if not text:
         return 0
-    if not text.isdigit():
+    if (version := find_whole(text)) is None:
         raise BadRequest(
             f"invalid resource version: resourceVersion: Invalid value: {show(text)}: "
-            f"strconv.ParseUint: parsing {show(text)}: invalid syntax"
+            f"{explain_whole(text)}"
         )
-    return int(text)
+    return version
 
 
 def too_new(version: int, current: int) -> TimedOut:
@@ -139,7 +140,7 @@ def _read_token(token: str) -> tuple[int, tuple[str, str]]:
     try:
         namespace, _, name = body["start"].removesuffix("\0").partition("/")
         return int(body["rv"]), (namespace, name)
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
         raise _bad_token("incorrect encoded start resourceVersion") from None
 
 

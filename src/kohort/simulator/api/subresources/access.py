@@ -17,6 +17,7 @@ from kohort.simulator.api.requests import Answer, Target
 
 _TOKEN_SECONDS = 3600
 _TOKEN_SECONDS_MIN = 600
+_TOKEN_SECONDS_MAX = 2**32
 _EVERYTHING = {"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}
 _EVERY_PATH = {"verbs": ["*"], "nonResourceURLs": ["*"]}
 
@@ -27,6 +28,10 @@ def issue_token(context: Context, target: Target, request: Object) -> Answer:
     seconds = (request.get("spec") or {}).get("expirationSeconds") or _TOKEN_SECONDS
     if seconds < _TOKEN_SECONDS_MIN:
         detail = "may not specify a duration less than 10 minutes"
+        error = FieldError(Fault.INVALID, "spec.expirationSeconds", detail, seconds)
+        raise invalid("TokenRequest", "authentication.k8s.io", "", [error])
+    if seconds > _TOKEN_SECONDS_MAX:
+        detail = "may not specify a duration larger than 2^32 seconds"
         error = FieldError(Fault.INVALID, "spec.expirationSeconds", detail, seconds)
         raise invalid("TokenRequest", "authentication.k8s.io", "", [error])
     expires = context.clock() + timedelta(seconds=seconds)
@@ -69,7 +74,12 @@ def _check_review(target: Target, spec: Object) -> None:
     asked = [field for field in ("resourceAttributes", "nonResourceAttributes") if spec.get(field)]
     if len(asked) == 1 or target.resource.kind.name != "SelfSubjectAccessReview":
         return
-    detail = "exactly one of nonResourceAttributes or resourceAttributes must be specified"
-    value = spec.get("resourceAttributes")
-    error = FieldError(Fault.INVALID, "spec.resourceAttributes", detail, value)
+    if asked:
+        detail = "cannot be specified in combination with resourceAttributes"
+        path = spec["nonResourceAttributes"]
+        value = {"Path": path.get("path", ""), "Verb": path.get("verb", "")}
+        error = FieldError(Fault.INVALID, "spec.nonResourceAttributes", detail, value)
+    else:
+        detail = "exactly one of nonResourceAttributes or resourceAttributes must be specified"
+        error = FieldError(Fault.INVALID, "spec.resourceAttributes", detail, None)
     raise invalid("", target.resource.kind.group, "", [error])

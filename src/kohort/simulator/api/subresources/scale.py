@@ -15,10 +15,12 @@ from kohort.cluster.objects import Kind, Object
 from kohort.simulator.api.context import Context, load
 from kohort.simulator.api.reads.selecting import format_selector
 from kohort.simulator.api.requests import Answer, Patch, PatchType, Target, WriteOptions
+from kohort.simulator.api.writes.decoding import encode_patched, refuse_patch
 from kohort.simulator.api.writes.patching import apply_to
 from kohort.simulator.api.writes.writing import change
 from kohort.simulator.resources.printers import Printer
 from kohort.simulator.resources.resource import Resource
+from kohort.simulator.schemas import strict
 from kohort.simulator.schemas.builtin import load_shape
 
 _SCALED_METADATA = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
@@ -90,8 +92,14 @@ async def write_scale(
 def _asked(scale: Object | Patch, current: Object) -> Object:
     if not isinstance(scale, Patch):
         return scale
+    shape = load_shape("autoscaling/v1", "Scale")
     if scale.type is PatchType.APPLY:
         assert isinstance(scale.content, dict)
-        return {**scale.content, "metadata": {}}
-    shape = load_shape("autoscaling/v1", "Scale")
-    return apply_to(Resource(_SCALE, shape, Printer()), current, scale)
+        patched = {**scale.content, "metadata": {}}
+    else:
+        patched = apply_to(Resource(_SCALE, shape, Printer()), current, scale)
+    shown = encode_patched(patched)
+    try:
+        return strict.read_object(patched, shape)[0]
+    except strict.Unreadable as error:
+        raise refuse_patch(str(error), shown) from None

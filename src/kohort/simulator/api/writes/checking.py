@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from kohort.cluster.errors import invalid
-from kohort.cluster.fields import FieldError
+from kohort.cluster.fields import Fault, FieldError
 from kohort.cluster.objects import Object
 from kohort.simulator.api.requests import Target
 from kohort.simulator.resources.resource import Resource
@@ -17,6 +17,19 @@ def checking(target: Target, obj: Object, old: Object | None) -> Callable[[], No
         _check(target.resource, obj, old, target.subresource)
 
     return check
+
+
+def check_kind(target: Target, obj: Object) -> None:
+    """Refuse what somebody has made an object of another kind of."""
+    kind = target.resource.kind
+    wanted = {"kind": kind.name, "apiVersion": kind.api_version}
+    wrong = [
+        FieldError(Fault.INVALID, field, f"must be {value}", obj.get(field))
+        for field, value in wanted.items()
+        if obj.get(field) != value
+    ]
+    if wrong:
+        raise invalid(str(obj.get("kind") or kind.name), kind.group, target.name, wrong)
 
 
 def _check(resource: Resource, obj: Object, old: Object | None, subresource: str = "") -> None:

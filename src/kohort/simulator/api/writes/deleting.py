@@ -25,6 +25,8 @@ from kohort.simulator.store.entries import Entry
 CLEANUP = "customresourcecleanup.apiextensions.k8s.io"
 _IMMORTAL = ("default", "kube-system", "kube-public")
 _DELETES_PER_PAUSE = 20
+# A time has to be written in four digits of a year; how long it is stays true in seconds.
+_GRACE_SECONDS_SHOWN_MAX = 1_000 * 366 * 24 * 3600
 _ORPHAN, _FOREGROUND = "orphan", "foregroundDeletion"
 _FINALIZERS = {"Orphan": _ORPHAN, "Foreground": _FOREGROUND}
 # These answer with the object that was deleted; all others with a Status.
@@ -177,7 +179,7 @@ def _mark_leaving(context: Context, obj: Object, grace: int) -> None:
     was = metadata.get("deletionGracePeriodSeconds")
     if "deletionTimestamp" in metadata and was is not None and was <= grace:
         return
-    when = context.clock() + timedelta(seconds=grace)
+    when = context.clock() + timedelta(seconds=min(grace, _GRACE_SECONDS_SHOWN_MAX))
     metadata["deletionTimestamp"] = write_time(when)
     metadata["deletionGracePeriodSeconds"] = grace
 

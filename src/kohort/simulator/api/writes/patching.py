@@ -65,8 +65,7 @@ def _check_type(target: Target, obj: Object, typed: tuple[str, str]) -> None:
     version, name = obj.get("apiVersion"), obj.get("kind") or typed[1]
     obj["kind"] = name
     if not version:
-        why = "was undeterminable: name must be provided"
-        raise BadRequest(f"the name of the object ({target.name} based on URL) {why}")
+        raise _nameless(target)
     if target.resource.structural is None:
         if (version, name) != typed and isinstance(version, str) and isinstance(name, str):
             raise refuse_patch(
@@ -82,6 +81,11 @@ def _check_type(target: Target, obj: Object, typed: tuple[str, str]) -> None:
     ]
     if wrong:
         raise invalid(str(name), target.resource.kind.group, target.name, wrong)
+
+
+def _nameless(target: Target) -> BadRequest:
+    why = "was undeterminable: name must be provided"
+    return BadRequest(f"the name of the object ({target.name} based on URL) {why}")
 
 
 def _touched(patch: Patch) -> tuple[str, ...] | None:
@@ -113,6 +117,8 @@ def unsupported_patch(*, strategic: bool) -> UnsupportedMediaType:
 
 def _check_identity(target: Target, obj: Object) -> None:
     name = (obj.get("metadata") or {}).get("name")
+    if not name:
+        raise _nameless(target)
     if name != target.name:
         raise BadRequest(
             f"the name of the object ({name}) does not match the name on the URL ({target.name})"

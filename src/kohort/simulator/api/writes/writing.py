@@ -25,12 +25,13 @@ from kohort.cluster.errors import (
     conflict,
     invalid,
 )
-from kohort.cluster.fields import Fault, FieldError, show
+from kohort.cluster.fields import Fault, FieldError
+from kohort.cluster.numbers import explain_whole, find_whole
 from kohort.cluster.objects import Object
 from kohort.simulator.api.admission import Review
 from kohort.simulator.api.context import Context, encode, load
 from kohort.simulator.api.requests import Answer, Target, Validation, WriteOptions
-from kohort.simulator.api.writes.checking import checking
+from kohort.simulator.api.writes.checking import check_kind, checking
 from kohort.simulator.api.writes.decoding import clean
 from kohort.simulator.api.writes.filling import fill_create, fill_update
 from kohort.simulator.api.writes.metadata import (
@@ -150,8 +151,6 @@ async def _replace(
         error = FieldError(Fault.INVALID, "metadata.resourceVersion", detail, 0)
         context.expect(target)
         raise invalid(kind.plural, kind.group, target.name, [error])
-    if version and not version.isdigit():
-        raise BareError(f"strconv.ParseUint: parsing {show(version)}: invalid syntax")
     if target.resource.may_appear and not target.subresource and context.find(target) is None:
         answer = await create(context, target, obj, options)
         return Answer(answer.raw, answer.code, (*warnings, *answer.warnings))
@@ -217,6 +216,8 @@ def _guard(target: Target, obj: Object, old: Object) -> None:
     metadata, before = obj["metadata"], old["metadata"]
     version = metadata.get("resourceVersion") or before["resourceVersion"]
     if version != before["resourceVersion"]:
+        if find_whole(version) is None:
+            raise BareError(explain_whole(version))
         raise conflict(kind.plural, kind.group, target.name, MODIFIED)
     uid = metadata.get("uid") or before["uid"]
     if uid != before["uid"]:
@@ -308,6 +309,7 @@ async def _admit(context: Context, review: Review, size: int) -> Object:
         return obj
     changed = await context.admission.mutate(review)
     if changed is not obj:
+        check_kind(target, changed)
         changed, _ = clean(target.resource, changed, Validation.IGNORE)
         changed["metadata"].pop("managedFields", None)
         if "managedFields" in obj["metadata"]:

@@ -7,6 +7,7 @@ import orjson
 
 from kohort.cluster.fields import Fault as _Fault
 from kohort.cluster.fields import FieldError
+from kohort.cluster.numbers import find_whole
 
 NOT_NEGATIVE = "must be greater than or equal to 0"
 IMMUTABLE = "field is immutable"
@@ -75,7 +76,7 @@ def check_unchanged(path: str, new: Any, old: Any) -> list[FieldError]:
 def check_amount(path: str, amount: Any) -> list[FieldError]:
     """The value is a number that is not negative, or a percentage."""
     if isinstance(amount, str):
-        if amount.endswith("%") and amount[:-1].isdigit():
+        if amount.endswith("%") and find_whole(amount[:-1]) is not None:
             return []
         return [invalid(path, amount, _PERCENT)]
     return check_not_negative(path, amount)

@@ -20,9 +20,12 @@ from kohort.cluster.objects import Object
 from kohort.simulator.api.requests import Patch, PatchType, Target
 from kohort.simulator.protobuf.decode import MEDIA_TYPE as PROTOBUF
 from kohort.simulator.protobuf.decode import decode_body
+from kohort.simulator.schemas import strict
+from kohort.simulator.schemas.builtin import load_shape
 from kohort.simulator.schemas.depth import TOO_DEEP, is_too_deep
 from kohort.simulator.server.reading.faults import (
     BadJson,
+    BadNumber,
     BadYaml,
     explain_json,
     explain_type,
@@ -46,6 +49,9 @@ _SUBRESOURCE_KINDS = {
     "eviction": ("policy/v1", "Eviction"),
     "token": ("authentication.k8s.io/v1", "TokenRequest"),
 }
+
+_REVIEWS = ("SelfSubjectAccessReview", "SelfSubjectRulesReview")
+_PASSING = {*_SUBRESOURCE_KINDS.values(), *(("authorization.k8s.io/v1", k) for k in _REVIEWS)}
 
 
 def media_type(header: str) -> str:
@@ -100,7 +106,7 @@ def _read_whole(text: str) -> int | float:
 def _read_float(text: str) -> float:
     if math.isfinite(number := float(text)):
         return number
-    raise BadJson(f"json: cannot unmarshal number {text} into Go value of type float64")
+    raise BadNumber(f"json: cannot unmarshal number {text} into Go value of type float64")
 
 
 def _whole(value: Any) -> Any:
@@ -124,10 +130,21 @@ def read_object(raw: bytes, header: str, target: Target, is_served: _IsServed) -
     if media == PROTOBUF:
         body = Body(_read_protobuf(raw, api_version, kind))
     else:
-        obj = _decode_text(raw, media, f"(must be of type {kind})")
+        obj = _decode_text(raw, media, kind)
         body = Body(obj, raw if media == JSON else None)
     _check_type(body.obj, raw, target, is_served)
-    return _with_type(body, api_version, kind)
+    body = _with_type(body, api_version, kind)
+    if (api_version, kind) in _PASSING:
+        return Body(_read_passing(body.obj, api_version, kind))
+    return body
+
+
+def _read_passing(obj: Object, api_version: str, kind: str) -> Object:
+    """What is asked of the server and never stored, without what its type does not know."""
+    try:
+        return strict.read_object(obj, load_shape(api_version, kind))[0]
+    except strict.Unreadable as error:
+        raise strict.refuse_unreadable(obj, kind, error) from None
 
 
 def _with_type(body: Body, api_version: str, kind: str) -> Body:
@@ -159,11 +176,13 @@ def _read_protobuf(raw: bytes, api_version: str, kind: str) -> Object:
     return decode_body(raw, api_version, kind)
 
 
-def _decode_text(raw: bytes, media: str, must_be: str) -> Object:
-    """A JSON or YAML text as an object; ``must_be`` is part of the error if it is none."""
-    unrecognized = f"the object provided is unrecognized {must_be}: "
+def _decode_text(raw: bytes, media: str, kind: str) -> Object:
+    """A JSON or YAML text as an object; the kind is part of the error if it is none."""
+    unrecognized = f"the object provided is unrecognized (must be of type {kind}): "
     try:
         value = _load(raw, media)
+    except BadNumber as error:
+        raise BadRequest(f'{kind} in version "v1" cannot be handled as a {kind}: {error}') from None
     except BadJson as error:
         why = f"couldn't get version/kind; json parse error: {error}"
         raise BadRequest(f"{unrecognized}{why} ({show_body(raw)})") from None

@@ -20,6 +20,10 @@ class BadJson(ValueError):
     """A text that is not JSON; says why, in the words of a real server."""
 
 
+class BadNumber(BadJson):
+    """A text that is JSON, with a number that no machine holds."""
+
+
 _SPACE = re.compile(r"[ \t\r\n]*")
 _PLAIN = re.compile(r'[^"\\\x00-\x1f]*')
 _DIGITS = re.compile(r"[0-9]*")

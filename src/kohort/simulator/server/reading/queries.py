@@ -13,6 +13,7 @@ from urllib.parse import parse_qs
 
 from kohort.cluster.errors import BadRequest, ClusterError, invalid
 from kohort.cluster.fields import Fault, FieldError, show
+from kohort.cluster.numbers import explain_whole, find_whole
 from kohort.cluster.objects import Object
 from kohort.cluster.selectors import parse_field_selector, parse_label_selector
 from kohort.simulator.api.requests import (
@@ -60,7 +61,8 @@ def find_number(query: Query, name: str) -> int | None:
     digits = text[1:] if text[:1] in ("-", "+") else text
     if not (digits.isascii() and digits.isdigit()):
         raise BadRequest(f"strconv.ParseInt: parsing {show(text)}: invalid syntax")
-    if abs(number := int(text)) >= 2**63:
+    number = find_whole(digits)
+    if number is None or not -(2**63) <= (number := -number if text[0] == "-" else number) < 2**63:
         raise BadRequest(f"strconv.ParseInt: parsing {show(text)}: value out of range")
     return number
 
@@ -162,11 +164,8 @@ class _BadVersion(ClusterError):
 def check_version(query: Query) -> None:
     """Refuse a resource version that is no number, for a read or a watch."""
     text = first(query, "resourceVersion")
-    if text and not (text.isascii() and text.isdigit()):
-        raise _BadVersion(
-            f"resourceVersion: Invalid value: {show(text)}: "
-            f"strconv.ParseUint: parsing {show(text)}: invalid syntax"
-        )
+    if text and find_whole(text) is None:
+        raise _BadVersion(f"resourceVersion: Invalid value: {show(text)}: {explain_whole(text)}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,7 +282,8 @@ _DELETION_TYPES = {
 def _check_types(body: Object) -> Object:
     for field, (wanted, name) in _DELETION_TYPES.items():
         value = body.get(field)
-        if value is not None and (type(value) is not wanted):
+        is_too_large = type(value) is int and not -(2**63) <= value < 2**63
+        if value is not None and (type(value) is not wanted or is_too_large):
             raise _wrong_type(value, f"DeleteOptions.{field}", name)
     for field in ("uid", "resourceVersion"):
         value = (body.get("preconditions") or {}).get(field)
@@ -294,6 +294,9 @@ def _check_types(body: Object) -> Object:
 
 
 def _wrong_type(value: Any, field: str, wanted: str) -> BadRequest:
+    given = name_type(value)
+    if given == "number" and wanted.startswith("int"):
+        given = f"number {value}"
     return BadRequest(
-        f"json: cannot unmarshal {name_type(value)} into Go struct field {field} of type {wanted}"
+        f"json: cannot unmarshal {given} into Go struct field {field} of type {wanted}"
     )

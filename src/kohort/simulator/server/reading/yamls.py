@@ -98,8 +98,9 @@ class _Composer:
             if _is_merge(event):
                 _merge(fields, self._value(self._next(), depth + 1))
                 continue
-            key = _key(self._value(event, depth + 1))
-            fields[key] = self._value(self._next(), depth + 1)
+            key = self._value(event, depth + 1)
+            value = self._value(self._next(), depth + 1)
+            fields[_key(key, value)] = value
         return fields
 
     def _repeat(self, name: str) -> Any:
@@ -137,13 +138,14 @@ def _merge(fields: dict[str, Any], value: Any) -> None:
         fields.update(source)
 
 
-def _key(key: Any) -> str:
+def _key(key: Any, value: Any) -> str:
     if isinstance(key, bool):
         return "true" if key else "false"
     if isinstance(key, dict | list):
         raise BadYaml("yaml: invalid map key: a key is a text, a number or a truth")
     if key is None:
-        raise BadYaml("unsupported map key of type: %!s(<nil>), key: <nil>")
+        shown = f'"{value}"' if isinstance(value, str) else value
+        raise BadYaml(f"unsupported map key of type: %!s(<nil>), key: <nil>, value: {shown}")
     return str(key)
 
 

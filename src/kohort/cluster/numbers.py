@@ -1,0 +1,26 @@
+"""
+Whole numbers in texts, as Go reads them: ASCII digits, and no more of them than 64 bits hold.
+
+Python takes the digits of all scripts for digits and not for numbers, and refuses to read
+thousands of them. So texts of strangers are read here.
+"""
+
+from kohort.cluster.fields import show
+
+_DIGITS_MAX = 20
+
+
+def find_whole(text: str) -> int | None:
+    """The number that a text of digits is; nothing if it is none, or too large."""
+    if not (text.isascii() and text.isdigit()):
+        return None
+    digits = text.lstrip("0") or "0"
+    number = int(digits) if len(digits) <= _DIGITS_MAX else 2**64
+    return number if number < 2**64 else None
+
+
+def explain_whole(text: str) -> str:
+    """Why a text is no number without a sign, in the words of Go."""
+    is_number = text.isascii() and text.isdigit()
+    why = "value out of range" if is_number else "invalid syntax"
+    return f"strconv.ParseUint: parsing {show(text)}: {why}"
