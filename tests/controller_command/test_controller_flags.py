@@ -67,7 +67,7 @@ def test_a_flag_beats_the_file_and_the_file_beats_the_default(tmp_path):
     path.write_text(HEAD + "clientConnection: {qps: 10, burst: 20}\n")
     configuration = read(f"--config={path}", "--kube-api-qps=1")
     assert (configuration.qps, configuration.burst) == (1.0, 20)
-    assert configuration.health_address == ":8081"
+    assert configuration.health_address == "127.0.0.1:8081"
 
 
 @pytest.mark.parametrize(

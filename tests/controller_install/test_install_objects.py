@@ -6,16 +6,19 @@ import pytest
 from install_world import DISAGGREGATED, Site, disaggregated_definition, without_marks
 
 from kohort.apis.leaderworkerset.api import LEADER_WORKER_SET
-from kohort.cluster.objects import name_of
+from kohort.cluster.errors import Forbidden
+from kohort.cluster.objects import Kind, Object, name_of
 from kohort.cluster.port import Address
 from kohort.controller.installing import (
     InstallOptions,
     InstallRefused,
     install,
     install_definitions,
+    install_roles,
     install_webhooks,
 )
 from kohort.controller.installing.names import (
+    BINDING_KIND,
     DEFINITION_KIND,
     MUTATING_KIND,
     NAMESPACE_KIND,
@@ -41,6 +44,10 @@ async def test_a_bare_cluster_gets_all_it_needs():
         f"definition {CRD}: created",
         "webhooks lws-mutating-webhook-configuration: created",
         "webhooks lws-validating-webhook-configuration: created",
+        "ClusterRole lws-metrics-reader: created",
+        "ClusterRoleBinding lws-metrics-reader-rolebinding: created",
+        "ClusterRole lws-proxy-role: created",
+        "ClusterRoleBinding lws-proxy-rolebinding: created",
     ]
     await site.read(Address(NAMESPACE_KIND, "", "lws-system"))
     hooks = await read_webhooks(site, MUTATING)
@@ -57,6 +64,34 @@ async def test_what_is_there_is_not_written_again():
     lines = await install(site, APIS, LOCAL)
     assert site.writes == 0
     assert all(line.endswith(": unchanged") for line in lines)
+
+
+async def test_scrapers_that_were_bound_to_the_reader_stay_bound():
+    site = Site()
+    await install_roles(site, LOCAL)
+    place = Address(BINDING_KIND, "", "lws-metrics-reader-rolebinding")
+    scraper = {"kind": "ServiceAccount", "name": "prometheus", "namespace": "monitoring"}
+    live = await site.read(place)
+    await site.update(place, {**live, "subjects": [scraper]})
+    lines = await install_roles(site, LOCAL)
+    assert lines[1] == "ClusterRoleBinding lws-metrics-reader-rolebinding: updated"
+    names = [subject["name"] for subject in (await site.read(place))["subjects"]]
+    assert names == ["prometheus", "lws-controller-manager"]
+
+
+class WithoutRoles(Site):
+    """An account that may not write roles."""
+
+    async def create(self, kind: Kind, namespace: str, obj: Object) -> Object:
+        if "Role" in kind.name:
+            raise Forbidden("no")
+        return await super().create(kind, namespace, obj)
+
+
+async def test_an_account_that_may_not_write_roles_installs_the_rest():
+    lines = await install(WithoutRoles(), APIS, LOCAL)
+    assert lines[2].endswith(": created")
+    assert all("may not write roles" in line for line in lines[4:])
 
 
 async def test_inside_a_cluster_webhooks_are_a_service():

@@ -32,8 +32,12 @@ def test_names_are_those_that_clusters_know():
         "Namespace": ["lws-system"],
         "CustomResourceDefinition": ["leaderworkersets.leaderworkerset.x-k8s.io"],
         "ServiceAccount": ["lws-controller-manager"],
-        "ClusterRole": ["lws-manager-role"],
-        "ClusterRoleBinding": ["lws-manager-rolebinding"],
+        "ClusterRole": ["lws-manager-role", "lws-metrics-reader", "lws-proxy-role"],
+        "ClusterRoleBinding": [
+            "lws-manager-rolebinding",
+            "lws-metrics-reader-rolebinding",
+            "lws-proxy-rolebinding",
+        ],
         "Role": ["lws-leader-election-role", "lws-webhook-certificate-role"],
         "RoleBinding": [
             "lws-leader-election-rolebinding",
@@ -46,6 +50,30 @@ def test_names_are_those_that_clusters_know():
         "MutatingWebhookConfiguration": ["lws-mutating-webhook-configuration"],
         "ValidatingWebhookConfiguration": ["lws-validating-webhook-configuration"],
     }
+
+
+def test_metrics_are_for_those_who_may_get_the_page_and_the_operator_may_ask_who_that_is():
+    rules = {name_of(o): o["rules"] for o in write_manifests(APIS, WITH_IMAGE) if "rules" in o}
+    assert rules["lws-metrics-reader"] == [{"nonResourceURLs": ["/metrics"], "verbs": ["get"]}]
+    reviews = {
+        "authentication.k8s.io": "tokenreviews",
+        "authorization.k8s.io": "subjectaccessreviews",
+    }
+    assert rules["lws-proxy-role"] == [
+        {"apiGroups": [group], "resources": [resource], "verbs": ["create"]}
+        for group, resource in reviews.items()
+    ]
+
+
+def test_every_binding_binds_the_operator_to_the_role_that_it_is_named_for():
+    bound = {
+        name_of(obj): (obj["roleRef"]["name"], obj["subjects"][0]["name"])
+        for obj in write_manifests(APIS, WITH_IMAGE)
+        if "roleRef" in obj
+    }
+    account = "lws-controller-manager"
+    assert bound["lws-proxy-rolebinding"] == ("lws-proxy-role", account)
+    assert bound["lws-metrics-reader-rolebinding"] == ("lws-metrics-reader", account)
 
 
 def test_without_an_image_nothing_runs():

@@ -29,6 +29,19 @@ class Grant:
         return f"{self.kind.plural}/{self.part}" if self.part else self.kind.plural
 
 
+@dataclass(frozen=True, slots=True)
+class PageGrant:
+    """Leave to read a page of a server that is no resource."""
+
+    path: str
+    verbs: tuple[str, ...] = ("get",)
+
+
+def write_page_rules(grants: Iterable[PageGrant]) -> list[Object]:
+    """The rules of a role for pages."""
+    return [{"nonResourceURLs": [g.path], "verbs": list(g.verbs)} for g in grants]
+
+
 def write_rules(grants: Iterable[Grant]) -> list[Object]:
     """The rules of a role: one for each resource, in an order that does not change."""
     verbs: dict[tuple[str, str, tuple[str, ...]], set[str]] = {}

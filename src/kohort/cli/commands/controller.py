@@ -72,8 +72,19 @@ def _add_upstream(add: Callable[..., Any]) -> None:
 
     address, duration = typed(read_address), typed(read_duration)
     add("--config", type=Path, metavar="FILE", help="configuration file")
-    add("--metrics-bind-address", type=address, metavar="ADDR", help="0 for none (default: :8443)")
-    add("--health-probe-bind-address", type=address, metavar="ADDR", help="(default: :8081)")
+    add(
+        "--metrics-bind-address",
+        type=address,
+        metavar="ADDR",
+        help="0 for none; on other than loopback over HTTPS, for tokens that may get /metrics "
+        "(default: :8443, outside of a cluster 127.0.0.1:8443)",
+    )
+    add(
+        "--health-probe-bind-address",
+        type=address,
+        metavar="ADDR",
+        help="0 for none (default: :8081, outside of a cluster 127.0.0.1:8081)",
+    )
     add("--kube-api-qps", type=float, metavar="N", help="requests per second (default: 500)")
     add("--kube-api-burst", type=whole(0, 2**31 - 1), metavar="N", help="at once (default: 500)")
     add("--leader-elect", **_switch(), help="work only while holding the lease (default: true)")

@@ -30,6 +30,7 @@ from kohort.controller.installing.names import NAMESPACE
 from kohort.controller.running.configuration import (
     Configuration,
     check_configuration,
+    place_pages,
     read_configuration,
 )
 from kohort.controller.running.gangs import choose_dialects, find_known, gather_tiers, has_usual
@@ -103,7 +104,8 @@ def configure(arguments: argparse.Namespace) -> Configuration:
         for flag, field in _FLAGS.items()
         if (value := getattr(arguments, flag)) is not None
     }
-    return check_configuration(replace(configuration, **given))
+    told = check_configuration(replace(configuration, **given))
+    return place_pages(told, is_in_cluster=is_in_cluster(os.environ))
 
 
 def _describe(

@@ -5,6 +5,7 @@ from kohort.controller.installing.install import (
     InstallRefused,
     install,
     install_definitions,
+    install_roles,
     install_webhooks,
 )
 from kohort.controller.installing.manifests import ManifestOptions, write_manifests
@@ -15,6 +16,7 @@ __all__ = [
     "ManifestOptions",
     "install",
     "install_definitions",
+    "install_roles",
     "install_webhooks",
     "write_manifests",
 ]

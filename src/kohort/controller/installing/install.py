@@ -1,5 +1,5 @@
 """
-Bringing a cluster what the operator needs: definitions and webhook configurations.
+Bringing a cluster what the operator needs: definitions, webhook configurations and roles.
 
 Everything is read before it is written, and nothing is written that is so already.
 A definition that Kohort did not make is left alone unless one is told to replace
@@ -14,7 +14,14 @@ import orjson
 
 from kohort.apis.api import Api
 from kohort.apis.definitions.definition import MANAGED_BY
-from kohort.cluster.errors import AlreadyExists, ClusterError, Conflict, KohortError, NotFound
+from kohort.cluster.errors import (
+    AlreadyExists,
+    ClusterError,
+    Conflict,
+    Forbidden,
+    KohortError,
+    NotFound,
+)
 from kohort.cluster.objects import (
     Kind,
     Object,
@@ -28,12 +35,15 @@ from kohort.cluster.objects import (
 )
 from kohort.cluster.port import Address, Cluster, Selection
 from kohort.controller.installing.names import (
+    BINDING_KIND,
     DEFINITION_KIND,
     MUTATING_KIND,
     NAMESPACE,
     NAMESPACE_KIND,
+    ROLE_KIND,
     VALIDATING_KIND,
 )
+from kohort.controller.installing.roles import write_metrics_roles
 from kohort.controller.installing.webhooks import Endpoint, write_configurations
 
 ESTABLISHED_SECONDS_MAX = 30.0
@@ -74,6 +84,7 @@ async def install(cluster: Cluster, apis: Sequence[Api], options: InstallOptions
     lines = [await _make_namespace(cluster, options.namespace)]
     lines += await install_definitions(cluster, apis, options)
     lines += await install_webhooks(cluster, apis, options)
+    lines += await install_roles(cluster, options)
     return lines
 
 
@@ -96,6 +107,29 @@ async def install_webhooks(
     """Bring the cluster the webhook configurations; those of an operator before us give way."""
     wanted = write_configurations(apis, options.endpoint)
     return [await _write_configuration(cluster, found) for found in wanted]
+
+
+async def install_roles(cluster: Cluster, options: InstallOptions) -> list[str]:
+    """Bring the cluster the roles that reading metrics needs, as far as we may write roles."""
+    return [await _write_access(cluster, found) for found in write_metrics_roles(options.namespace)]
+
+
+async def _write_access(cluster: Cluster, wanted: Object) -> str:
+    def merge(live: Object) -> Object | None:
+        # Others may have been bound to the same role, or a role may allow more: both are kept.
+        parts = [part for part in ("rules", "subjects") if part in wanted]
+        kept = {part: live.get(part) or [] for part in parts}
+        more = {part: [e for e in wanted[part] if e not in kept[part]] for part in parts}
+        if not any(more.values()):
+            return None
+        return {**live, **{part: [*kept[part], *more[part]] for part in parts}}
+
+    kind = ROLE_KIND if wanted["kind"] == ROLE_KIND.name else BINDING_KIND
+    try:
+        done = await _write(cluster, kind, wanted, merge)
+    except Forbidden:
+        done = "left alone, since this account may not write roles ('kohort manifests' prints it)"
+    return f"{kind.name} {name_of(wanted)}: {done}"
 
 
 async def _make_namespace(cluster: Cluster, name: str) -> str:

@@ -6,7 +6,6 @@ Their order is that in which they can be applied: what others refer to comes fir
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from kohort.apis.api import DEFAULTS, Api, Settings
 from kohort.apis.gangs.intent import Tier
@@ -19,7 +18,6 @@ from kohort.controller.installing.names import (
     CONFIG_KEY,
     CONFIG_MAP,
     ELECTION_ROLE,
-    LABELS,
     MANAGER_ROLE,
     METRICS_SERVICE,
     NAMESPACE,
@@ -32,10 +30,10 @@ from kohort.controller.installing.permissions import (
     cluster_grants,
     election_grants,
 )
+from kohort.controller.installing.roles import write_metrics_roles, write_object, write_role
 from kohort.controller.installing.webhooks import Endpoint, write_configurations
 from kohort.controller.running.gangs import find_known, list_variants
 
-_RBAC = "rbac.authorization.k8s.io"
 _CONFIGURATION = """\
 apiVersion: config.lws.x-k8s.io/v1alpha1
 kind: Configuration
@@ -79,12 +77,15 @@ def write_manifests(apis: Sequence[Api], options: ManifestOptions) -> list[Objec
     namespace = options.namespace
     endpoint = Endpoint(options.webhook_url, namespace)
     objects = [
-        _write("v1", "Namespace", namespace),
+        write_object("v1", "Namespace", namespace),
         *(api.definition() for api in apis),
-        _write("v1", "ServiceAccount", ACCOUNT, namespace),
+        write_object("v1", "ServiceAccount", ACCOUNT, namespace),
         *_write_roles(cluster_grants(apis, options.settings), namespace),
-        _write("v1", "Secret", SECRET, namespace, type="Opaque"),
-        _write("v1", "ConfigMap", CONFIG_MAP, namespace, data={CONFIG_KEY: options.configuration}),
+        *write_metrics_roles(namespace),
+        write_object("v1", "Secret", SECRET, namespace, type="Opaque"),
+        write_object(
+            "v1", "ConfigMap", CONFIG_MAP, namespace, data={CONFIG_KEY: options.configuration}
+        ),
     ]
     if not options.webhook_url:
         objects.append(_write_service(WEBHOOK_SERVICE, namespace, "webhook", 443, 9443))
@@ -96,35 +97,13 @@ def write_manifests(apis: Sequence[Api], options: ManifestOptions) -> list[Objec
 
 def _write_roles(grants: Sequence[Grant], namespace: str) -> list[Object]:
     return [
-        *_write_role(MANAGER_ROLE, "", grants, namespace),
-        *_write_role(ELECTION_ROLE, namespace, election_grants(), namespace),
-        *_write_role(CERTIFICATE_ROLE, namespace, certificate_grants(), namespace),
+        *write_role(MANAGER_ROLE, "", write_rules(grants), namespace),
+        *write_role(ELECTION_ROLE, namespace, write_rules(election_grants()), namespace),
+        *write_role(CERTIFICATE_ROLE, namespace, write_rules(certificate_grants()), namespace),
     ]
-
-
-def _write_role(name: str, place: str, grants: Sequence[Grant], home: str) -> list[Object]:
-    """A role and its binding to the operator, for one namespace or for all."""
-    kind = "Role" if place else "ClusterRole"
-    version = f"{_RBAC}/v1"
-    binding = _write(
-        version,
-        f"{kind}Binding",
-        f"{name}binding",
-        place,
-        roleRef={"apiGroup": _RBAC, "kind": kind, "name": name},
-        subjects=[{"kind": "ServiceAccount", "name": ACCOUNT, "namespace": home}],
-    )
-    return [_write(version, kind, name, place, rules=write_rules(grants)), binding]
 
 
 def _write_service(name: str, namespace: str, port_name: str, port: int, target: int) -> Object:
     ports = [{"name": port_name, "port": port, "protocol": "TCP", "targetPort": target}]
     spec = {"ports": ports, "selector": dict(SELECTOR)}
-    return _write("v1", "Service", name, namespace, spec=spec)
-
-
-def _write(version: str, kind: str, name: str, namespace: str = "", **content: Any) -> Object:
-    metadata: Object = {"name": name, "labels": dict(LABELS)}
-    if namespace:
-        metadata["namespace"] = namespace
-    return {"apiVersion": version, "kind": kind, "metadata": metadata, **content}
+    return write_object("v1", "Service", name, namespace, spec=spec)

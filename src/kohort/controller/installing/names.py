@@ -18,6 +18,10 @@ CONFIG_KEY = "controller_manager_config.yaml"
 MANAGER_ROLE = "lws-manager-role"
 ELECTION_ROLE = "lws-leader-election-role"
 CERTIFICATE_ROLE = "lws-webhook-certificate-role"
+PROXY_ROLE = "lws-proxy-role"
+PROXY_BINDING = "lws-proxy-rolebinding"
+METRICS_ROLE = "lws-metrics-reader"
+METRICS_BINDING = "lws-metrics-reader-rolebinding"
 
 SELECTOR = {"control-plane": "controller-manager"}
 LABELS = {
@@ -36,6 +40,9 @@ DEFINITION_KIND = Kind(
 )
 NAMESPACE_KIND = Kind("", "v1", "Namespace", "namespaces", namespaced=False)
 SECRET_KIND = Kind("", "v1", "Secret", "secrets")
+_RBAC = "rbac.authorization.k8s.io"
+ROLE_KIND = Kind(_RBAC, "v1", "ClusterRole", "clusterroles", namespaced=False)
+BINDING_KIND = Kind(_RBAC, "v1", "ClusterRoleBinding", "clusterrolebindings", namespaced=False)
 MUTATING_KIND = Kind(
     _ADMISSION,
     "v1",

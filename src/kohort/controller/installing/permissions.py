@@ -8,7 +8,7 @@ is the operator's own: its lease, its certificate, its webhooks and its events.
 from collections.abc import Iterator, Sequence
 
 from kohort.apis.api import DEFAULTS, Api, Settings
-from kohort.cluster.permissions import Grant
+from kohort.cluster.permissions import Grant, PageGrant
 from kohort.controller.events import EVENT
 from kohort.controller.installing.names import (
     LEASE,
@@ -19,6 +19,7 @@ from kohort.controller.installing.names import (
 )
 from kohort.controller.installing.webhooks import configuration_names
 from kohort.controller.lease import LEASE as LEASE_KIND
+from kohort.controller.running.access import GRANTS
 
 _SEE = ("list", "watch")
 _KEEP = ("get", "list", "watch", "patch")
@@ -50,6 +51,16 @@ def certificate_grants() -> list[Grant]:
         Grant(SECRET_KIND, ("create",)),
         Grant(SECRET_KIND, ("get", "list", "watch", "update"), names=(SECRET,)),
     ]
+
+
+def review_grants() -> list[Grant]:
+    """What asking who may read metrics needs."""
+    return list(GRANTS)
+
+
+def metrics_pages() -> list[PageGrant]:
+    """What a scraper needs."""
+    return [PageGrant("/metrics")]
 
 
 def _api_grants(api: Api, settings: Settings) -> Iterator[Grant]:

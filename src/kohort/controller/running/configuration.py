@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from ipaddress import ip_address
 from typing import Any
 
 import yaml
@@ -22,6 +23,7 @@ from kohort.controller.running.gangs import find_known, read_gangs
 
 API_VERSION = "config.lws.x-k8s.io/v1alpha1"
 KIND = "Configuration"
+METRICS_PORT, HEALTH_PORT = 8443, 8081
 
 _UNITS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
 _DURATION = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(h|ms|us|µs|ns|m|s)")
@@ -43,8 +45,8 @@ class Configuration:
     renew_seconds: float = 10.0
     retry_seconds: float = 2.0
     lease_name: str = names.LEASE
-    metrics_address: str = ":8443"
-    health_address: str = ":8081"
+    metrics_address: str = ""  # empty: not told; a place is found for it
+    health_address: str = ""
     readiness_path: str = "/readyz"
     liveness_path: str = "/healthz"
     tls_version: str = "VersionTLS12"
@@ -89,6 +91,36 @@ def check_configuration(configuration: Configuration) -> Configuration:
             "is needed"
         )
     return it
+
+
+def place_pages(configuration: Configuration, *, is_in_cluster: bool) -> Configuration:
+    """
+    Where pages are served that nobody was told a place for.
+
+    In a cluster kubelets and scrapers reach them; elsewhere only this machine does.
+    """
+    it, host = configuration, "" if is_in_cluster else "127.0.0.1"
+    placed = replace(
+        it,
+        metrics_address=it.metrics_address or f"{host}:{METRICS_PORT}",
+        health_address=it.health_address or f"{host}:{HEALTH_PORT}",
+    )
+    is_shared = placed.metrics_address == placed.health_address not in ("0", "")
+    if is_shared and not is_local(placed.metrics_address):
+        raise BadConfiguration(
+            f"metrics and health cannot share {placed.metrics_address}: other machines read "
+            "metrics over HTTPS and with a token, and probes have neither"
+        )
+    return placed
+
+
+def is_local(address: str) -> bool:
+    """Whether only processes of this machine reach an address."""
+    host = address.rpartition(":")[0].strip("[]")
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 def _read_sections(sections: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,16 +1,19 @@
 """
-Pages of the process: small texts over plain HTTP, for probes and for Prometheus.
+Pages of the process: small texts over HTTP, for probes and for Prometheus.
 
-Pages are functions, asked when somebody looks. Several may share one address, so
-pages with the same address are served by one socket.
+Pages are functions, asked when a client looks. Several may share one address, so
+pages with the same address are served by one socket. What is not for everybody has a
+guard, which is asked before anything is shown, and TLS, since clients show it tokens.
 """
 
-from collections.abc import Callable, Mapping
+import ssl
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
 from aiohttp import web
 
 from kohort.cluster.errors import KohortError
+from kohort.controller.running.access import Access
 
 NOWHERE = "0"
 _STOP_SECONDS_MAX = 1.0
@@ -28,6 +31,14 @@ class Page:
 Pages = Mapping[str, Callable[[], Page]]
 
 
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """Who is asked whether a page may be shown: (Authorization header, path)."""
+
+    judge: Callable[[str, str], Awaitable[Access]]
+    tls: ssl.SSLContext
+
+
 class PageServer:
     """Pages on some addresses."""
 
@@ -35,13 +46,17 @@ class PageServer:
         self.ports: dict[str, int] = {}
         self._runners: list[web.ServerRunner] = []
 
-    async def start(self, address: str, pages: Pages) -> None:
-        """Serve pages at host:port; nowhere if the address says so."""
-        if address == NOWHERE:
+    async def start(self, address: str, pages: Pages, guard: Guard | None = None) -> None:
+        """Serve pages at host:port; nowhere if the address says so. With a guard, over HTTPS."""
+        if address in (NOWHERE, ""):
             return
         host, _, port = address.rpartition(":")
 
         async def handle(request: web.BaseRequest) -> web.StreamResponse:
+            if guard is not None:
+                access = await guard.judge(request.headers.get("Authorization", ""), request.path)
+                if not access.is_allowed:
+                    return _refuse(access)
             return _answer(pages, request.path)
 
         runner = web.ServerRunner(
@@ -50,7 +65,9 @@ class PageServer:
         await runner.setup()
         self._runners.append(runner)
         try:
-            await web.TCPSite(runner, host.strip("[]") or None, int(port)).start()
+            tls = None if guard is None else guard.tls
+            where = host.strip("[]") or None
+            await web.TCPSite(runner, where, int(port), ssl_context=tls).start()
         except OSError as error:
             raise KohortError(f"cannot listen on {address}: {error.strerror or error}") from error
         self.ports[address] = runner.addresses[0][1]
@@ -60,6 +77,13 @@ class PageServer:
         for runner in self._runners:
             await runner.cleanup()
         self._runners.clear()
+
+
+def _refuse(access: Access) -> web.Response:
+    response = web.Response(status=access.code, text=f"{access.text}\n")
+    if access.code == 401:
+        response.headers["WWW-Authenticate"] = "Bearer"
+    return response
 
 
 def _answer(pages: Pages, path: str) -> web.Response:

@@ -11,7 +11,7 @@ is gone within ten seconds.
 
 import asyncio
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -32,16 +32,18 @@ from kohort.controller.health import Health, Probe, judge_readiness
 from kohort.controller.installing.install import (
     InstallOptions,
     install_definitions,
+    install_roles,
     install_webhooks,
 )
-from kohort.controller.installing.names import NAMESPACE
+from kohort.controller.installing.names import METRICS_SERVICE, NAMESPACE
 from kohort.controller.installing.webhooks import configuration_names
 from kohort.controller.lease import Election, LeaseTerms
 from kohort.controller.operator import Operator
-from kohort.controller.running.configuration import Configuration
+from kohort.controller.running.access import AccessReviews
+from kohort.controller.running.configuration import Configuration, is_local
 from kohort.controller.running.counting import CountedCluster
 from kohort.controller.running.measuring import WARNING_SECONDS, Measures
-from kohort.controller.running.pages import Page, PageServer
+from kohort.controller.running.pages import NOWHERE, Guard, Page, PageServer
 from kohort.controller.running.schemas import Reader, tell_of_pruning
 from kohort.controller.timing import LoopTime, Time
 from kohort.observability.metrics import MEDIA_TYPE
@@ -90,6 +92,8 @@ class Process:
         self._election = Election(cluster, self._terms(), self._time, self._chance)
         self.measures.is_leading = self.may_write
         self.pages = PageServer()
+        # Reviews store nothing, and are not counted as writes.
+        self._reviews = AccessReviews(cluster, self._time)
         self.admission = AdmissionServer(launch.apis, launch.settings, self.measures.note_review)
         settings = launch.configuration
         self._live = LiveContext(settings.tls_version, settings.tls_suites)
@@ -169,6 +173,7 @@ class Process:
             place = f"{told.webhook_host}:{told.webhook_port}"
             raise KohortError(f"cannot listen on {place}: {error.strerror or error}") from error
         log.info("admission is answered", extra={"facts": {"port": self.admission.port}})
+        await self._show_metrics(Guard(self._reviews.judge, self._live.context))
         await asyncio.Event().wait()
 
     async def _lead(self) -> None:
@@ -238,6 +243,8 @@ class Process:
                 installing.ignore_disaggregated,
             )
             _tell_all(await install_webhooks(self._cluster, apis, told))
+            if self._are_metrics_guarded:
+                _tell_all(await install_roles(self._cluster, told))
         async with asyncio.TaskGroup() as group:
             if self._launch.read_document is not None:
                 group.create_task(tell_of_pruning(self._launch.read_document, apis))
@@ -265,12 +272,29 @@ class Process:
             told.liveness_path: lambda: _page(self._judge_liveness()),
             told.readiness_path: lambda: _page(self._judge_readiness()),
         }
-        metrics = {"/metrics": lambda: Page(self.measures.registry.render(), True, MEDIA_TYPE)}
-        if told.metrics_address == told.health_address:
-            await self.pages.start(told.health_address, {**health, **metrics})
+        if told.metrics_address == told.health_address and is_local(told.health_address):
+            await self.pages.start(told.health_address, {**health, **self._metrics})
             return
         await self.pages.start(told.health_address, health)
-        await self.pages.start(told.metrics_address, metrics)
+        if is_local(told.metrics_address):
+            await self.pages.start(told.metrics_address, self._metrics)
+
+    @property
+    def _metrics(self) -> Mapping[str, Callable[[], Page]]:
+        return {"/metrics": lambda: Page(self.measures.registry.render(), True, MEDIA_TYPE)}
+
+    async def _show_metrics(self, guard: Guard) -> None:
+        """Show metrics to other machines, over HTTPS and to those who may read them."""
+        address = self._launch.configuration.metrics_address
+        if self._are_metrics_guarded:
+            await self.pages.start(address, self._metrics, guard)
+            log.info("metrics are served", extra={"facts": {"port": self.pages.ports[address]}})
+
+    @property
+    def _are_metrics_guarded(self) -> bool:
+        """Whether other machines can read the metrics."""
+        address = self._launch.configuration.metrics_address
+        return address not in (NOWHERE, "") and not is_local(address)
 
     def _judge_liveness(self) -> Health:
         verdicts = [probe.liveness() for probe in self._probes]
@@ -296,8 +320,12 @@ def _tell_all(lines: Sequence[str]) -> None:
 
 
 def _server_names(launch: Launch) -> tuple[str, ...]:
-    """The names by which API servers call the admission server."""
-    service = f"{launch.configuration.service_name}.{launch.namespace}"
-    names = (service, f"{service}.svc", f"{service}.svc.cluster.local")
+    """The names by which API servers call the admission server, and scrapers the metrics."""
+    services = (launch.configuration.service_name, METRICS_SERVICE)
+    names = tuple(
+        f"{service}.{launch.namespace}{domain}"
+        for service in services
+        for domain in ("", ".svc", ".svc.cluster.local")
+    )
     host = urlsplit(launch.webhook_url).hostname if launch.webhook_url else None
     return (*names, host) if host else names
