@@ -44,12 +44,18 @@ async def open_lab(sample: Object, moment: str) -> Lab:
     await lab.apply(namespace)
     await lab.run(1)
     await add_nodes(lab, sample[moment])
-    for obj in copy.deepcopy(sample[moment]):
+    load(lab, sample[moment])
+    return lab
+
+
+def load(lab: Lab, objects: list[Object]) -> None:
+    """Store objects as they are."""
+    for obj in copy.deepcopy(objects):
         resource = lab.api.registry.of(KINDS[obj["kind"]])
         key = (obj["metadata"]["namespace"], obj["metadata"]["name"])
         fields = selectable_fields(resource, obj)
-        lab.api.store.put(resource.bucket, key, obj, fields)
-    return lab
+        typed = {"kind": obj.pop("kind"), "apiVersion": obj.pop("apiVersion"), **obj}
+        lab.api.store.put(resource.bucket, key, typed, fields)
 
 
 async def add_nodes(lab: Lab, objects: list[Object]) -> None:
