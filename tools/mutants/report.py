@@ -8,15 +8,24 @@ from tools.mutants.listing import Mutant
 HEAD = """\
 # Planted bugs
 
-`make mutants` plants one fault after the other in a copy of the planner, the carriers and the
-controller, and asks rehearsals (the corpus and seeds, see [simulation.md](simulation.md)) and
-tests whether they notice. At the end whoever noticed is asked about the sound source as well, and
-must be silent there. This page is written by that command from
+`make mutants` plants one fault after the other in a copy of the source, most of them in the
+planner, the carriers and the controller, and asks rehearsals (the corpus and seeds, see
+[simulation.md](simulation.md)) and tests whether they notice. At the end whoever noticed is asked
+about the sound source as well, and must be silent there. This page is written by that command from
 `tools/mutants/mutants.yaml` and `tools/mutants/outcomes.json`; a test keeps it, and the list, in
 step with the source. To plant one alone: `make mutants ARGS="--only NAME"`.
 """
 WIDTH = 100
-AREAS = {"planning": "Planner", "apis": "Carriers and LeaderWorkerSet", "controller": "Controller"}
+AREAS = {
+    "planning": "Planner",
+    "apis": "Carriers and LeaderWorkerSet",
+    "controller": "Controller",
+    "placement": "Placement",
+    "cluster": "Client of the API server",
+    "views": "Views",
+    "cli": "Commands",
+    "simulator": "Embedded control plane",
+}
 
 
 def write_report(mutants: list[Mutant], outcomes: dict[str, Outcome]) -> str:
