@@ -18,7 +18,13 @@ from kohort.cluster.fields import Fault, FieldError, show
 from kohort.cluster.objects import Object, name_of
 from kohort.simulator.server.answers import Call
 from kohort.simulator.server.reading.queries import Query, find_number, first, is_set
-from kohort.simulator.server.watches import Streams, open_stream, write_or_drop
+from kohort.simulator.server.watches import (
+    Streams,
+    drop,
+    end_or_drop,
+    open_stream,
+    write_or_drop,
+)
 
 _CONTAINERS = ("initContainers", "containers", "ephemeralContainers")
 _STATUSES = ("initContainerStatuses", "containerStatuses", "ephemeralContainerStatuses")
@@ -192,7 +198,9 @@ async def stream_logs(
                         await write_or_drop(response, budget.take(data))
                         if budget.is_spent:
                             break
-        await response.write_eof()
+        await end_or_drop(response)
+        return response
+    drop(call.request)
     return response
 
 

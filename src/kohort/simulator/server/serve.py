@@ -13,6 +13,7 @@ from aiohttp import web
 from aiohttp.http_parser import RawRequestMessage
 
 from kohort.simulator.server.app import App
+from kohort.simulator.server.connections import HEADER_SECONDS_MAX, Connections
 from kohort.simulator.server.reading.bodies import BODY_BYTES_MAX
 
 _STOP_SECONDS_MAX = 0.8
@@ -51,11 +52,17 @@ def _make_request(
 
 
 async def serve(
-    app: App, ssl_context: ssl.SSLContext | None, host: str = "127.0.0.1", port: int = 0
+    app: App,
+    ssl_context: ssl.SSLContext | None,
+    host: str = "127.0.0.1",
+    port: int = 0,
+    *,
+    header_seconds: float = HEADER_SECONDS_MAX,
 ) -> Server:
     """Listen; a port of 0 takes any free one."""
-    server = web.Server(
+    server = Connections(
         app.handle,
+        header_seconds=header_seconds,
         request_factory=_make_request,
         handler_cancellation=True,
         access_log=None,

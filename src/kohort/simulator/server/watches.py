@@ -47,6 +47,7 @@ class Streams:
     def __init__(self) -> None:
         self.is_stopping = False
         self.late_events = False
+        self.write_seconds_max = WRITE_SECONDS_MAX  # for one write to a client that does not read
         self.watches: set[WatchStream] = set()
         self._tasks: set[asyncio.Task[object]] = set()
 
@@ -105,6 +106,7 @@ class WatchStream:
         self._bookmarks = bookmarks
         self._has_columns = False
         self._is_sending = False
+        self._write_seconds_max = WRITE_SECONDS_MAX
 
     @property
     def is_behind(self) -> bool:
@@ -117,6 +119,7 @@ class WatchStream:
         """Write events until the time is over."""
         seconds = timeout_seconds or random.uniform(*_TIMEOUT_SECONDS)
         response = make_stream("application/json")
+        self._write_seconds_max = streams.write_seconds_max
         streams.watches.add(self)
         try:
             await response.prepare(request)
@@ -124,9 +127,9 @@ class WatchStream:
                 async with asyncio.timeout(seconds):
                     if seconds > 0:
                         await self._pump(response, LATE_SECONDS if streams.late_events else 0.0)
-            await response.write_eof()
+            await end_or_drop(response, streams.write_seconds_max)
         except ConnectionError:
-            pass  # The client has left, and will not mind.
+            drop(request)  # The client has left and will not mind, or does not read.
         finally:
             streams.watches.discard(self)
             self._watch.close()
@@ -138,7 +141,7 @@ class WatchStream:
             if late_seconds:
                 await asyncio.sleep(late_seconds)
             self._is_sending = True
-            await write_or_drop(response, self._encode(events))
+            await write_or_drop(response, self._encode(events), self._write_seconds_max)
             # What was written now is on the socket when this turn of the event loop is over.
             asyncio.get_running_loop().call_soon(self._sent)
             if events and events[-1].type == "ERROR":
@@ -161,15 +164,32 @@ class WatchStream:
         return self._converter.convert(raw, self._clock(), columns=columns)
 
 
-async def write_or_drop(response: web.StreamResponse, data: bytes) -> None:
+async def write_or_drop(
+    response: web.StreamResponse, data: bytes, seconds_max: float = WRITE_SECONDS_MAX
+) -> None:
     """Write, or give up on a client that has not read for long."""
     if not data:
         return
     try:
-        async with asyncio.timeout(WRITE_SECONDS_MAX):
+        async with asyncio.timeout(seconds_max):
             await response.write(data)
     except TimeoutError:
         raise ConnectionResetError("the client does not read") from None
+
+
+async def end_or_drop(response: web.StreamResponse, seconds_max: float = WRITE_SECONDS_MAX) -> None:
+    """End a stream, or give up on a client that has not read for long."""
+    try:
+        async with asyncio.timeout(seconds_max):
+            await response.write_eof()
+    except TimeoutError:
+        raise ConnectionResetError("the client does not read") from None
+
+
+def drop(request: web.BaseRequest) -> None:
+    """Let go of a connection with all that waits on it: its end would wait to be read, too."""
+    if request.transport is not None:
+        request.transport.abort()
 
 
 async def stream_expired(request: web.BaseRequest, error: WatchExpired) -> web.StreamResponse:
