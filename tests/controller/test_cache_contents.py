@@ -4,10 +4,20 @@ import orjson
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kohort.apis.facts import Whole
 from kohort.cluster.objects import Kind
-from kohort.cluster.port import Selection
+from kohort.cluster.port import Change, Selection
 from kohort.controller.caching.cache import CacheWriter, Difference
-from kohort.controller.caching.watcher import Gone, Init, Mark, Metadata, Put, Ready, Unreadable
+from kohort.controller.caching.watcher import (
+    Gone,
+    Init,
+    Mark,
+    Metadata,
+    Put,
+    Ready,
+    Unreadable,
+    _read_change,
+)
 
 THINGS = Selection(Kind("", "v1", "ConfigMap", "configmaps"))
 
@@ -103,6 +113,17 @@ def test_an_object_that_cannot_be_decoded_is_left_out_and_named():
     writer.apply(put("b", 4, "fine"))
     assert contents(writer) == {"a": "x", "b": "fine"}
     assert not writer.reader.faults
+
+
+def test_an_object_that_is_too_deep_to_be_decoded_is_left_out():
+    raw = b'{"metadata":{"name":"b"},"data":' + b"[" * 5000 + b"]" * 5000 + b"}"
+    writer = CacheWriter(THINGS, Whole)
+    whole = Put(put("a", 1).metadata, b'{"metadata":{"name":"a"}}')
+    for event in (Init(), whole, Put(put("b", 2).metadata, raw), Ready("3")):
+        writer.apply(event)
+    assert [key[1] for key in writer.reader.faults] == ["b"]
+    assert len(writer.reader) == 1
+    assert isinstance(_read_change(Change("ADDED", raw)), Unreadable)
 
 
 def test_an_object_that_becomes_unreadable_is_told_as_gone_with_its_fault():

@@ -1,6 +1,7 @@
 """One object of the wrong shape costs its own row, and every view of it is still a sentence."""
 
 import orjson
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scenes import NOW, Scene, bad_image, make_lws, own
@@ -145,3 +146,13 @@ def test_a_leader_that_claims_billions_of_workers_is_read_up_to_a_bound():
     sample = gather(LEADER_WORKER_SET, [orjson.dumps(made)], raw)[0]
     reading = take_picture(LEADER_WORKER_SET, sample, NOW).reading
     assert [group.size for group in reading.observed.groups] == [10_000]
+
+
+@pytest.mark.parametrize("levels", [300, 900])
+def test_a_deep_object_costs_its_own_row(levels):
+    raw = orjson.dumps(make_lws()).replace(b'"replicas"', b'"x": DEEP, "replicas"')
+    deep = raw.replace(b"DEEP", b'{"a":' * levels + b"1" + b"}" * levels)
+    samples = gather(LEADER_WORKER_SET, [deep, orjson.dumps(make_lws())], {})
+    rows = [make_row(take_picture(LEADER_WORKER_SET, sample, NOW)) for sample in samples]
+    assert rows[0].health.message.startswith("the object is nested more than 200 levels deep")
+    assert rows[1].health.reason != "Malformed"

@@ -16,7 +16,14 @@ import orjson
 from kohort.apis.api import Api, Family, Key, Settings, Watched
 from kohort.cluster.objects import Kind, Object, name_of, namespace_of
 
-_UNDECODABLE = (msgspec.MsgspecError, ValueError, TypeError, KeyError, AttributeError)
+_UNDECODABLE = (
+    msgspec.MsgspecError,
+    ValueError,
+    TypeError,
+    KeyError,
+    AttributeError,
+    RecursionError,
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,8 @@ import orjson
 from kohort.apis.definitions.embedding import METADATA, POD_SPEC, embed_type
 from kohort.cluster.objects import Object
 
+# Deeper than any field of Kubernetes, and what encoders still take.
+DEPTH_MAX = 200
 _SHOWN_MAX = 60
 _INT_OR_STRING = "x-kubernetes-int-or-string"
 _NOUNS = {
@@ -42,6 +44,8 @@ class Shape:
 
     def find_misfit(self, obj: Any) -> str:
         """What is wrong with metadata and spec, the first of it as a sentence; or nothing."""
+        if is_deeper(obj, DEPTH_MAX):
+            return f"the object is nested more than {DEPTH_MAX} levels deep"
         return _find_misfit(self._root, obj, "")
 
     def find_status_misfits(self, obj: Object) -> tuple[str, ...]:
@@ -58,6 +62,21 @@ class Shape:
             or _find_misfit(properties[name], value, name, requires=False)
             or (name == "conditions" and not all(map(_has_claim, value)))
         )
+
+
+def is_deeper(value: Any, limit: int) -> bool:
+    """Whether a value has more levels; counted level by level, since recursion has a bound too."""
+    level: list[Any] = [value] if isinstance(value, dict | list) else []
+    for _ in range(limit):
+        level = [
+            inner
+            for outer in level
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+            if isinstance(inner, dict | list)
+        ]
+        if not level:
+            return False
+    return True
 
 
 @cache

@@ -14,13 +14,13 @@ from typing import Any
 import orjson
 
 from kohort.apis.api import Api, Settings, Verdict, Webhook
+from kohort.apis.definitions.shapes import DEPTH_MAX, is_deeper
 from kohort.apis.denials import find_denial, write_denial
 from kohort.cluster.objects import Object
 from kohort.cluster.patches import to_json_patch
 
 API_VERSION = "admission.k8s.io/v1"
 KIND = "AdmissionReview"
-DEPTH_MAX = 200
 
 
 def collect_webhooks(apis: Sequence[Api]) -> dict[str, Webhook]:
@@ -59,28 +59,13 @@ def _answer(webhook: Webhook, request: Mapping[str, Any], settings: Settings) ->
         return _allow()  # A deletion: nothing of ours depends on it.
     if not isinstance(obj, dict) or not isinstance(old, dict | None):
         return _refuse(400, "the object is no mapping")
-    if _is_deeper(obj, DEPTH_MAX) or _is_deeper(old, DEPTH_MAX):
+    if is_deeper(obj, DEPTH_MAX) or is_deeper(old, DEPTH_MAX):
         return _refuse(400, f"the object is nested more than {DEPTH_MAX} levels deep")
     namespace = request.get("namespace")
     named = _fill_namespace(obj, namespace if isinstance(namespace, str) else "")
     # What comes back may share parts with what went in, so the handler gets a copy.
     verdict = webhook.handle(orjson.loads(orjson.dumps(named)), old, settings)
     return _write(verdict, obj)
-
-
-def _is_deeper(value: Any, limit: int) -> bool:
-    """Whether a value has more levels; counted level by level, since recursion has a bound too."""
-    level: list[Any] = [value] if isinstance(value, dict | list) else []
-    for _ in range(limit):
-        level = [
-            inner
-            for outer in level
-            for inner in (outer.values() if isinstance(outer, dict) else outer)
-            if isinstance(inner, dict | list)
-        ]
-        if not level:
-            return False
-    return True
 
 
 def _fill_namespace(obj: Object, namespace: str) -> Object:

@@ -31,7 +31,14 @@ Key = tuple[str, str]  # namespace and name
 Decode = Callable[[bytes], T]
 Index = Callable[[T], Iterable[str]]
 
-_UNDECODABLE = (msgspec.MsgspecError, ValueError, TypeError, KeyError, AttributeError)
+_UNDECODABLE = (
+    msgspec.MsgspecError,
+    ValueError,
+    TypeError,
+    KeyError,
+    AttributeError,
+    RecursionError,
+)
 
 
 class Entry(NamedTuple, Generic[T]):

@@ -181,7 +181,7 @@ def _step_line(state: State, change: Change) -> Step:
 def _read_change(change: Change) -> Put | Gone | Ready | Mark | Unreadable:
     try:
         metadata = _objects.decode(change.raw).metadata
-    except msgspec.MsgspecError as error:
+    except (msgspec.MsgspecError, RecursionError) as error:
         return Unreadable(change.raw, str(error))
     if change.type == "BOOKMARK":
         ends = _END_OF_LIST in (metadata.annotations or {})
