@@ -150,7 +150,8 @@ def _read_definition(name: str, schema: Any, go_fields: dict[str, Any]) -> dict[
             entry["fields"][field]["default"] = default
     if entry["type"] == "object":
         assert set(go_fields) == set(entry["fields"]), name
-        entry["go"] = {field: " ".join(go_fields[field]) for field in entry["fields"]}
+        # In the order in which Go declares them, and writes them.
+        entry["go"] = {field: " ".join(facts) for field, facts in go_fields.items()}
     return entry
 
 

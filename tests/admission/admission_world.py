@@ -86,6 +86,7 @@ class Hooks:
     def __init__(self, **replies: Reply) -> None:
         self.replies = replies
         self.requests: list[Object] = []
+        self.bodies: list[bytes] = []
         self.paths: list[str] = []
 
     async def __call__(
@@ -93,6 +94,7 @@ class Hooks:
     ) -> bytes:
         path = url.partition("?")[0].rpartition("/")[2]
         review = orjson.loads(body)
+        self.bodies.append(body)
         self.paths.append(path)
         self.requests.append(review["request"])
         return answer(review["request"], self.replies[path](review["request"]))

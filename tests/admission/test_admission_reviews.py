@@ -2,12 +2,14 @@
 
 from typing import Any
 
+import orjson
 import pytest
 from admission_world import Hooks, World, config_map, labelling, patching, webhook
 
 from kohort.cluster.errors import ClusterError
 from kohort.cluster.objects import Object
 from kohort.simulator import kinds
+from kohort.simulator.api.requests import WriteOptions
 
 
 async def refusal(world: World, body: Object | None = None, **options: Any) -> ClusterError:
@@ -264,3 +266,19 @@ async def test_an_old_webhook_is_asked_in_its_own_version():
     assert (
         await refusal(world)
     ).message == 'admission webhook "old.example.com" denied the request: no'
+
+
+async def test_a_webhook_is_sent_the_bytes_that_go_would_write():
+    hooks = Hooks(see=lambda request: {})
+    rule = {"apiGroups": ["apps"], "resources": ["controllerrevisions"]}
+    every = {"apiVersions": ["v1"], "operations": ["CREATE"], **rule}
+    world = await world_with(hooks, webhook("see", rules=[every]))
+    text = (
+        b'{"apiVersion":"apps/v1","kind":"ControllerRevision","metadata":{"name":"r"},"revision":1'
+    )
+    text += b',"revision":1,"data":{"z":1e3,"a":1.0,"s":"a && b"}}'
+    target = world.api.target(kinds.REVISION, "lab")
+    await world.api.create(target, orjson.loads(text), WriteOptions(), raw=text)
+    (body,) = hooks.bodies
+    assert b'"object":{"kind":"ControllerRevision","apiVersion":"apps/v1","metadata":' in body
+    assert b'"data":{"z":1e3,"a":1.0,"s":"a \\u0026\\u0026 b"},"revision":1},"oldObject"' in body

@@ -35,6 +35,7 @@ class Case:
     managed: bool = False  # Compare managed fields, which other cases leave out.
     unordered: bool = False  # Compare causes as a set; the real server shuffles them.
     versions: bool = True  # Tell versions apart; not where controllers write meanwhile.
+    bytes: bool = False  # Compare texts as they came, and not what they mean.
 
 
 def load_cases() -> list[Case]:
@@ -49,7 +50,7 @@ def _load(path: Path) -> list[dict[str, Any]]:
 
 
 def _read(topic: str, raw: dict[str, Any], setups: dict[str, list[Step]]) -> Case:
-    known = {"name", "setup", "steps", "managed", "versions", "unordered"}
+    known = {"name", "setup", "steps", "managed", "versions", "unordered", "bytes"}
     assert set(raw) <= known, f"{raw['name']}: {set(raw) - known}"
     setup: list[Step] = []
     for item in raw.get("setup", []):
@@ -62,6 +63,7 @@ def _read(topic: str, raw: dict[str, Any], setups: dict[str, list[Step]]) -> Cas
         raw.get("managed", False),
         raw.get("unordered", False),
         raw.get("versions", True),
+        raw.get("bytes", False),
     )
 
 

@@ -5,7 +5,6 @@ Nothing of Kohort is imported, so that the same requests go to a real API server
 """
 
 import http.client
-import json
 import ssl
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -66,8 +65,8 @@ class Client:
             self._kept = self._connect(request)
             return self._exchange(self._kept, request)
 
-    def watch(self, request: Request) -> tuple[Reply, Iterator[dict[str, Any]]]:
-        """An open stream of events, on a connection of its own."""
+    def watch(self, request: Request) -> tuple[Reply, Iterator[bytes]]:
+        """An open stream of events, one in a line, on a connection of its own."""
         connection = self._connect(request)
         self._send(connection, request)
         answer = connection.getresponse()
@@ -98,7 +97,6 @@ class Client:
 
 def _events(connection: http.client.HTTPSConnection, answer: http.client.HTTPResponse) -> Any:
     try:
-        for line in answer:
-            yield json.loads(line)
+        yield from answer
     finally:
         connection.close()

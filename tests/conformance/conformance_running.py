@@ -108,13 +108,14 @@ class Run:
         request = self._request(self._fill(step))
         reply = self._client.send(request)
         body = read_body(reply)
+        text = reply.raw.decode()
         if reply.code == 201 and isinstance(body, dict):
             self._note(request, body)
         for name, path in step.get("save", {}).items():
             self._values[name] = str(find_in(body, path))
         if "only" in step and reply.code < 300:
             body = {path: find_in(body, path) for path in self._fill(step["only"])}
-        return self._answer(reply, body)
+        return self._answer(reply, text if self._case.bytes else body)
 
     def _answer(self, reply: Reply, body: Any) -> Answer:
         answer: Answer = {"code": reply.code, "type": reply.headers.get("Content-Type", "")}
@@ -159,8 +160,9 @@ class Run:
             return self._answer(reply, read_body(reply))
         for inner in raw.get("meanwhile", []):
             self._take_silently(inner)
-        found = list(islice(events, step["watch"]))
+        lines = list(islice(events, step["watch"]))
         events.close()
+        found = [line.decode() if self._case.bytes else json.loads(line) for line in lines]
         return {**self._answer(reply, None), "body": self._normaliser.normalise(found)}
 
     def _wait(self, step: Step) -> Answer:

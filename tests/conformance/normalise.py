@@ -20,6 +20,7 @@ _TOKEN = re.compile(r"[A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{20,}
 _MOUNT = re.compile(r"kube-api-access-[a-z0-9]{5}\b")
 _CURRENT = re.compile(r"(Too large resource version: \d+, current: )\d+")
 _HASH = re.compile(r'(ReplicaSet "[a-z]+)-[b-z2-9]{5,10}"')
+_WRITTEN_VERSION = re.compile(r'("resourceVersion": ?")\d+"')
 _AGES = {"Age", "Last Seen", "First Seen", "Duration"}
 _AGE = re.compile(r"^(\d+[smhdy])+$")
 
@@ -90,6 +91,7 @@ class Normaliser:
         for name, placeholder in self._seen.get("generated", {}).items():
             value = value.replace(name, placeholder)
         value = value.replace(self._namespace, "<ns>")
+        value = _WRITTEN_VERSION.sub(r'\1<version>"', value)
         value = _UID.sub(lambda m: self._placeholder("uid", m[0]), value)
         value = _MICRO.sub("<micro-time>", value)
         value = _TIME.sub("<time>", value)

@@ -182,3 +182,24 @@ async def test_what_needs_a_running_container_is_refused_with_the_reason(face, p
     told = await face.ask("POST", f"/api/v1/namespaces/default/pods/one/{part}")
     assert told.code == 404
     assert told.body["message"].endswith("because nothing runs in a simulated pod")
+
+
+async def test_special_characters_are_escaped_in_tables_and_for_people(face):
+    body = {"metadata": {"name": "m", "annotations": {"k": "a && b > c \u2028"}}}
+    await face.ask("POST", MAPS, body)
+    escaped = b'"a \\u0026\\u0026 b \\u003e c \\u2028"'
+    table = "application/json;as=Table;v=v1;g=meta.k8s.io"
+    for query in ("", "?includeObject=Object"):
+        shown = await face.ask("GET", f"{MAPS}/m{query}", Accept=table)
+        assert b'"k":' + escaped in shown.raw
+    pretty = await face.ask("GET", f"{MAPS}/m?pretty=true")
+    assert b'"k": ' + escaped in pretty.raw
+
+
+async def test_raw_data_is_shown_to_people_as_it_is(face):
+    path = "/apis/apps/v1/namespaces/default/controllerrevisions"
+    text = '{"metadata":{"name":"r"},"revision":1,"data":{"z":1e3,"a":12345678901234567890123}}'
+    made = await face.ask("POST", path, text, Content_Type="application/json")
+    assert b'"data":{"z":1e3,"a":12345678901234567890123},"revision":1}\n' in made.raw
+    pretty = await face.ask("GET", f"{path}/r?pretty=true")
+    assert b'"data": {\n    "z": 1e3,\n    "a": 12345678901234567890123\n  }' in pretty.raw

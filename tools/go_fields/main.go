@@ -2,9 +2,10 @@
 // each JSON field and its schema does not: the name of its Go type, and
 // whether a zero value is left out when it is written.
 //
-// The answer is one JSON object: definition name to field name to a list of
-// the Go type, flags (p: pointer, o: omitempty, z: omitzero) and, if the
-// field comes from an embedded struct, that struct's name.
+// The answer is one JSON object: definition name to field name, in the order
+// in which Go writes them, to a list of the Go type, flags (p: pointer, o:
+// omitempty, z: omitzero) and, if the field comes from an embedded struct,
+// that struct's name.
 package main
 
 import (
@@ -35,7 +36,34 @@ import (
 
 type named interface{ OpenAPIModelName() string }
 
-type table map[string]map[string][]string
+type field struct {
+	name  string
+	facts []string
+}
+
+// fields are written as an object that keeps their order.
+type fields []field
+
+func (all fields) MarshalJSON() ([]byte, error) {
+	text := []byte("{")
+	for i, each := range all {
+		if i > 0 {
+			text = append(text, ',')
+		}
+		name, err := json.Marshal(each.name)
+		if err != nil {
+			return nil, err
+		}
+		facts, err := json.Marshal(each.facts)
+		if err != nil {
+			return nil, err
+		}
+		text = append(append(append(text, name...), ':'), facts...)
+	}
+	return append(text, '}'), nil
+}
+
+type table map[string]fields
 
 func main() {
 	scheme := runtime.NewScheme()
@@ -77,33 +105,33 @@ func (found table) visit(goType reflect.Type) {
 	if _, writesItself := value.(json.Marshaler); !ok || writesItself || found[model.OpenAPIModelName()] != nil {
 		return
 	}
-	fields := map[string][]string{}
-	found[model.OpenAPIModelName()] = fields
-	found.collect(fields, goType, "")
+	found[model.OpenAPIModelName()] = fields{}
+	found[model.OpenAPIModelName()] = found.collect(fields{}, goType, "")
 }
 
 // collect notes the fields of one struct, those of embedded structs among them.
-func (found table) collect(fields map[string][]string, goType reflect.Type, embedded string) {
+func (found table) collect(all fields, goType reflect.Type, embedded string) fields {
 	for i := range goType.NumField() {
-		field := goType.Field(i)
-		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
-		if name == "-" || !field.IsExported() {
+		member := goType.Field(i)
+		name, options, _ := strings.Cut(member.Tag.Get("json"), ",")
+		if name == "-" || !member.IsExported() {
 			continue
 		}
-		if field.Anonymous && name == "" {
-			inner := field.Type
+		if member.Anonymous && name == "" {
+			inner := member.Type
 			if inner.Kind() == reflect.Pointer {
 				inner = inner.Elem()
 			}
-			found.collect(fields, inner, field.Name)
+			all = found.collect(all, inner, member.Name)
 			continue
 		}
-		found.visit(field.Type)
+		found.visit(member.Type)
 		if name == "" {
-			name = field.Name
+			name = member.Name
 		}
-		fields[name] = describe(field.Type, options, embedded)
+		all = append(all, field{name, describe(member.Type, options, embedded)})
 	}
+	return all
 }
 
 func describe(goType reflect.Type, options, embedded string) []string {

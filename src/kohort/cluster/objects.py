@@ -9,7 +9,19 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+import orjson
+
 Object = dict[str, Any]
+
+# Go escapes these, so that the text may stand in a web page. What stands first begins with
+# a byte that few texts have, and one byte is found ten times as fast as three.
+_ESCAPES = (
+    (b"<", b"<", b"\\u003c"),
+    (b">", b">", b"\\u003e"),
+    (b"&", b"&", b"\\u0026"),
+    (b"\xe2", b"\xe2\x80\xa8", b"\\u2028"),
+    (b"\xe2", b"\xe2\x80\xa9", b"\\u2029"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,3 +115,17 @@ def is_true(obj: Object, name: str) -> bool:
     """Whether the object has that condition, and it is true."""
     condition = find_condition(obj, name)
     return condition is not None and condition.get("status") == "True"
+
+
+def escape(text: bytes) -> bytes:
+    """JSON with the escapes that Go writes; where they are written already, it stays as it is."""
+    # These characters stand in strings only, and most objects have none of them.
+    for sign, plain, escaped in _ESCAPES:
+        if sign in text:
+            text = text.replace(plain, escaped)
+    return text
+
+
+def encode_json(value: Any, *, sort: bool = False) -> bytes:
+    """A value as compact JSON, escaped as Go escapes."""
+    return escape(orjson.dumps(value, option=orjson.OPT_SORT_KEYS if sort else None))

@@ -16,7 +16,7 @@ from typing import Any
 
 import orjson
 
-from kohort.cluster.objects import Object
+from kohort.cluster.objects import Object, encode_json
 from kohort.cluster.quantities import canonical_quantity
 
 POD_TEMPLATE = "core.PodTemplateSpec"
@@ -39,15 +39,6 @@ _OWN_TYPES = {
     "lws.SubGroupPolicy": ["subGroupPolicyType *string o", "subGroupSize *number o"],
 }
 
-# Go escapes these so that the text may stand in a web page.
-_ESCAPES = (
-    (b"<", b"\\u003c"),
-    (b">", b"\\u003e"),
-    (b"&", b"\\u0026"),
-    ("\u2028".encode(), b"\\u2028"),
-    ("\u2029".encode(), b"\\u2029"),
-)
-
 Write = Callable[[Any], Any]
 
 
@@ -58,11 +49,7 @@ def write_typed(name: str, value: Any) -> Any:
 
 def write_bytes(value: Any) -> bytes:
     """Compact JSON with sorted keys, escaped as Go escapes."""
-    text = orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
-    for plain, escaped in _ESCAPES:
-        if plain in text:
-            text = text.replace(plain, escaped)
-    return text
+    return encode_json(value, sort=True)
 
 
 def drop_nulls(value: Any) -> Any:

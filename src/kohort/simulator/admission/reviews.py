@@ -14,9 +14,10 @@ from typing import Any
 import orjson
 
 from kohort.cluster.errors import BadRequest, ClusterError
-from kohort.cluster.objects import Object
+from kohort.cluster.objects import Object, encode_json
 from kohort.simulator.admission.calls import CallError
 from kohort.simulator.api.admission import Review
+from kohort.simulator.api.context import write
 from kohort.simulator.resources.resource import Resource
 from kohort.simulator.schemas.depth import TOO_DEEP, is_too_deep
 
@@ -135,15 +136,24 @@ def _options_of(review: Review) -> Object:
     return {**options, "dryRun": ["All"]} if review.dry_run else options
 
 
-def write_review(version: str, request: Object, obj: Object | None, old: Object | None) -> bytes:
+def write_review(
+    version: str, request: Object, form: Resource, obj: Object | None, old: Object | None
+) -> bytes:
     """The body that a webhook is sent."""
-    return orjson.dumps(
+    options = request.pop("options")
+    dry_run = request.pop("dryRun")
+    objects = {"object": _write(form, obj), "oldObject": _write(form, old)}
+    return encode_json(
         {
             "kind": "AdmissionReview",
             "apiVersion": f"{_GROUP}/{version}",
-            "request": {**request, "object": obj, "oldObject": old},
+            "request": {**request, **objects, "dryRun": dry_run, "options": options},
         }
     )
+
+
+def _write(form: Resource, obj: Object | None) -> orjson.Fragment | None:
+    return None if obj is None else orjson.Fragment(write(form, obj))
 
 
 def read_verdict(raw: bytes, version: str, uid: str, *, may_change: bool) -> Verdict:

@@ -268,7 +268,7 @@ class Webhooks:
         uid = self._new_uid()
         obj = _convert_any(review.obj, review.target.resource, form)
         old = _convert_any(review.old, review.target.resource, form)
-        body = write_review(version, write_request(uid, form, review), obj, old)
+        body = write_review(version, write_request(uid, form, review), form, obj, old)
         query = f"?timeout={seconds}s"
         try:
             url = client.locate(self._resolve) + query

@@ -10,8 +10,6 @@ from datetime import datetime
 from itertools import pairwise
 from random import Random
 
-import orjson
-
 from kohort.cluster.errors import not_found
 from kohort.cluster.objects import Object, write_time
 from kohort.simulator.api.admission import Admission, NoAdmission
@@ -19,8 +17,10 @@ from kohort.simulator.api.registry import Registry
 from kohort.simulator.api.requests import Target
 from kohort.simulator.aside import Aside, at_once
 from kohort.simulator.resources.resource import Resource
+from kohort.simulator.schemas.raw import find_raw_fields, keep_texts
+from kohort.simulator.schemas.writing import write_builtin, write_custom
 from kohort.simulator.store.entries import Entry
-from kohort.simulator.store.store import Store
+from kohort.simulator.store.store import Store, Write
 
 _SUFFIX_ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
 
@@ -68,12 +68,29 @@ class Context:
 
 def load(resource: Resource, entry: Entry) -> Object:
     """A stored object in the version of the resource, as a dictionary of its own."""
-    obj = entry.decode()
+    obj = load_stored(resource, entry)
     return resource.from_storage(obj) if resource.from_storage else obj
+
+
+def load_stored(resource: Resource, entry: Entry) -> Object:
+    """A stored object in the version in which it is stored."""
+    obj = entry.decode()
+    fields = find_raw_fields(resource.shape)
+    return keep_texts(obj, entry.raw, fields) if fields else obj
 
 
 def encode(resource: Resource, entry: Entry) -> bytes:
     """A stored object in the version of the resource, as bytes."""
     if resource.from_storage is None:
         return entry.raw
-    return orjson.dumps(resource.from_storage(entry.decode()))
+    return write(resource, resource.from_storage(entry.decode()))
+
+
+def write(resource: Resource, obj: Object) -> bytes:
+    """An object of a kind as a client is sent it."""
+    return writer_of(resource)(obj)
+
+
+def writer_of(resource: Resource) -> Write:
+    """How objects of a kind are written."""
+    return write_builtin if resource.structural is None else write_custom

@@ -11,26 +11,21 @@ from functools import lru_cache
 from hashlib import blake2b
 from typing import Any
 
-import orjson
+from kohort.cluster.objects import encode_json
 
 _ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
 _FNV_OFFSET = 0x811C9DC5
 _FNV_PRIME = 0x01000193
-# The escapes that a real control plane writes into JSON; they are part of what is hashed.
-_ESCAPES = ((b"<", b"\\u003c"), (b">", b"\\u003e"), (b"&", b"\\u0026"))
 
 
 def canonical(value: Any) -> bytes:
-    """A JSON value as bytes: equal values give equal bytes."""
-    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+    """A JSON value as Go writes it: equal values give equal bytes."""
+    return encode_json(value, sort=True)
 
 
 def hash_revision(data: Any, collisions: int) -> str:
     """The hash of a controller revision's data, the same as a real control plane's."""
-    encoded = canonical(data)
-    for raw, escaped in _ESCAPES:
-        encoded = encoded.replace(raw, escaped)
-    return _spell(_fnv32(encoded + str(collisions).encode()))
+    return _spell(_fnv32(canonical(data) + str(collisions).encode()))
 
 
 def hash_template(template: Any, collisions: int) -> str:

@@ -25,6 +25,7 @@ from kohort.simulator.protobuf.wire import (
     read_text,
 )
 from kohort.simulator.schemas.depth import TOO_DEEP, is_too_deep
+from kohort.simulator.schemas.raw import RawObject, compact
 
 MAGIC = b"k8s\x00"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -102,7 +103,8 @@ def json_reader(read_nested: Callable[[bytes, int], Object]) -> Reader:
             return read_nested(raw, depth + 1)
         if is_too_deep(raw):
             raise MalformedError(TOO_DEEP)
-        return orjson.loads(raw)
+        value = orjson.loads(raw)
+        return RawObject(value, compact(raw)) if isinstance(value, dict) else value
 
     return read
 

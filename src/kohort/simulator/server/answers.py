@@ -18,7 +18,8 @@ from aiohttp import web
 from multidict import CIMultiDict
 
 from kohort.cluster.errors import ClusterError
-from kohort.cluster.objects import Object
+from kohort.cluster.objects import Object, encode_json, escape
+from kohort.simulator.schemas.raw import indent_text
 from kohort.simulator.server.reading.negotiation import JSON, PLAIN, YAML, Form, wants_indent
 from kohort.simulator.server.reading.queries import Caller, Query
 
@@ -80,7 +81,9 @@ async def write_answer(
     if media == YAML:
         raw = _dump_yaml(orjson.loads(raw))
     elif call.is_for_a_person:
-        raw = orjson.dumps(orjson.loads(raw), option=orjson.OPT_INDENT_2)
+        raw = indent(raw)
+    else:
+        raw += b"\n"
     headers = make_headers(media)
     _add_warnings(headers, (call.warning, *warnings) if call.warning else warnings)
     return await write_bytes(call.request, raw, code, headers)
@@ -99,6 +102,13 @@ async def write_bytes(
         headers["Content-Encoding"] = "gzip"
         headers["Vary"] = "Accept-Encoding"
     return web.Response(body=raw, status=code, headers=headers)
+
+
+def indent(raw: bytes) -> bytes:
+    """JSON for people; raw parts stay as they are spelled."""
+    if b'"ControllerRevision' in raw:
+        return indent_text(raw)
+    return escape(orjson.dumps(orjson.loads(raw), option=orjson.OPT_INDENT_2))
 
 
 def _compress(raw: bytes) -> bytes:
@@ -130,13 +140,16 @@ def _dump_yaml(obj: Object) -> bytes:
     return text.encode()
 
 
-def write_error(error: ClusterError, media: str = JSON, *, indent: bool = False) -> web.Response:
+def write_error(
+    error: ClusterError, media: str = JSON, *, is_indented: bool = False
+) -> web.Response:
     """An error as its Status, with a hint when to try again."""
     status: Object = error.status()
     if media == YAML:
         raw = _dump_yaml(status)
     else:
-        raw = orjson.dumps(status, option=orjson.OPT_INDENT_2 if indent else None)
+        raw = encode_json(status)
+        raw = indent(raw) if is_indented else raw + b"\n"
     headers = make_headers(media)
     retry = (error.details or {}).get("retryAfterSeconds")
     if retry:

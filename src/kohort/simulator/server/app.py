@@ -99,7 +99,7 @@ def _refuse(request: web.BaseRequest, error: ClusterError) -> web.Response:
     media = YAML if accept.startswith(YAML) else JSON
     pretty = read_query(request.query_string).get("pretty")
     agent = request.headers.get("User-Agent", "")
-    return write_error(error, media, indent=wants_indent(pretty[0] if pretty else None, agent))
+    return write_error(error, media, is_indented=wants_indent(pretty[0] if pretty else None, agent))
 
 
 def create_app(

@@ -15,10 +15,12 @@ import orjson
 
 from kohort.cluster.errors import BadRequest, NotAcceptable
 from kohort.cluster.fields import show
-from kohort.cluster.objects import Object
+from kohort.cluster.objects import Object, encode_json
+from kohort.simulator.api.reads.reading import item_prefix
 from kohort.simulator.api.requests import Page
 from kohort.simulator.resources.printers import Column
 from kohort.simulator.resources.resource import Resource
+from kohort.simulator.schemas.writing import write_metadata
 from kohort.simulator.server.reading.negotiation import Form
 
 _STATUS = b'{"kind":"Status"'
@@ -70,7 +72,8 @@ class Converter:
     def convert_page(self, page: Page, now: datetime) -> bytes:
         """A list."""
         always_continues = self._is_custom and not self.form.convert
-        metadata = orjson.dumps(_list_metadata(page, always_continues=always_continues))
+        shown = _list_metadata(page, always_continues=always_continues)
+        metadata = encode_json(shown, sort=always_continues)
         if self.form.convert == "Table":
             return self._table(metadata, page.items, now)
         if self.form.convert == "PartialObjectMetadata":
@@ -85,8 +88,10 @@ class Converter:
             items: Iterable[bytes] = map(self._partial, page.items)
         else:
             kind = self.resource.kind
-            head = _head(self.resource.list_kind or f"{kind.name}List", kind.api_version)
-            items = page.items
+            name = self.resource.list_kind or f"{kind.name}List"
+            if self._is_custom:
+                return _write_custom_list(name, kind.api_version, metadata, page.items)
+            head, items = _head(name, kind.api_version), page.items
         return b"".join((head, metadata, b',"items":[', b",".join(items), b"]}"))
 
     @property
@@ -105,31 +110,38 @@ class Converter:
 
     def _partial(self, raw: bytes) -> bytes:
         head = _head("PartialObjectMetadata", self._meta_version)
-        return b"".join((head, _cut.decode(raw).metadata, b"}"))
+        metadata = bytes(_cut.decode(raw).metadata)
+        if self._is_custom:
+            metadata = write_metadata(metadata)
+        return b"".join((head, metadata, b"}"))
 
     def _table(
         self, metadata: bytes, items: Iterable[bytes], now: datetime, *, columns: bool = True
     ) -> bytes:
         printer = self.resource.printer
-        shown = orjson.dumps([_column(c) for c in printer.columns] if columns else None)
+        shown = encode_json([_column(c) for c in printer.columns] if columns else None)
         rows = b",".join(self._row(raw, now) for raw in items)
         head = _head("Table", self._meta_version)
         return b"".join(
             (head, metadata, b',"columnDefinitions":', shown, b',"rows":[', rows, b"]}")
         )
 
+    def _typed(self, raw: bytes) -> bytes:
+        """An object with its kind, which items of built-in lists leave out."""
+        prefix = item_prefix(self.resource)
+        return raw if raw.startswith(prefix) else prefix + raw[1:]
+
     def _row(self, raw: bytes, now: datetime) -> bytes:
         obj: Object = orjson.loads(raw)
         printer = self.resource.printer
-        cells = orjson.dumps(printer.cells(obj, now))
+        cells = encode_json(printer.cells(obj, now))
         conditions = printer.conditions(obj)
         if conditions:
-            cells = b"".join((cells, b',"conditions":', orjson.dumps(conditions)))
+            cells = b"".join((cells, b',"conditions":', encode_json(conditions)))
         if self.include == "None":
             kept = b"null"
         elif self.include == "Object":
-            kind = self.resource.kind
-            kept = orjson.dumps({"kind": kind.name, "apiVersion": kind.api_version, **obj})
+            kept = self._typed(raw)
         else:
             kept = self._partial(raw)
         return b"".join((b'{"cells":', cells, b',"object":', kept, b"}"))
@@ -137,6 +149,14 @@ class Converter:
 
 def _head(kind: str, api_version: str) -> bytes:
     return f'{{"kind":"{kind}","apiVersion":"{api_version}","metadata":'.encode()
+
+
+def _write_custom_list(
+    name: str, api_version: str, metadata: bytes, items: Iterable[bytes]
+) -> bytes:
+    """A list of custom objects, whose members come in the order of their names."""
+    start, end = f'{{"apiVersion":"{api_version}","items":['.encode(), f'"kind":"{name}"'.encode()
+    return b"".join((start, b",".join(items), b"],", end, b',"metadata":', metadata, b"}"))
 
 
 def _list_metadata(page: Page, *, always_continues: bool) -> Object:

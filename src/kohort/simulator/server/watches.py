@@ -18,10 +18,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime
 
-import orjson
 from aiohttp import web
 
 from kohort.cluster.errors import WatchExpired
+from kohort.cluster.objects import encode_json
 from kohort.simulator.api.reads.watching import Watch, WatchEvent
 from kohort.simulator.server.answers import make_headers
 from kohort.simulator.server.tables import Converter
@@ -196,6 +196,6 @@ async def stream_expired(request: web.BaseRequest, error: WatchExpired) -> web.S
     """A watch that starts too far in the past is told so in the stream."""
     response = await open_stream(request, "application/json")
     with suppress(ConnectionError):
-        await response.write(_STARTS["ERROR"] + orjson.dumps(error.status()) + _END)
+        await response.write(_STARTS["ERROR"] + encode_json(error.status()) + _END)
         await response.write_eof()
     return response

@@ -17,16 +17,15 @@ from collections.abc import Callable, Iterable, Mapping
 from itertools import takewhile
 from typing import Protocol
 
-import orjson
-
 from kohort.cluster.errors import WatchExpired
-from kohort.cluster.objects import Object
+from kohort.cluster.objects import Object, encode_json
 from kohort.simulator.schemas.sizes import OBJECT_BYTES_MAX, too_large_to_store
 from kohort.simulator.store.entries import Change, Entry, Event
 from kohort.simulator.store.spans import Span
 
 Key = tuple[str, str]
 Subscriber = Callable[[Event], None]
+Write = Callable[[Object], bytes]
 
 HISTORY_EVENTS_MAX = 4_096
 
@@ -83,13 +82,20 @@ class Store:
         found = self.buckets.get(bucket)
         return found.entries.get(key) if found else None
 
-    def put(self, bucket: str, key: Key, obj: Object, fields: Mapping[str, str]) -> Entry:
+    def put(
+        self,
+        bucket: str,
+        key: Key,
+        obj: Object,
+        fields: Mapping[str, str],
+        write: Write = encode_json,
+    ) -> Entry:
         """Store a new object or a new version of one. The object's version is set."""
         home = self.bucket(bucket)
         previous = home.entries.get(key)
         if previous is not None:
             key = previous.key
-        entry = self._entry(key, obj, fields, OBJECT_BYTES_MAX)
+        entry = self._entry(key, obj, fields, write, OBJECT_BYTES_MAX)
         if previous is None:
             insort(home.keys, key)
         home.entries[key] = entry
@@ -97,21 +103,33 @@ class Store:
         self._commit(home, Event(change, entry, previous))
         return entry
 
-    def remove(self, bucket: str, key: Key, obj: Object, fields: Mapping[str, str]) -> Entry:
+    def remove(
+        self,
+        bucket: str,
+        key: Key,
+        obj: Object,
+        fields: Mapping[str, str],
+        write: Write = encode_json,
+    ) -> Entry:
         """Forget an object; ``obj`` is its last state, which watchers are shown."""
         home = self.bucket(bucket)
         previous = home.entries.pop(key)
         del home.keys[bisect_left(home.keys, key)]
-        entry = self._entry(key, obj, fields)
+        entry = self._entry(key, obj, fields, write)
         self._commit(home, Event(Change.DELETED, entry, previous))
         return entry
 
     def _entry(
-        self, key: Key, obj: Object, fields: Mapping[str, str], bytes_max: int | None = None
+        self,
+        key: Key,
+        obj: Object,
+        fields: Mapping[str, str],
+        write: Write,
+        bytes_max: int | None = None,
     ) -> Entry:
         obj["metadata"]["resourceVersion"] = str(self.revision + 1)
         # The encoder leaves its bytes in the buffer that it grew, up to six times their size.
-        raw = bytes(memoryview(orjson.dumps(obj)))
+        raw = bytes(memoryview(write(obj)))
         if bytes_max is not None and len(raw) > bytes_max:
             raise too_large_to_store()
         self.revision += 1

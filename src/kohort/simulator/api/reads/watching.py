@@ -18,9 +18,11 @@ from typing import NamedTuple
 import orjson
 
 from kohort.cluster.errors import WatchExpired
-from kohort.simulator.api.context import Context, encode
+from kohort.cluster.objects import encode_json
+from kohort.simulator.api.context import Context, encode, load_stored, write
 from kohort.simulator.api.reads.reading import check_fields, list_entries, read_version
 from kohort.simulator.api.requests import ListOptions, Target
+from kohort.simulator.resources.resource import Resource
 from kohort.simulator.store.entries import Change, Entry, Event
 
 QUEUE_EVENTS_MAX = 50_000
@@ -83,12 +85,12 @@ class Watch:
         if len(self._queue) >= QUEUE_EVENTS_MAX:
             self._queue.clear()
             expired = WatchExpired("the watcher reads too slowly: list again")
-            self._queue.append(WatchEvent("ERROR", orjson.dumps(expired.status())))
+            self._queue.append(WatchEvent("ERROR", encode_json(expired.status())))
             self._unsubscribe()
         else:
             entry = event.entry
             if seen == "DELETED" and event.change is not Change.DELETED:
-                entry = _as_it_was(event)
+                entry = _as_it_was(event, self.target.resource)
             self._queue.append(WatchEvent(seen, encode(self.target.resource, entry), entry))
         self._signal.set()
 
@@ -155,13 +157,13 @@ def _nothing() -> None:
     pass
 
 
-def _as_it_was(event: Event) -> Entry:
+def _as_it_was(event: Event, resource: Resource) -> Entry:
     """The last state that matched, with the version at which it no longer did."""
     last = event.previous
     assert last is not None
-    obj = last.decode()
+    obj = load_stored(resource, last)
     obj["metadata"]["resourceVersion"] = str(event.rv)
-    return Entry(last.key, event.rv, obj, last.fields, orjson.dumps(obj))
+    return Entry(last.key, event.rv, obj, last.fields, write(resource, obj))
 
 
 def open_watch(

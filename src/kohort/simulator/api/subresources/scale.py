@@ -22,6 +22,7 @@ from kohort.simulator.resources.printers import Printer
 from kohort.simulator.resources.resource import Resource
 from kohort.simulator.schemas import strict
 from kohort.simulator.schemas.builtin import load_shape
+from kohort.simulator.schemas.writing import write_builtin
 
 _SCALED_METADATA = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
 _SCALE = Kind("autoscaling", "v1", "Scale", "scales")
@@ -30,7 +31,7 @@ _SCALE = Kind("autoscaling", "v1", "Scale", "scales")
 def read_scale(context: Context, target: Target) -> Answer:
     """How many there are and should be, as an autoscaling/v1 Scale."""
     obj = load(target.resource, context.expect(target))
-    return Answer(orjson.dumps(_scale_of(target.resource, obj)))
+    return Answer(write_builtin(_scale_of(target.resource, obj)))
 
 
 def _scale_of(resource: Resource, obj: Object) -> Object:
@@ -86,7 +87,7 @@ async def write_scale(
 
     main = Target(resource, target.namespace, target.name, "scale")
     answer = await change(context, main, wanted, options)
-    return Answer(orjson.dumps(_scale_of(resource, orjson.loads(answer.raw))))
+    return Answer(write_builtin(_scale_of(resource, orjson.loads(answer.raw))))
 
 
 def _asked(scale: Object | Patch, current: Object) -> Object:

@@ -8,15 +8,14 @@ does not name. What a client is told of it is its own choice (fieldValidation).
 import re
 from collections.abc import Callable, Iterable
 
-import orjson
-
 from kohort.cluster.errors import invalid
 from kohort.cluster.fields import Fault, FieldError
-from kohort.cluster.objects import Object
+from kohort.cluster.objects import Object, encode_json
 from kohort.simulator.api.requests import Validation
 from kohort.simulator.resources.resource import Resource
 from kohort.simulator.schemas import strict
 from kohort.simulator.schemas.builtin import load_definition
+from kohort.simulator.schemas.raw import find_raw_fields, keep_texts
 from kohort.simulator.schemas.structural.filling import copy_json
 
 _MISFIT = re.compile(
@@ -30,6 +29,8 @@ def clean(
     resource: Resource, obj: Object, validation: Validation, raw: bytes | None = None
 ) -> tuple[Object, list[str]]:
     """The object without what its kind does not know, and warnings; strictness raises."""
+    if raw is not None and (fields := find_raw_fields(resource.shape)):
+        obj = keep_texts(obj, raw, fields)
     looked_at = None if validation is Validation.IGNORE else raw
     try:
         obj, problems = _read(resource, obj, looked_at)
@@ -77,7 +78,7 @@ def refuse_patch(why: str, shown: str) -> Exception:
 
 def encode_patched(obj: Object) -> str:
     """What a patch made of an object, as it is shown to whoever sent the patch."""
-    return orjson.dumps(obj).decode()
+    return encode_json(obj).decode()
 
 
 def reword_strategic(text: str) -> str:

@@ -13,9 +13,9 @@ from datetime import timedelta
 import orjson
 
 from kohort.cluster.errors import NotFound, conflict, forbidden
-from kohort.cluster.objects import Object, write_time
+from kohort.cluster.objects import Object, encode_json, write_time
 from kohort.simulator.api.admission import Review
-from kohort.simulator.api.context import Context, encode, load
+from kohort.simulator.api.context import Context, encode, load, write, writer_of
 from kohort.simulator.api.reads.reading import encode_item, item_prefix, list_entries
 from kohort.simulator.api.requests import SUCCESS, Answer, DeleteOptions, ListOptions, Target
 from kohort.simulator.api.writes.writing import commit, selectable_fields
@@ -90,7 +90,7 @@ async def delete_collection(
         "metadata": metadata,
         "items": [orjson.Fragment(raw) for raw in shown],
     }
-    return Answer(orjson.dumps(body))
+    return Answer(encode_json(body, sort=target.resource.structural is not None))
 
 
 async def take_turns(entries: list[Entry]) -> AsyncIterator[Entry]:
@@ -194,7 +194,8 @@ def _end_grace(context: Context, target: Target, obj: Object, dry_run: bool) -> 
     _mark_leaving(context, obj, 0)
     if not dry_run:
         fields = selectable_fields(target.resource, obj)
-        context.store.put(target.resource.bucket, (target.namespace, target.name), obj, fields)
+        key, how = (target.namespace, target.name), writer_of(target.resource)
+        context.store.put(target.resource.bucket, key, obj, fields, how)
 
 
 def _remove(context: Context, target: Target, obj: Object, dry_run: bool) -> bytes:
@@ -202,13 +203,14 @@ def _remove(context: Context, target: Target, obj: Object, dry_run: bool) -> byt
     if not dry_run:
         stored = resource.to_storage(obj) if resource.to_storage else obj
         fields = selectable_fields(resource, stored)
-        context.store.remove(resource.bucket, (target.namespace, target.name), stored, fields)
+        key = (target.namespace, target.name)
+        context.store.remove(resource.bucket, key, stored, fields, writer_of(resource))
     if resource.kind.group_resource in _SHOWN:
-        return orjson.dumps(obj)
+        return write(resource, obj)
     details = {
         "name": target.name,
         **({"group": resource.kind.group} if resource.kind.group else {}),
         "kind": resource.kind.plural,
         "uid": obj["metadata"]["uid"],
     }
-    return orjson.dumps({**SUCCESS, "details": details})
+    return encode_json({**SUCCESS, "details": details})

@@ -150,14 +150,3 @@ def keep_field(obj: Object, old: Object, field: str) -> None:
         obj[field] = old[field]
     else:
         obj.pop(field, None)
-
-
-def order(obj: Object) -> Object:
-    """The object with kind, apiVersion and metadata first, which lists rely on."""
-    rest = {k: v for k, v in obj.items() if k not in ("kind", "apiVersion", "metadata")}
-    return {
-        "kind": obj["kind"],
-        "apiVersion": obj["apiVersion"],
-        "metadata": obj["metadata"],
-        **rest,
-    }

@@ -25,6 +25,7 @@ from kohort.simulator.patching.ownership import Manager
 from kohort.simulator.patching.spelling import spell
 from kohort.simulator.patching.strategic import apply_strategic_patch
 from kohort.simulator.resources.resource import Resource
+from kohort.simulator.schemas.raw import find_raw_fields, forget_texts
 
 
 async def patch(context: Context, target: Target, patch: Patch, options: WriteOptions) -> Answer:
@@ -103,6 +104,7 @@ def apply_to(resource: Resource, obj: Object, patch: Patch) -> Object:
         return apply_merge_patch(obj, patch.content)
     if resource.structural is not None:
         raise unsupported_patch(strategic=False)
+    obj = forget_texts(obj, find_raw_fields(resource.shape))
     return apply_strategic_patch(obj, patch.content, resource.shape)
 
 
@@ -161,6 +163,7 @@ async def _apply(context: Context, target: Target, patch: Patch, options: WriteO
 
     def wanted(live: Object) -> Object:
         uid = live["metadata"]["uid"]
+        live = forget_texts(live, find_raw_fields(shape))
         obj = apply_patch(live, config, shape, manager, force=options.force)
         if obj is live:
             return obj

@@ -14,8 +14,6 @@ version and wakes nobody.
 from collections.abc import Callable
 from sys import intern
 
-import orjson
-
 from kohort.cluster.errors import (
     AlreadyExists,
     BadRequest,
@@ -29,7 +27,7 @@ from kohort.cluster.fields import Fault, FieldError
 from kohort.cluster.numbers import explain_whole, find_whole
 from kohort.cluster.objects import Object
 from kohort.simulator.api.admission import Review
-from kohort.simulator.api.context import Context, encode, load
+from kohort.simulator.api.context import Context, encode, load, load_stored, write, writer_of
 from kohort.simulator.api.requests import Answer, Target, Validation, WriteOptions
 from kohort.simulator.api.writes.checking import check_kind, checking
 from kohort.simulator.api.writes.decoding import clean
@@ -39,7 +37,6 @@ from kohort.simulator.api.writes.metadata import (
     check_surroundings,
     drop_repeated_owners,
     keep_field,
-    order,
     start_metadata,
 )
 from kohort.simulator.patching.fieldsets import make_fields
@@ -325,20 +322,20 @@ def commit(context: Context, target: Target, obj: Object, entry: Entry, dry_run:
     """Store a new version, or remove what only waited for this. No change is no write."""
     resource = target.resource
     stored = _to_storage(resource, obj)
-    if _is_unchanged(stored, entry):
+    if _is_unchanged(resource, stored, entry):
         return encode(resource, entry)
     if _is_finished(stored) and not dry_run:
         # Watchers see what was stored last; only who asked sees that nothing holds it any more.
-        context.store.remove(resource.bucket, entry.key, entry.decode(), entry.fields)
-        return orjson.dumps(order(obj))
+        last, home = load_stored(resource, entry), context.store
+        home.remove(resource.bucket, entry.key, last, entry.fields, writer_of(resource))
+        return write(resource, obj)
     return _store(context, target, obj, dry_run)
 
 
-def _is_unchanged(stored: Object, entry: Entry) -> bool:
+def _is_unchanged(resource: Resource, stored: Object, entry: Entry) -> bool:
+    """Whether the same bytes would be stored again; equal objects are written equally."""
     stored["metadata"]["resourceVersion"] = str(entry.rv)
-    raw = orjson.dumps(stored)
-    # Equal objects are equally long, whatever the order of their fields.
-    return len(raw) == len(entry.raw) and (raw == entry.raw or stored == entry.decode())
+    return write(resource, stored) == entry.raw
 
 
 def _is_finished(obj: Object) -> bool:
@@ -352,17 +349,18 @@ def _is_finished(obj: Object) -> bool:
 
 
 def _to_storage(resource: Resource, obj: Object) -> Object:
-    return order(resource.to_storage(obj) if resource.to_storage else obj)
+    return resource.to_storage(obj) if resource.to_storage else obj
 
 
 def _store(context: Context, target: Target, obj: Object, dry_run: bool) -> bytes:
     resource = target.resource
     if dry_run:
-        return orjson.dumps(order(obj))
+        return write(resource, obj)
     stored = _to_storage(resource, obj)
     fields = selectable_fields(resource, stored)
     key = (target.namespace, obj["metadata"]["name"])
-    return encode(resource, context.store.put(resource.bucket, key, stored, fields))
+    entry = context.store.put(resource.bucket, key, stored, fields, writer_of(resource))
+    return encode(resource, entry)
 
 
 def selectable_fields(resource: Resource, obj: Object) -> dict[str, str]:

@@ -8,6 +8,8 @@ lost sight of its pods would make them again. Revisions are history, so their da
 from collections.abc import Callable
 from typing import Any
 
+import orjson
+
 from kohort.cluster.fields import FieldError
 from kohort.cluster.names import Rule, check_label, check_subdomain
 from kohort.cluster.objects import Kind, Object
@@ -34,6 +36,7 @@ from kohort.simulator.resources.validation.selectors import (
     selects,
     validate_selector,
 )
+from kohort.simulator.schemas.writing import write_raw
 
 Check = Callable[[Object, Object | None], list[FieldError]]
 
@@ -237,10 +240,13 @@ def validate_revision(revision: Object, old: Object | None) -> list[FieldError]:
     """What is wrong with a ControllerRevision; its data never changes."""
     faults = _validate_metadata(revision, old, kinds.REVISION)
     faults += check_not_negative("revision", revision.get("revision"))
-    if revision.get("data") is None:
+    data = revision.get("data")
+    if data is None:
         faults.append(required("data", "data is mandatory"))
-    if old is not None:
-        faults += check_unchanged("data", revision.get("data"), old.get("data"))
+    elif not isinstance(data, dict):
+        faults.append(required("data", "data must be a valid JSON object"))
+    elif old is not None and (text := write_raw(data)) != write_raw(old.get("data")):
+        faults.append(invalid("data", orjson.Fragment(text), "field is immutable"))
     return faults
 
 

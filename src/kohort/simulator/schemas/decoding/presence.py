@@ -20,7 +20,7 @@ _ZEROES = {Type.STRING: "", Type.INTEGER: 0, Type.NUMBER: 0, Type.BOOLEAN: False
 _UNKNOWN_TO_GO = GoField("", is_pointer=True, omits_empty=True, omits_zero=True, embedded_in="")
 
 
-_NULL_LISTS = {
+NULL_LISTS = {
     ("io.k8s.api.rbac.v1.Role", "rules"),
     ("io.k8s.api.rbac.v1.ClusterRole", "rules"),
     ("io.k8s.api.discovery.v1.EndpointSlice", "endpoints"),
@@ -72,5 +72,5 @@ def _describe(shape: Shape, go: GoField, place: tuple[str, str]) -> Rule:
     drops_empty = may_be_empty and go.omits_empty and not go.is_pointer
     is_filled = not (go.is_pointer or go.omits_zero or drops_empty)
     if shape.type in (Type.LIST, Type.MAP):
-        is_filled = place in _NULL_LISTS
+        is_filled = place in NULL_LISTS
     return Rule(shape, go, drops_empty, (lambda: zero(shape)) if is_filled else None)
