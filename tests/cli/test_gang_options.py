@@ -1,5 +1,6 @@
 """What ``kohort up`` says to the size of a network and to the names of schedulers."""
 
+import json
 import os
 import re
 from pathlib import Path
@@ -26,6 +27,13 @@ def test_what_cannot_be_built_is_refused_before_anything_starts(tell, flags, sen
     assert sentence in told.err
 
 
+def test_a_gang_scheduler_comes_without_our_operator_too(cli):
+    flags = ("--gang", "kueue", "--no-operator", "--nodes", "1", "-o", "json")
+    with cli.foreground(*flags) as process:
+        ready = json.loads(process.stdout.readline())
+    assert (ready["gang"], ready["operator"]) == ("kueue", False)
+
+
 def test_the_known_schedulers_are_named(tell):
     told = tell("up", "--gang", "slurm")
     for name in ("volcano", "kai", "koordinator", "coscheduling", "kubernetes", "kueue"):
@@ -36,8 +44,6 @@ def test_schedulers_that_need_another_carrier_say_so(tell):
     told = tell("up", "--gang", "kueue")
     assert told.code == 2
     assert "--gang kueue needs pods that the operator makes itself: --carrier pods" in told.err
-    told = tell("up", "--gang", "volcano", "--no-operator")
-    assert (told.code, "leave out --no-operator" in told.err) == (2, True)
 
 
 @pytest.mark.skipif(not REQUIREMENT.exists(), reason="KOHORT_SHARED has no requirements")

@@ -200,3 +200,44 @@ def test_a_gang_that_lost_a_member_and_finds_no_room_for_it_is_unknown():
     made.put(POD, pod("g-1", 2, group="g"))
     made.settle()
     assert made.status("g")["phase"] == "Unknown"
+
+
+def put_singles(made: GangWorld, *ids: str, gpus: int = 1, size: int = 1) -> None:
+    """One group whose subgroups are told apart by an id; one of them is enough to start."""
+    chosen = {"labelSelector": {"matchLabels": {"role": "s"}}, "matchLabelKeys": ["id"]}
+    policy = {"name": "s", "subGroupSize": size, "minSubGroups": 1, **chosen}
+    made.group("g", 1, subGroupPolicy=[policy])
+    for each in ids:
+        made.put(POD, pod(f"g-{each}", gpus, group="g", labels={"role": "s", "id": each[0]}))
+    made.settle()
+
+
+def test_subgroups_beyond_those_that_must_be_are_placed_too():
+    made = flat()
+    put_singles(made, "a", "b", "c")
+    assert set(made.where("g")) == {"g-a", "g-b", "g-c"}
+
+
+def test_a_subgroup_that_comes_later_is_placed_as_a_whole():
+    made = three_tiers()
+    put_singles(made, "a0", "a1", gpus=4, size=2)
+    for name in ("b0", "b1"):
+        made.put(POD, pod(f"g-{name}", 4, group="g", labels={"role": "s", "id": "b"}))
+    made.settle()
+    assert set(made.where("g")) == {"g-a0", "g-a1", "g-b0", "g-b1"}
+
+
+def test_a_subgroup_that_finds_no_room_is_told_so_and_the_others_stay():
+    made = flat()
+    put_singles(made, "a", "b", "c", gpus=4)
+    assert len(made.where("g")) == 2
+    (waiting,) = {"g-a", "g-b", "g-c"} - set(made.where("g"))
+    assert "unschedulable" in made.reason(waiting)
+
+
+def test_a_subgroup_that_is_not_complete_is_told_what_it_lacks():
+    made = flat()
+    put_singles(made, "a0", "a1", "b0", size=2)
+    assert set(made.where("g")) == {"g-a0", "g-a1"}
+    lacks = "Not enough valid pods of a subgroup of s, valid: 1, min: 2"
+    assert lacks in made.reason("g-b0")

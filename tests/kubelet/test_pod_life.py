@@ -217,6 +217,19 @@ def test_a_stubborn_pod_takes_its_whole_grace():
     assert world.find(POD, "default", "p") is None
 
 
+@pytest.mark.parametrize(("own", "seconds"), [({}, 20), ({"stop-for": "2s"}, 2)])
+def test_a_node_says_how_long_its_pods_take_to_end_unless_they_do(own, seconds):
+    world = start(bound(annotations=own), 5)
+    slow = world.node("n")
+    slow["metadata"]["annotations"] = {"sim.kohort.dev/stop-for": "20s"}
+    world.put(NODE, slow)
+    world.start_deleting("p", grace=30)
+    world.settle(seconds - 1)
+    assert world.find(POD, "default", "p") is not None
+    world.settle(1)
+    assert world.find(POD, "default", "p") is None
+
+
 def test_a_failed_node_does_nothing_until_it_is_back():
     world = start(bound(), 5)
     broken = world.node("n")

@@ -70,7 +70,7 @@ class State:
                     if text := file.read():
                         return int(text)
                     time.sleep(0.001)
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return None
         return None
 

@@ -135,9 +135,8 @@ def _wish(arguments: argparse.Namespace) -> Wish:
 def _check_gang(arguments: argparse.Namespace) -> None:
     from kohort.cli.processes.dialects import check_gang
 
-    check_gang(arguments.gang, arguments.carrier)
-    if arguments.no_operator:
-        raise UsageError("--gang tells the operator whose gangs to make: leave out --no-operator")
+    # Without our operator, somebody else's makes the pods.
+    check_gang(arguments.gang, "pods" if arguments.no_operator else arguments.carrier)
 
 
 def _check_spines(spines: int, racks: int) -> None:

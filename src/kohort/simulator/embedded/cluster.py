@@ -29,6 +29,7 @@ from kohort.simulator.clock import WallClock
 from kohort.simulator.embedded.bootstrap import bootstrap
 from kohort.simulator.embedded.domains import Domains
 from kohort.simulator.embedded.logs import ContainerLogs
+from kohort.simulator.embedded.queues import DefaultQueue
 from kohort.simulator.kubelet import Kubelet
 from kohort.simulator.nodes import NodeMake, Nodes
 from kohort.simulator.resources.builtin import builtin_resources
@@ -158,6 +159,7 @@ def make_parts(options: EmbeddedOptions) -> Sequence[Part]:
         Scheduler(),
         Kubelet(),
         Nodes(),
+        DefaultQueue(),
         *([Domains()] if options.gang == "volcano" else []),
     ]
 

@@ -19,7 +19,16 @@ from kohort.simulator.kubelet.addresses import AddressBook
 from kohort.simulator.kubelet.conditions import OWN_TYPES, find_phase, make_conditions
 from kohort.simulator.kubelet.logs import make_manner
 from kohort.simulator.kubelet.runs import SLACK, Plan, PodRun
-from kohort.simulator.stages import FAILED, IGNORE_STOP, NOT_READY, PREFIX, KubeletStages
+from kohort.simulator.stages import (
+    FAILED,
+    IGNORE_STOP,
+    NOT_READY,
+    PREFIX,
+    STOP,
+    KubeletStages,
+    Manner,
+    find_seconds,
+)
 from kohort.simulator.steps import Action, Delete, Emit, Merge, Moment, Step, View
 from kohort.simulator.store.entries import Entry
 
@@ -58,6 +67,7 @@ class Kubelet:
     def __init__(self, stages: KubeletStages | None = None, *, emits: bool = True) -> None:
         self.stages = stages or KubeletStages()
         self._emits = emits
+        self._stops: dict[str, float] = {}  # by node: how long its pods take to end
         self._plans: dict[str, Plan] = {}
         self._addresses = AddressBook()
         self._hosts: dict[str, str] = {}  # addresses of the nodes that work
@@ -107,6 +117,7 @@ class Kubelet:
         if new is None:
             if old is not None:
                 self._hosts.pop(old.name, None)
+                self._stops.pop(old.name, None)
             return ()
         raw = _decoder.decode(new.raw)
         annotations = raw.metadata.annotations or {}
@@ -118,7 +129,13 @@ class Kubelet:
             self._unready.add(new.name)
         else:
             self._unready.discard(new.name)
+        stop, before = find_seconds(annotations.get(STOP.annotation, "")), self._stops.get(new.name)
+        if stop is None:
+            self._stops.pop(new.name, None)
+        else:
+            self._stops[new.name] = stop
         came_back = new.name not in self._hosts or was_unready != (new.name in self._unready)
+        came_back = came_back or stop != before
         addresses = (raw.status.addresses if raw.status else None) or ()
         internal = (a.address for a in addresses if a.type == "InternalIP")
         self._hosts[new.name] = next(internal, "")
@@ -174,7 +191,7 @@ class Kubelet:
         run = PodRun(pod, plan, manner, moment)
         grace = float(pod["metadata"].get("deletionGracePeriodSeconds") or 0)
         is_stubborn = manner.annotations.get(IGNORE_STOP) == "true"
-        wait = grace if is_stubborn else min(manner.seconds(manner.stages.stop), grace)
+        wait = grace if is_stubborn else min(self._find_stop(manner, plan), grace)
         running = [s["name"] for s in (*run.inits, *run.mains) if "running" in s["state"]]
         if not running:
             wait = 0.0
@@ -190,6 +207,13 @@ class Kubelet:
             actions += self._write(entry, pod, self._status(run, plan, entry, moment))
         actions.append(Delete(POD, *entry.key, entry.uid, grace_seconds=0))
         return Step(tuple(actions))
+
+    def _find_stop(self, manner: Manner, plan: Plan) -> float:
+        """How long a pod takes to end: what it says itself goes before what its node says."""
+        stage = manner.stages.stop
+        if plan.node in self._stops and manner.find_duration(stage.annotation) is None:
+            return self._stops[plan.node]
+        return manner.seconds(stage)
 
     def _status(self, run: PodRun, plan: Plan, entry: Entry, moment: Moment) -> Object:
         """The whole status that a pod should have now."""

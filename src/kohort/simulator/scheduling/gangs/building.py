@@ -132,6 +132,28 @@ class Builder:
                 return Unit((), 1, self.window, pinned, parts=(inner,))
         return Unit(self._batch([pod], 1), 1, self.window, pinned)
 
+    def build_more(self) -> list[Unit]:
+        """Subgroups beyond those that must be: each starts as a whole, or waits."""
+        pinned = self._find_pin(self._standing, self.window)
+        units = []
+        for part in self._split()[1]:
+            if part.needed and part.is_complete:
+                inner = self._build_part(part)
+                units.append(Unit((), inner.needed, self.window, pinned, parts=(inner,)))
+        return units
+
+    def find_incomplete(self) -> Refusal | None:
+        """The first subgroup that could start if more of it were there."""
+        for part in self._split()[1]:
+            if part.waiting and not part.is_complete:
+                present, size = len(part.waiting) + len(part.standing), part.policy.size
+                return Refusal(
+                    NOT_ENOUGH_OF_TASK,
+                    f"Not enough valid pods of a subgroup of {part.policy.name}, "
+                    f"valid: {present}, min: {size}",
+                )
+        return None
+
     def may_join(self, pod: Demand) -> bool:
         """Whether a member may start without waiting for others: its subgroup has started."""
         return all(pod not in part.waiting or not part.needed for part in self._split()[1])

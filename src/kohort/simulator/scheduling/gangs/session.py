@@ -138,7 +138,22 @@ class Session:
                 self.queues.update(gang)
             else:
                 failed[alike] = refusal
-        return placed, next(iter(failed.values()), None)
+        more, refusal = self._place_subgroups(gang, spec, layout)
+        return [*placed, *more], next(iter(failed.values()), refusal)
+
+    def _place_subgroups(
+        self, gang: Gang, spec: GangSpec, layout: Layout
+    ) -> tuple[list[tuple[Demand, str]], Refusal | None]:
+        """Place whole subgroups beyond those that must be, as many as find room."""
+        placed: list[tuple[Demand, str]] = []
+        mask, reason = self._mask_for(gang), None
+        for unit in Builder(gang, spec, layout, mask).build_more():
+            seats, refusal = self._try(gang, spec, unit, layout)
+            if refusal is None:
+                placed += self._commit(seats)
+                self.queues.update(gang)
+            reason = reason or refusal
+        return placed, reason or Builder(gang, spec, layout, mask).find_incomplete()
 
     def _try(
         self, gang: Gang, spec: GangSpec, unit: Unit, layout: Layout
