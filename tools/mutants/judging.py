@@ -42,12 +42,16 @@ def judge(copy: Path, mutant: Mutant, before: Outcome | None, seeds: int) -> Out
     begun = time.monotonic()
     with Planted(copy, mutant):
         test = _ask_again(copy, before) or _ask_named(copy, mutant)
-        known = before.rehearsal if before else None
-        runs = [known.by] if known and known.by else []
-        rehearsal = run_rehearsals(copy, runs, seeds)
+        rehearsal = _ask_rehearsals(copy, before, seeds) if mutant.rehearsed else None
         if test is None and rehearsal is None:
             test = run_tests(copy, list(ALL), ALL_SECONDS_MAX)
     return Outcome(mutant.digest, rehearsal, test, round(time.monotonic() - begun, 1))
+
+
+def _ask_rehearsals(copy: Path, before: Outcome | None, seeds: int) -> Noticed | None:
+    known = before.rehearsal if before else None
+    runs = [known.by] if known and known.by else []
+    return run_rehearsals(copy, runs, seeds)
 
 
 def _ask_again(copy: Path, before: Outcome | None) -> Noticed | None:
