@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from command_lines import Cli, Told
-from workload_hand import Hand
+from workload_hand import Hand, break_pulls, set_image
 
 pytestmark = pytest.mark.slow
 Tell = Callable[..., Told]
@@ -68,3 +68,44 @@ def test_an_operator_that_is_away_is_named_with_the_change_that_it_has_not_seen(
         assert "OperatorSilent" in tell("get", "--blocked", "--kubeconfig", str(config)).out
     finally:
         cli("down")
+
+
+def test_a_pod_is_explained_with_the_workload_that_it_is_part_of(kohort: Tell, cluster: Path):
+    hand = Hand(cluster, "asked")
+    hand.create()
+    kohort("rollout", "status", "lws/asked", "--timeout", "60s")
+    calm = kohort("why", "pod/asked-1-1")
+    assert calm.code == 0
+    assert calm.out.startswith("asked-1-1  Pod  ✓ ready\n")
+    assert "is        worker of group 1 of LeaderWorkerSet asked, revision 1\n" in calm.out
+    assert "next      nothing needs to be done\n" in calm.out
+    hand.edit(set_image("engine:2"), break_pulls())
+    assert kohort("rollout", "status", "lws/asked", "--timeout", "60s").code == 4
+    stuck = kohort("why", "pod", "asked-1")
+    assert stuck.code == 4
+    assert "waits     ImagePullBackOff: " in stuck.out
+    assert "next      kubectl describe pod asked-1\n" in stuck.out
+    assert "kohort why lws/asked\n" in stuck.out
+    assert "workload  ! blocked" in stuck.out
+    told = json.loads(kohort("why", "pod/asked-1", "-o", "json").out)
+    assert (told["trouble"]["reason"], told["role"]) == ("ImagePullBackOff", "leader")
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "sentence"),
+    [
+        (("pod/nope",), 1, "pod/nope does not exist in namespace default"),
+        (("pod/",), 2, "name one pod as pod/NAME"),
+        (("pod/a", "b"), 2, "name one pod as pod/NAME"),
+    ],
+)
+def test_a_pod_that_is_not_there_is_a_sentence(words, code, sentence, kohort: Tell):
+    told = kohort("why", *words)
+    assert (told.code, sentence in told.err) == (code, True)
+
+
+def test_a_pod_of_another_owner_is_left_to_kubectl(kohort: Tell, cluster: Path):
+    Hand(cluster, "stranger").create_pod()
+    told = kohort("why", "pod/stranger")
+    assert told.code == 1
+    assert "belongs to no workload that Kohort serves" in told.err

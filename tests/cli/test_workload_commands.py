@@ -9,11 +9,10 @@ from pathlib import Path
 import pytest
 import yaml
 from command_lines import KOHORT, Cli, Told
-from workload_hand import TEMPLATE, Hand
+from workload_hand import TEMPLATE, Hand, break_pulls, set_image
 
 from children import started
-from kohort.cluster.objects import Object
-from kohort.simulator.stages import CRASH_AFTER, PULL_ERROR
+from kohort.simulator.stages import CRASH_AFTER
 
 pytestmark = pytest.mark.slow
 Tell = Callable[..., Told]
@@ -34,15 +33,6 @@ def kohort(tell: Tell, cluster: Path, monkeypatch: pytest.MonkeyPatch) -> Tell:
     """The command line, in this process, with that cluster in the environment."""
     monkeypatch.setenv("KUBECONFIG", str(cluster))
     return tell
-
-
-def set_image(image: str) -> Object:
-    return {"op": "replace", "path": f"{TEMPLATE}/spec/containers/0/image", "value": image}
-
-
-def break_pulls() -> Object:
-    value = {"annotations": {PULL_ERROR: "manifest unknown"}}
-    return {"op": "add", "path": f"{TEMPLATE}/metadata", "value": value}
 
 
 def test_a_workload_is_followed_until_it_is_ready(kohort: Tell, cluster: Path):

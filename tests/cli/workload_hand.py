@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
-from kohort.apis.leaderworkerset.labels import KIND
+from kohort.apis.leaderworkerset.labels import KIND, POD
 from kohort.apis.served import APIS
 from kohort.cluster.http import HttpCluster, connect
 from kohort.cluster.objects import Kind, Object
@@ -14,6 +14,7 @@ from kohort.controller.installing import InstallOptions, install_definitions
 from kohort.controller.installing.names import LEASE as LEASE_NAME
 from kohort.controller.installing.names import NAMESPACE
 from kohort.controller.lease import LEASE
+from kohort.simulator.stages import PULL_ERROR
 
 TEMPLATE = "/spec/leaderWorkerTemplate/workerTemplate"
 NAMESPACES = Kind("", "v1", "Namespace", "namespaces", namespaced=False)
@@ -50,6 +51,12 @@ class Hand:
         """The workload."""
         return self._do(lambda door: door.read(self._address()))
 
+    def create_pod(self) -> None:
+        """A pod that belongs to nobody."""
+        container = {"name": "app", "image": "app"}
+        body = {"metadata": {"name": self._name}, "spec": {"containers": [container]}}
+        self._do(lambda door: door.create(POD, "default", body))
+
     def write_status(self, status: Object) -> None:
         """Say something about the workload, as an operator would."""
         self._do(lambda door: door.patch(self._address("status"), {"status": status}))
@@ -78,3 +85,14 @@ class Hand:
 
     def _address(self, subresource: str = "") -> Address:
         return Address(KIND, "default", self._name, subresource)
+
+
+def set_image(image: str) -> Object:
+    """Another image for the engine."""
+    return {"op": "replace", "path": f"{TEMPLATE}/spec/containers/0/image", "value": image}
+
+
+def break_pulls() -> Object:
+    """Images that cannot be pulled."""
+    value = {"annotations": {PULL_ERROR: "manifest unknown"}}
+    return {"op": "add", "path": f"{TEMPLATE}/metadata", "value": value}

@@ -291,7 +291,7 @@ class Lab:
         return made
 
     async def edit(self, name: str, *operations: Object, kind: Kind = LWS) -> None:
-        target = self.api.target(kind, self.namespace, name)
+        target = self.api.target(kind, self.namespace if kind.namespaced else "", name)
         await self.api.patch(target, Patch(PatchType.JSON, list(operations)), WriteOptions())
 
     async def delete(self, kind: Kind, name: str, **options: Any) -> None:

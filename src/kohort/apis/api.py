@@ -83,6 +83,8 @@ class Family:
     root: Object
     children: Mapping[Kind, tuple[Any, ...]]
     node_labels: Callable[[str], Mapping[str, str] | None]
+    # The facts of a node; None where it is not known.
+    find_node: Callable[[str], Any] = lambda name: None
     lost: Mapping[str, tuple[str, ...]] = field(
         default_factory=dict
     )  # members gone, by incarnation

@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 import orjson
 
+from kohort.apis.details import read_details
 from kohort.cluster.objects import Object
 
 
@@ -91,6 +92,7 @@ class PodFacts(msgspec.Struct, rename="camel"):
     metadata: Meta
     spec: PodSpecFacts = msgspec.field(default_factory=PodSpecFacts)
     status: PodStatusFacts = msgspec.field(default_factory=PodStatusFacts)
+    details: dict[str, Any] | None = None  # of a pod that is not ready, or is leaving
 
     @property
     def is_ready(self) -> bool:
@@ -166,10 +168,36 @@ class SetFacts(msgspec.Struct, rename="camel"):
         )
 
 
+class NodeCondition(msgspec.Struct, gc=False, rename="camel"):
+    """One condition of a node, and since when."""
+
+    type: str = ""
+    status: str = ""
+    last_transition_time: str | None = None
+
+
+class NodeStatusFacts(msgspec.Struct):
+    """How a node is."""
+
+    conditions: list[NodeCondition] | None = None
+
+
 class NodeFacts(msgspec.Struct):
-    """A node: its labels are what placement looks at."""
+    """A node: its labels are what placement looks at; whether it answers explains its pods."""
 
     metadata: Meta
+    status: NodeStatusFacts = msgspec.field(default_factory=NodeStatusFacts)
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether it answers."""
+        return any(c.type == "Ready" and c.status == "True" for c in self.status.conditions or ())
+
+    @property
+    def ready_since(self) -> str | None:
+        """Since when it answers, or does not."""
+        ready = (c for c in self.status.conditions or () if c.type == "Ready")
+        return next((c.last_transition_time for c in ready), None)
 
 
 class Whole:
@@ -199,7 +227,16 @@ _set = msgspec.json.Decoder(SetFacts)
 _node = msgspec.json.Decoder(NodeFacts)
 
 read_head = _head.decode
-read_pod = _pod.decode
+
+
+def read_pod(raw: bytes) -> PodFacts:
+    """A pod; what keeps it from serving is read only where it does not serve."""
+    pod = _pod.decode(raw)
+    is_serving = pod.is_ready and not pod.metadata.is_leaving
+    pod.details = None if is_serving else read_details(raw)
+    return pod
+
+
 read_node = _node.decode
 read_whole = Whole
 read_set = _set.decode

@@ -28,6 +28,7 @@ from kohort.controller.execute import Executor
 from kohort.controller.queue import Verdict, WorkQueue
 from kohort.controller.reconcile import Look, Memory, Reconciler
 from kohort.controller.timing import Time
+from kohort.controller.verdicts import Judge
 
 CATCH_UP_SECONDS = 0.5
 WORKERS = 16
@@ -70,8 +71,9 @@ class Desk:
         self._may_write = office.may_write
         self._time = office.time
         rehearser = Rehearser(api, office.cluster)
+        judge = Judge(api, office.cluster)
         self._reconciler = Reconciler(
-            api, self.executor, self.events, rehearser, office.time.elapsed
+            api, self.executor, self.events, rehearser, judge, office.time.elapsed
         )
         self._memories: dict[Key, Memory] = {}
         self._lost: dict[Key, dict[str, tuple[str, ...]]] = {}
@@ -184,6 +186,7 @@ class Desk:
             root=readable,
             children=children,
             node_labels=self._node_labels,
+            find_node=self._find_node,
             lost=self._still_lost(key, children),
             dropped=memory.dropped,
             settings=self.settings,
@@ -218,12 +221,14 @@ class Desk:
         self._lost[key] = {uid: names for uid, names in lost.items() if uid in alive}
         return self._lost[key]
 
+    def _find_node(self, name: str) -> Any:
+        found = (cache.find(("", name)) for cache in self._find_nodes())
+        return next((node for node in found if node is not None), None)
+
     def _node_labels(self, name: str) -> Mapping[str, str] | None:
-        for cache in self._find_nodes():
-            if (node := cache.find(("", name))) is not None:
-                labels: Mapping[str, str] = node.metadata.labels
-                return labels
-        return None
+        node = self._find_node(name)
+        labels: Mapping[str, str] | None = None if node is None else node.metadata.labels
+        return labels
 
     def _find_nodes(self) -> Iterable[Cache[Any]]:
         return (cache for watched, cache in self.children if watched.kind.name == "Node")

@@ -8,7 +8,7 @@ changing is written at most once a second, but its last state always.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 import orjson
@@ -31,9 +31,11 @@ from kohort.controller.admission.rehearsing import MOMENT_SECONDS, Doubt, Rehear
 from kohort.controller.events import EventSink
 from kohort.controller.execute import Executor, Outcome, Result
 from kohort.controller.stalling import clear_stall, write_stall
+from kohort.controller.verdicts import Judge, Warnings
 from kohort.model.observed import Group, Observed
 from kohort.model.plans import Plan
 from kohort.planning.plan import plan
+from kohort.views.health import Health, Word
 
 STATUS_SECONDS_MIN = 1.0
 # A name that somebody else holds may become free without anybody telling us.
@@ -55,6 +57,7 @@ class Memory:
     fits: tuple[str, int | None] = ("", None)  # uid and generation of a spec of the right shape
     status_written: float = -STATUS_SECONDS_MIN
     recall: Recall[Group] = field(default_factory=Recall)
+    warnings: Warnings = field(default_factory=Warnings)
     planning_seconds: float = 0.0  # what the last look took before anything was done
 
 
@@ -69,6 +72,7 @@ class Look:
     observed: Observed | None = None  # None if it could not be read
     wanted: int = 0  # groups
     done: tuple[Action, ...] = ()
+    health: Health | None = None  # the verdict that was reported; None if there is none
 
 
 class Reconciler:
@@ -80,8 +84,10 @@ class Reconciler:
         executor: Executor,
         events: EventSink,
         rehearser: Rehearser,
+        judge: Judge,
         clock: Callable[[], float],
     ) -> None:
+        self._judge = judge
         self._api = api
         self._clock = clock
         self._executor = executor
@@ -97,7 +103,8 @@ class Reconciler:
             rendered = self._api.render(family, reading, decided)
         except InvalidWorkload as error:
             stalled = write_stall(family.root, error.reason, str(error), now)
-            return await self._report(family, stalled, memory, elapsed)
+            look = await self._report(family, stalled, memory, elapsed)
+            return replace(look, health=Health(Word.STALLED, error.reason, str(error), None))
         memory.planning_seconds = self._clock() - elapsed
         actions = _untried(rendered, family, memory, elapsed)
         memory.doubt.is_whole = decided.report.is_available
@@ -106,11 +113,16 @@ class Reconciler:
         outcomes = await self._executor.run(actions, key)
         self._learn(outcomes, memory, elapsed, family.settings.gang_kinds)
         is_failed = any(_may_succeed_later(outcome) for outcome in outcomes)
-        look = Look()
+        look, ruling = Look(), None
         if not is_failed or _is_seen(family.root):
             status = self._status(family, reading, decided, memory, now)
-            look = await self._report(family, status, memory, elapsed)
+            await self._judge.read_warnings(family, memory.doubt, memory.warnings, elapsed)
+            told = replace(family, root={**family.root, "status": status})
+            ruling = self._judge.rule(told, reading, decided, memory.warnings, moment)
+            look = await self._report(family, ruling.status, memory, elapsed)
         deeds = _deeds_of(outcomes, is_reported=look.actions > 0)
+        if ruling is not None and deeds.is_reported:
+            self._events.tell(family.root, ruling.tell(family.root), now)
         if deeds.done or deeds.failed or deeds.is_reported:
             notices = self._api.tell(family, reading, decided, deeds)
             self._events.tell(family.root, notices, now)
@@ -122,6 +134,7 @@ class Reconciler:
                 _wait_at_least(decided.recheck_seconds),
                 _recheck_seconds(memory, elapsed),
                 ABSENT_RECHECK_SECONDS if family.absent else None,
+                ruling.recheck_seconds if ruling else None,
             ),
             look.is_failed or is_failed,
             look.actions + len(actions),
@@ -129,6 +142,7 @@ class Reconciler:
             reading.observed,
             decided.report.wanted,
             deeds.done,
+            ruling.health if ruling else None,
         )
 
     def _read(self, family: Family, memory: Memory) -> Reading:

@@ -93,7 +93,7 @@ def explain(
     """The explanation of a workload, with the events of it and of its culprits as evidence."""
     health = judge(picture)
     is_told = health.word in (Word.READY, Word.STALLED, Word.PAUSED)
-    own = _events_of(events, uid_of(picture.root))
+    own = events_of(events, uid_of(picture.root))
     return Explanation(
         row=make_row(picture),
         waits=_waits(picture, health),
@@ -103,7 +103,7 @@ def explain(
         rules=_rules(picture),
         notes=tuple(_notes(picture)),
         gangs=tuple(gangs),
-        events=() if is_told else tuple(_tell_events(own, any_type=True)),
+        events=() if is_told else tuple(tell_events(own, any_type=True)),
     )
 
 
@@ -125,7 +125,7 @@ def _waits(picture: Picture, health: Health) -> str:
 def _find(picture: Picture, events: Sequence[Object], gangs: Sequence[str]) -> Iterator[Finding]:
     for alike in _sort_troubles(picture)[:CULPRITS_MAX]:
         trouble = alike[0]
-        about = _events_of(events, trouble.uid)
+        about = events_of(events, trouble.uid)
         yield Finding(
             about=trouble.member,
             reason=trouble.reason,
@@ -134,7 +134,7 @@ def _find(picture: Picture, events: Sequence[Object], gangs: Sequence[str]) -> I
             container=trouble.container,
             node=trouble.node,
             same=tuple(other.member for other in alike[1:]),
-            events=tuple(_tell_events(about, told=trouble.message)),
+            events=tuple(tell_events(about, told=trouble.message)),
         )
 
 
@@ -147,12 +147,12 @@ def _leave_to_gangs(message: str, gangs: Sequence[str]) -> str:
     return message
 
 
-def _events_of(events: Sequence[Object], uid: str) -> list[Object]:
+def events_of(events: Sequence[Object], uid: str) -> list[Object]:
     """The events of one object: by its uid, since another object may have had its name."""
     return [event for event in events if uid and find_subject(event).get("uid") == uid]
 
 
-def _tell_events(
+def tell_events(
     about: Sequence[Object], *, any_type: bool = False, told: str = ""
 ) -> Iterator[EventLine]:
     """The last events, without those that say again, or said earlier, what is told already."""
@@ -196,13 +196,21 @@ def _mend(picture: Picture, target: str, flag: str) -> tuple[str, ...]:
     culprit = next(iter(picture.stuck), None)
     if culprit is None:
         return (f"kohort rollout status {target}", *_undo(picture, target))
+    look, undo = suggest_look(picture, culprit, flag), _undo(picture, target)
+    if culprit.reason == NODE_LOST:
+        return look
+    updating = picture.plan is not None and picture.plan.report.is_updating
+    is_looked_at_first = culprit.reason in _CRASHES or not updating
+    return (*look, *undo) if is_looked_at_first else (*undo, *look)
+
+
+def suggest_look(picture: Picture, culprit: Trouble, flag: str) -> tuple[str, ...]:
+    """What tells more about one trouble, and what ends it where only a person can."""
     if culprit.reason == NODE_LOST:
         return _leave_node(picture, culprit, flag)
-    look = f"kubectl describe {_name_for_kubectl(culprit)}{flag}"
     if culprit.reason in _CRASHES and culprit.container:
-        return (*_read_logs(culprit, flag), *_undo(picture, target))
-    updating = picture.plan is not None and picture.plan.report.is_updating
-    return (*_undo(picture, target), look) if updating else (look, *_undo(picture, target))
+        return _read_logs(culprit, flag)
+    return (f"kubectl describe {_name_for_kubectl(culprit)}{flag}",)
 
 
 def _leave_node(picture: Picture, culprit: Trouble, flag: str) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ are not asked for, so a person needs rights in one namespace only.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
@@ -32,11 +32,12 @@ class Sample:
 
     family: Family
     members: Mapping[str, bytes]  # by name
+    details: Mapping[str, Object] = field(default_factory=dict)  # of those kept in part only
 
     def find_member(self, name: str) -> Object | None:
         """A member in full, decoded on demand."""
         raw = self.members.get(name)
-        found: Object | None = orjson.loads(raw) if raw is not None else None
+        found: Object | None = orjson.loads(raw) if raw is not None else self.details.get(name)
         return found
 
 

@@ -29,7 +29,7 @@ def write_explanation(told: Explanation, now: datetime, paint: Paint = plain) ->
     on = [
         *(line for finding in told.on for line in write_finding(finding, now)),
         *([_FILLERS.get(word, _UNTOLD)] if not told.on else ()),
-        *(_write_event(event, now) for event in told.events),
+        *(write_event(event, now) for event in told.events),
     ]
     parts: dict[str, Sequence[str]] = {
         "waits": (told.waits,),
@@ -59,10 +59,11 @@ def write_finding(finding: Finding, now: datetime) -> Iterator[str]:
         more = len(finding.same) - _NAMED_MAX
         rest = f" and {more} more" if more > 0 else ""
         yield f"and the same of {', '.join(finding.same[:_NAMED_MAX])}{rest}"
-    yield from (_write_event(event, now) for event in finding.events)
+    yield from (write_event(event, now) for event in finding.events)
 
 
-def _write_event(event: EventLine, now: datetime) -> str:
+def write_event(event: EventLine, now: datetime) -> str:
+    """One event."""
     return f"event {write_age(event.seen, now)} ago: {event.reason}: {event.message}"
 
 

@@ -73,6 +73,17 @@ def read_wanted(words: Sequence[str], labels: str = "") -> Wanted:
     return Wanted((_find_api(kind),), True, name, labels)
 
 
+def read_pod_name(words: Sequence[str]) -> str:
+    """The pod that the words name; nothing if they name something else."""
+    kind, slash, name = words[0].partition("/")
+    if kind.lower() not in ("pod", "pods", "po"):
+        return ""
+    rest = list(words[1:])
+    if (slash and (rest or not name)) or (not slash and len(rest) != 1):
+        raise UsageError(f"name one pod as pod/NAME, not {' '.join(words)!r}")
+    return name or rest[0]
+
+
 def read_target(words: Sequence[str]) -> Wanted:
     """The one workload that the words name."""
     wanted = read_wanted(words)

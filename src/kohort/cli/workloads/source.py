@@ -29,14 +29,17 @@ from kohort.cluster.errors import (
     Unavailable,
 )
 from kohort.cluster.http import HttpCluster, connect
-from kohort.cluster.objects import Kind
-from kohort.cluster.port import Selection
+from kohort.cluster.objects import Kind, Object
+from kohort.cluster.port import Address, Selection
+from kohort.model.observed import Group, Member
 from kohort.views.gathering import gather, needed
+from kohort.views.members import find_place
 from kohort.views.picture import Picture, take_picture
 
 if TYPE_CHECKING:
     from kohort.controller.caching.cache import Cache
 
+POD = Kind("", "v1", "Pod", "pods")
 _CALM_SECONDS = 0.2
 
 
@@ -67,6 +70,22 @@ class Source:
             api, where = self.wanted.apis[0], f"namespace {self.namespace}"
             raise Failure(f"{api.short_name}/{self.wanted.name} does not exist in {where}")
         return found[0]
+
+    async def read_pod(self, name: str) -> tuple[Object, Picture, tuple[Group, Member]]:
+        """One pod, the workload that it belongs to, and its place there."""
+        where = f"namespace {self.namespace}"
+        try:
+            pod = await self.cluster.read(Address(POD, self.namespace, name))
+        except NotFound:
+            raise Failure(f"pod/{name} does not exist in {where}") from None
+        for picture in await self.read():
+            place = find_place(picture, name)
+            if place is not None:
+                return pod, picture, place
+        raise Failure(
+            f"pod/{name} belongs to no workload that Kohort serves; "
+            f"ask 'kubectl describe pod {name} -n {self.namespace}'"
+        )
 
     async def _read_api(self, api: Api) -> list[Picture] | None:
         try:

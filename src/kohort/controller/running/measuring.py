@@ -49,7 +49,8 @@ class _Seen:
 
     observed: Observed | None = None  # its units are counted when somebody asks
     wanted: int = 0
-    blocked: dict[str, float] = field(default_factory=dict)  # reasons, and since when
+    blocked: dict[str, float] = field(default_factory=dict)  # the verdict's reason, since when
+    waiting: dict[str, float] = field(default_factory=dict)  # what plans wait for, since when
 
 
 class Measures(Reports):
@@ -170,10 +171,13 @@ class Measures(Reports):
         for action in look.done:
             self._actions.count(kind, _verb(action))
         seen = self._seen.setdefault((kind, key), _Seen())
+        now = self._time.elapsed()
         if look.observed is not None:
-            now = self._time.elapsed()
             seen.observed, seen.wanted = look.observed, look.wanted
-            seen.blocked = {reason: seen.blocked.get(reason, now) for reason in look.blocked}
+            seen.waiting = {reason: seen.waiting.get(reason, now) for reason in look.blocked}
+        if look.health is not None:
+            blocked = (look.health.reason,) if look.health.word.needs_help else ()
+            seen.blocked = {reason: seen.blocked.get(reason, now) for reason in blocked}
         if not look.actions:
             self._empty.count(kind)
             return
@@ -218,14 +222,21 @@ class Measures(Reports):
         now = self._time.elapsed()
         units = Gauge("kohort_units", "Units by phase.", (*_WORKLOAD, "level", "phase"))
         wanted = Gauge("kohort_units_desired", "Units that were asked for.", (*_WORKLOAD, "level"))
-        blocked = Gauge("kohort_blocked_seconds", "For how long.", (*_WORKLOAD, "reason"))
+        blocked = Gauge(
+            "kohort_blocked_seconds", "How long it has needed help.", (*_WORKLOAD, "reason")
+        )
+        waiting = Gauge(
+            "kohort_waiting_seconds", "How long its plans have waited.", (*_WORKLOAD, "reason")
+        )
         for (kind, key), seen in self._seen.items():
             for (level, phase), count in _count_units(seen.observed).items():
                 units.set(float(count), kind, *key, level, phase)
             wanted.set(float(seen.wanted), kind, *key, Level.GROUP)
             for reason, since in seen.blocked.items():
                 blocked.set(round(now - since, 3), kind, *key, reason)
-        return (units, wanted, blocked)
+            for reason, since in seen.waiting.items():
+                waiting.set(round(now - since, 3), kind, *key, reason)
+        return (units, wanted, blocked, waiting)
 
     def _drop_gone(self) -> None:
         roots = {desk.api.kind.name: desk.roots for desk in self._desks}

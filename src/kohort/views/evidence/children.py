@@ -30,10 +30,10 @@ def blame_holders(
 ) -> Iterator[Trouble]:
     """The troubles, with the blame for a deletion on the objects that hold it up."""
     entries = {group.incarnation: group for group in groups if group.phase is Phase.LEAVING}
-    owned = _Owned(family)
+    owned = _Owned(family) if entries else None
     for trouble in troubles:
-        group = entries.get(trouble.uid)
-        holders = list(owned.find_leaves(trouble.uid)) if group is not None else []
+        is_entry = owned is not None and trouble.uid in entries
+        holders = list(owned.find_leaves(trouble.uid)) if owned and is_entry else []
         if trouble.reason != TERMINATING or not holders:
             yield trouble
             continue
@@ -76,22 +76,33 @@ def find_refusals(
     family: Family, observed: Observed, facts: ClusterFacts, now: datetime
 ) -> Iterator[Trouble]:
     """Sets that lack pods since the server does not let them be made, as their events tell."""
+    if not facts.warnings:
+        return
     newest = _find_newest(family)
     ordinals = {group.incarnation: group.ordinal for group in observed.groups}
-    for kind, children in family.children.items():
-        for child in children:
-            if isinstance(child, SetFacts) and not child.metadata.is_leaving:
-                made = newest.get(child.metadata.uid, [])
-                if len(made) < child.spec.replicas:
-                    ordinal = ordinals.get(child.metadata.controller, len(made))
-                    subject = f"{kind.name} {child.metadata.name}"
-                    yield from _refuse(facts, child.metadata.uid, subject, ordinal, made, now)
+    for child in find_lacking(family):
+        made = newest.get(child.metadata.uid, [])
+        ordinal = ordinals.get(child.metadata.controller, len(made))
+        subject = f"StatefulSet {child.metadata.name}"
+        yield from _refuse(facts, child.metadata.uid, subject, ordinal, made, now)
     progress = observed.progress
     if progress is not None and len(observed.groups) < progress.count:
         # Where the operator makes the pods itself, it tells of the workload.
         made = [stamp for stamps in newest.values() for stamp in stamps]
         subject = str(family.root.get("kind", "")) or "the workload"
         yield from _refuse(facts, uid_of(family.root), subject, len(observed.groups), made, now)
+
+
+def find_lacking(family: Family) -> list[SetFacts]:
+    """The sets that have fewer pods than they were asked for."""
+    made = _find_newest(family)
+    sets = [s for found in family.children.values() for s in found if isinstance(s, SetFacts)]
+    return [
+        found
+        for found in sets
+        if not found.metadata.is_leaving
+        and len(made.get(found.metadata.uid, ())) < found.spec.replicas
+    ]
 
 
 def _find_newest(family: Family) -> Mapping[str, list[str]]:

@@ -14,7 +14,14 @@ from kohort.cli.parsing import Parser
 from kohort.cli.styles import paint
 from kohort.cli.table import Command
 from kohort.cli.terminal import show
-from kohort.cli.workloads.asking import add_form, add_place, add_target, read_target
+from kohort.cli.workloads.asking import (
+    add_form,
+    add_place,
+    add_target,
+    read_pod_name,
+    read_target,
+    read_wanted,
+)
 
 if TYPE_CHECKING:
     from kohort.cli.workloads.source import Source
@@ -23,8 +30,9 @@ if TYPE_CHECKING:
 
 
 def _make_parser(prog: str) -> Parser:
-    summary = "say what a workload waits for, on what, since when, and what you can do"
-    parser = Parser(prog, summary, ("lws/llama", "lws llama -n prod", "lws/llama -o json"))
+    summary = "say what a workload or a pod waits for, on what, since when, and what you can do"
+    examples = ("lws/llama", "lws llama -n prod", "lws/llama -o json", "pod/llama-0-1")
+    parser = Parser(prog, summary, examples)
     add_target(parser)
     add_place(parser)
     add_form(parser, "json", "yaml")
@@ -32,7 +40,28 @@ def _make_parser(prog: str) -> Parser:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    return asyncio.run(_answer(arguments))
+    pod = read_pod_name(arguments.target)
+    return asyncio.run(_answer_pod(arguments, pod) if pod else _answer(arguments))
+
+
+async def _answer_pod(arguments: argparse.Namespace, name: str) -> int:
+    from kohort.cli.render.members import write_pod_explanation
+    from kohort.cli.render.values import write_value
+    from kohort.cli.workloads.source import open_source
+    from kohort.views.members import explain_pod
+
+    async with open_source(arguments, read_wanted([])) as source:
+        pod, picture, place = await source.read_pod(name)
+        events = await list_events(source, picture.namespace, [pod["metadata"]["uid"]])
+        told = explain_pod(picture, pod, place, events)
+    if arguments.output == "text":
+        lines = write_pod_explanation(
+            told, picture.now, lambda text, style: paint(text, style, sys.stdout)
+        )
+        show(*lines)
+    else:
+        print(write_value(told, arguments.output))
+    return Exit.BLOCKED if told.needs_help else Exit.DONE
 
 
 async def _answer(arguments: argparse.Namespace) -> int:
@@ -59,19 +88,25 @@ async def _answer(arguments: argparse.Namespace) -> int:
 
 async def read_events(source: "Source", picture: "Picture") -> "list[Object]":
     """The events of a workload and of the members that hold it up."""
-    import orjson
-
-    from kohort.cli.workloads.facts import EVENT
-    from kohort.cluster.errors import ClusterError
     from kohort.cluster.objects import uid_of
-    from kohort.cluster.port import Selection
     from kohort.views.explain import find_culprits
 
     # By uid, not by name: an earlier object of that name has nothing to do with this one.
     about = [uid_of(picture.root), *(culprit.uid for culprit in find_culprits(picture))]
+    return await list_events(source, picture.namespace, about)
+
+
+async def list_events(source: "Source", namespace: str, uids: "list[str]") -> "list[Object]":
+    """The events of objects."""
+    import orjson
+
+    from kohort.cli.workloads.facts import EVENT
+    from kohort.cluster.errors import ClusterError
+    from kohort.cluster.port import Selection
+
     found: list[Object] = []
-    for uid in filter(None, dict.fromkeys(about)):
-        selection = Selection(EVENT, picture.namespace, fields=f"involvedObject.uid={uid}")
+    for uid in filter(None, dict.fromkeys(uids)):
+        selection = Selection(EVENT, namespace, fields=f"involvedObject.uid={uid}")
         try:
             listing = await source.cluster.list(selection)
         except ClusterError:

@@ -1,0 +1,148 @@
+"""
+The condition ``Blocked``: the verdict that commands show, where ``kubectl describe`` shows it too.
+
+It is our own, beside the conditions that an API has, and only there while it is true or
+has been. One Warning event tells of it when it becomes true or its reason changes. The
+verdict is that of ``views.health``: nothing is judged here. What this adds is what the
+verdict rests on: the nodes of members that are not ready, as the caches have them, and
+the warnings about sets that lack members, which are asked for when they are late.
+"""
+
+import re
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+import orjson
+
+from kohort.apis.api import Api, Family, Reading
+from kohort.cluster.errors import KohortError
+from kohort.cluster.objects import Kind, Object, find_condition, namespace_of
+from kohort.cluster.port import Cluster, Selection
+from kohort.controller.admission.rehearsing import LATE_SECONDS, MOMENT_SECONDS, Doubt
+from kohort.model.plans import Plan
+from kohort.model.reasons import Notice
+from kohort.views.ages import find_time
+from kohort.views.evidence.children import find_lacking
+from kohort.views.evidence.cluster import GONE, ClusterFacts, NodeState
+from kohort.views.gathering import Sample
+from kohort.views.health import Health, Word, judge
+from kohort.views.picture import Picture, find_troubles
+from kohort.views.troubles import find_patience_end
+
+BLOCKED = "Blocked"
+WARNING = Kind("", "v1", "Event", "events")
+_SETS_MAX = 3  # whose warnings are read; more tell the same
+# A node may be in use before our cache has it; after so long it is not there.
+_NODE_PATIENCE = timedelta(seconds=60)
+_REASON = re.compile(r"[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?")
+_MESSAGE_MAX = 32_768
+_NOTE_MAX = 1_000
+
+
+@dataclass(slots=True)
+class Warnings:
+    """The warnings about a workload's sets as they were last read; may be lost without harm."""
+
+    events: list[Object] = field(default_factory=list)
+    read_at: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ruling:
+    """A verdict, the status that says it, and when time alone may change it."""
+
+    health: Health
+    status: Object
+    recheck_seconds: float | None = None
+
+    def tell(self, root: Object) -> tuple[Notice, ...]:
+        """One event, if this is news to those who read the object."""
+        held = find_condition(root, BLOCKED) or {}
+        told = find_condition({"status": self.status}, BLOCKED) or {}
+        is_old = (held.get("status"), held.get("reason")) == ("True", told.get("reason"))
+        if told.get("status") != "True" or is_old:
+            return ()
+        text = str(told.get("message", ""))[:_NOTE_MAX]
+        return (Notice("Warning", str(told["reason"]), text, "Update"),)
+
+
+class Judge:
+    """Gives the verdict on the workloads of one API."""
+
+    def __init__(self, api: Api, cluster: Cluster) -> None:
+        self._api = api
+        self._cluster = cluster
+
+    async def read_warnings(
+        self, family: Family, doubt: Doubt, known: Warnings, elapsed: float
+    ) -> None:
+        """Ask why sets lack members, if they have lacked them for a while."""
+        if doubt.missing_since is None:
+            known.events, known.read_at = [], None
+            return
+        last = doubt.missing_since if known.read_at is None else known.read_at
+        if elapsed - last < LATE_SECONDS:
+            return
+        known.read_at, known.events = elapsed, []
+        for lacking in find_lacking(family)[:_SETS_MAX]:
+            fields = f"involvedObject.uid={lacking.metadata.uid},type=Warning"
+            selection = Selection(WARNING, namespace_of(family.root), fields=fields)
+            # Who may not read events still gives a verdict.
+            with suppress(KohortError):
+                listing = await self._cluster.list(selection)
+                known.events += [orjson.loads(raw) for raw in listing.items]
+
+    def rule(
+        self, family: Family, reading: Reading, decided: Plan, known: Warnings, now: datetime
+    ) -> Ruling:
+        """The verdict on a workload whose status says all but that."""
+        pods = family.all(self._api.members)
+        details = {pod.metadata.name: pod.details for pod in pods if pod.details is not None}
+        sample = Sample(family, {}, details)
+        facts = ClusterFacts(_find_nodes(family, details, now), known.events)
+        troubles = find_troubles(reading, sample, now, facts)
+        picture = Picture(self._api, sample, now, reading, decided, None, troubles, (), facts)
+        health = judge(picture)
+        ends = [end for t in troubles if (end := find_patience_end(t)) is not None]
+        seconds = [max((end - now).total_seconds(), 0.0) + MOMENT_SECONDS for end in ends]
+        status = write_blocked(family.root, health, now)
+        return Ruling(health, status, min(seconds, default=None))
+
+
+def _find_nodes(family: Family, details: dict[str, Object], now: datetime) -> dict[str, NodeState]:
+    """The nodes of members that are not ready."""
+    found: dict[str, NodeState] = {}
+    for pod in details.values():
+        name = pod["spec"].get("nodeName", "")
+        if not name or name in found:
+            continue
+        node = family.find_node(name)
+        if node is not None:
+            found[name] = NodeState(node.is_ready, find_time(node.ready_since))
+            continue
+        made = find_time(pod["metadata"].get("creationTimestamp"))
+        if made is not None and now - made > _NODE_PATIENCE:
+            found[name] = GONE
+    return found
+
+
+def write_blocked(root: Object, health: Health, now: datetime) -> Object:
+    """The status of an object with this verdict; untouched if it is not blocked and never was."""
+    status: Object = root.get("status") or {}
+    old = find_condition(root, BLOCKED)
+    is_blocked = health.word in (Word.BLOCKED, Word.BROKEN)
+    if not is_blocked and (old is None or old["status"] != "True"):
+        return status
+    new: Object = {"type": BLOCKED, "status": "False", "reason": "Unblocked"}
+    new["message"] = "what blocked it is gone"
+    if is_blocked:
+        is_valid = _REASON.fullmatch(health.reason) is not None
+        new |= {"status": "True", "reason": health.reason if is_valid else BLOCKED}
+        new["message"] = health.message[:_MESSAGE_MAX]
+    is_moved = old is None or old["status"] != new["status"]
+    stamp = now.strftime("%Y-%m-%dT%H:%M:%SZ")
+    new["lastTransitionTime"] = stamp if is_moved or old is None else old["lastTransitionTime"]
+    new["observedGeneration"] = root["metadata"].get("generation", 0)
+    kept = [c for c in status.get("conditions") or () if c["type"] != BLOCKED]
+    return {**status, "conditions": [*kept, new]}

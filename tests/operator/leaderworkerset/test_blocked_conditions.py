@@ -1,0 +1,102 @@
+"""A workload that needs help says so in a condition and one event, and says no more at rest."""
+
+import pytest
+from operator_lab import LWS, Lab, make_lws, set_image
+
+from kohort.apis.leaderworkerset import labels
+from kohort.cluster.objects import Object, find_condition
+from kohort.simulator import kinds
+from kohort.simulator.stages import FAILED, PULL_ERROR
+from kohort.views.evidence.cluster import find_subject
+
+CARRIERS = pytest.mark.parametrize("carrier", ["statefulsets", "pods"])
+TEMPLATE = "/spec/leaderWorkerTemplate/workerTemplate"
+NODE = kinds.NODE
+
+
+def break_pulls(message: str | None) -> Object:
+    notes = {"annotations": {PULL_ERROR: message}} if message else {}
+    return {"op": "add", "path": f"{TEMPLATE}/metadata", "value": notes}
+
+
+def blocked(lab: Lab) -> tuple[str, str]:
+    """Status and reason of the condition; nothing if there is none."""
+    found = find_condition(lab.lws(), "Blocked") or {}
+    return str(found.get("status", "")), str(found.get("reason", ""))
+
+
+def warnings(lab: Lab) -> list[str]:
+    """The reasons of all warnings that the operator wrote about the workload."""
+    found = [e for e in lab.all(kinds.EVENT) if find_subject(e).get("kind") == LWS.name]
+    return [e["reason"] for e in found if e["type"] == "Warning"]
+
+
+async def bring_up(lab: Lab, carrier: str = "statefulsets") -> None:
+    await lab.apply(make_lws(groups=2, size=2, annotations={labels.CARRIER: carrier}))
+    await lab.until(lab.is_available)
+    await lab.run(5)
+
+
+@CARRIERS
+async def test_a_blocked_rollout_is_told_once_and_forgotten_when_it_goes_on(lab, carrier: str):
+    await bring_up(lab, carrier)
+    assert blocked(lab) == ("", "")
+    await lab.edit("x", set_image("engine:2"), break_pulls("manifest unknown"))
+    await lab.run(60)
+    assert blocked(lab) == ("True", "ImagePullBackOff")
+    found = find_condition(lab.lws(), "Blocked")
+    assert found is not None
+    assert found["message"].startswith("x-1: ")
+    assert found["observedGeneration"] == lab.lws()["metadata"]["generation"]
+    assert warnings(lab) == ["ImagePullBackOff"]
+    await lab.edit("x", set_image("engine:1"), break_pulls(None))
+    await lab.until(lab.is_available)
+    await lab.run(5)
+    assert blocked(lab) == ("False", "Unblocked")
+    assert warnings(lab) == ["ImagePullBackOff"]
+
+
+async def test_a_workload_that_stays_blocked_is_not_written_again(lab: Lab):
+    await bring_up(lab)
+    await lab.edit("x", set_image("engine:2"), break_pulls("manifest unknown"))
+    await lab.run(60)
+    lab.cluster.tried.clear()
+    await lab.run(1800)
+    assert dict(lab.cluster.tried) == {}
+
+
+async def test_a_workload_that_was_never_blocked_has_no_such_condition(lab: Lab):
+    await bring_up(lab)
+    await lab.edit("x", set_image("engine:2"))
+    await lab.until(lab.is_available)
+    await lab.run(60)
+    types = {c["type"] for c in lab.lws()["status"]["conditions"]}
+    assert types == {"Available", "Progressing", "UpdateInProgress"}
+
+
+async def test_members_that_no_node_fits_are_told_without_any_event_of_a_pod(lab: Lab):
+    await lab.apply(make_lws(groups=1, size=2, pod={"nodeSelector": {"no": "node"}}))
+    await lab.run(5)
+    assert blocked(lab) == ("", "")
+    await lab.run(15)
+    assert blocked(lab) == ("True", "Unschedulable")
+
+
+async def test_a_node_that_falls_silent_is_named_in_the_condition(lab: Lab):
+    await bring_up(lab)
+    node = (lab.find(kinds.POD, "x-1-1") or {})["spec"]["nodeName"]
+    note = {"op": "add", "path": "/metadata/annotations", "value": {FAILED: "true"}}
+    await lab.edit(node, note, kind=NODE)
+    await lab.run(120)
+    assert blocked(lab) == ("True", "NodeNotReady")
+    found = find_condition(lab.lws(), "Blocked") or {}
+    assert f"its node {node} is not ready" in found["message"]
+
+
+async def test_pods_that_are_refused_are_named_in_the_condition(lab: Lab):
+    await lab.apply(make_lws(groups=1, size=2, pod={"priorityClassName": "missing"}))
+    await lab.run(60)
+    assert blocked(lab) == ("True", "FailedCreate")
+    found = find_condition(lab.lws(), "Blocked") or {}
+    assert "no PriorityClass with name missing was found" in found["message"]
+    assert warnings(lab) == ["FailedCreate"]
