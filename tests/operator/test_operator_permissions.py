@@ -138,9 +138,16 @@ async def live_by_pods(lab: Lab) -> None:
     await lab.until(lambda: lab.is_available("z"))
 
 
+async def live_without_pods(lab: AuditedLab) -> None:
+    """Pods are refused, so the operator asks for the reason."""
+    await lab.apply(make_lws("refused", groups=1, pod={"priorityClassName": "missing"}))
+    await lab.run(30)
+
+
 async def test_the_cluster_role_allows_what_the_operator_does_and_no_more(lab: AuditedLab):
     await live_a_full_life(lab)
     await live_by_pods(lab)
+    await live_without_pods(lab)
     asked = lab.cluster.requests
     keeper = await keep_certificates(lab)
     allowed = granted(cluster_grants(APIS))
