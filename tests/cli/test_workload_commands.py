@@ -96,7 +96,11 @@ def test_a_group_that_crashes_for_ever_ends_the_wait(kohort: Tell, cluster: Path
     hand.edit(set_image("engine:2"), {"op": "add", "path": f"{TEMPLATE}/metadata", "value": value})
     status = kohort("rollout", "status", "lws/crash", "--timeout", "60s")
     assert status.code == 4
-    assert "group 1 is restarted again and again" in status.err
+    assert "error: lws/crash is blocked: CrashLoopBackOff: crash-1" in status.err
+    assert "container engine" in status.err
+    assert "exit 1" in status.err
+    assert "kubectl logs crash-1" in status.err
+    assert kohort("why", "lws/crash").code == 4
     assert "kohort rollout undo lws/crash --to-revision 1" in status.err
     kohort("rollout", "undo", "lws/crash")
     assert kohort("rollout", "status", "lws/crash", "--timeout", "60s").code == 0

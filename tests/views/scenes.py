@@ -169,7 +169,7 @@ class Scene:
 
 def crash(restarts: int = 6) -> Object:
     return {
-        "restartCount": 0,
+        "restartCount": restarts,
         "state": {"waiting": {"reason": "CrashLoopBackOff", "message": "back-off 5m0s"}},
         "lastState": {"terminated": {"exitCode": 137, "reason": "OOMKilled"}},
     }

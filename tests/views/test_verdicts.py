@@ -5,8 +5,12 @@ from datetime import timedelta
 import pytest
 from scenes import NOW, Scene, ago, crash, make_lws
 
+from kohort.apis.carriers.failures import write_failures
+from kohort.apis.leaderworkerset import labels
 from kohort.apis.leaderworkerset.api import LEADER_WORKER_SET
+from kohort.apis.leaderworkerset.revision import key_of
 from kohort.cluster.objects import Object
+from kohort.model.observed import Crash, Failure
 from kohort.views.evidence.cluster import (
     GONE,
     ClusterFacts,
@@ -210,3 +214,55 @@ def test_a_tree_shows_the_verdict_that_why_shows():
     facts = ClusterFacts({"gpu-09": DEAD})
     picture = take_picture(LEADER_WORKER_SET, Dying().sample(), NOW, facts)
     assert make_tree(picture).row == explain(picture).row
+
+
+class Crashing(Scene):
+    """A group that was made anew after crashes; the pods of it that crashed are gone."""
+
+    count: int = 3
+    seconds: float = 5.0
+
+    def stored(self) -> list[Object]:
+        made = super().stored()
+        crash = Crash("llama-3-1", "engine", 1, "Error")
+        at = NOW.timestamp() - self.seconds
+        failure = Failure(3, key_of(made[1]), "an earlier one", self.count, at, crash)
+        made[1]["metadata"]["annotations"] = {labels.RESTARTS: write_failures([failure])}
+        return made
+
+
+STARTING = {"state": {"waiting": {"reason": "ContainerCreating"}}}
+
+
+@pytest.mark.parametrize(
+    ("scene", "word"),
+    [
+        (Crashing(waiting={"llama-3-1": STARTING}), Word.BROKEN),
+        (Crashing((1, 1, 1, 2), boundary=3, waiting={"llama-3-1": STARTING}), Word.BLOCKED),
+    ],
+)
+def test_crashes_are_remembered_over_recreated_pods(scene: Scene, word: Word):
+    told = explain(scene.picture())
+    assert (told.row.health.word, told.row.health.reason) == (word, "CrashLoopBackOff")
+    assert told.row.health.message == "llama-3-1: exit 1, Error"
+    finding = told.on[0]
+    assert (finding.about, finding.container) == ("llama-3-1", "engine")
+    assert finding.message == "exit 1, Error, group restarted 3 times in a row"
+    assert told.commands[0] == "kubectl logs llama-3-1 -c engine -f"
+
+
+def test_a_group_that_is_ready_for_a_moment_between_crashes_is_still_broken():
+    scene = Crashing()
+    assert judge(scene.picture()).word is Word.READY  # for four minutes, by its pods
+    for pod in (pods := scene.pods()):
+        pod["status"]["conditions"][0]["lastTransitionTime"] = ago(seconds=2)
+    scene.pods = lambda: pods  # type: ignore[method-assign]
+    assert judge(scene.picture()).word is Word.BROKEN
+
+
+def test_one_crash_of_a_group_that_was_made_anew_is_named_and_calls_nobody():
+    scene = Crashing(waiting={"llama-3-1": STARTING})
+    scene.count = 1
+    told = explain(scene.picture())
+    assert told.row.health.word is Word.STARTING
+    assert told.on[0].reason == "Restarted"

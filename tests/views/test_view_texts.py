@@ -92,7 +92,7 @@ def test_a_strategy_is_certain_only_where_the_object_says_it():
 def test_a_crash_is_looked_at_before_anything_is_changed():
     scene = Scene((1, 1, 1, 2), boundary=3, waiting={"llama-3-2": crash()})
     assert "next      kubectl logs llama-3-2 -c engine --previous\n" in why(scene)
-    assert "CrashLoopBackOff: exit 137, out of memory, 0 restarts" in why(scene)
+    assert "CrashLoopBackOff: exit 137, out of memory, 6 restarts" in why(scene)
 
 
 def test_the_table_has_one_row_for_each_workload():

@@ -17,12 +17,12 @@ from kohort.views.health import DEGRADED, OPERATOR_SILENT, Health, Word, judge
 from kohort.views.picture import Picture
 from kohort.views.rollouts import find_former
 from kohort.views.table import Row, make_row
-from kohort.views.troubles import CRASH_LOOP, NODE_LOST, Trouble
+from kohort.views.troubles import CRASH_LOOP, NODE_LOST, RESTARTED, Trouble
 
 CULPRITS_MAX = 3
 _EVENTS_MAX = 2
 _TIER = "; tier "  # how the scheduler of the embedded cluster goes from one tier to the next
-_CRASHES = (CRASH_LOOP, "Restarted", "Error", "RunContainerError", "OOMKilled")
+_CRASHES = (CRASH_LOOP, RESTARTED, "Error", "RunContainerError", "OOMKilled")
 
 
 @dataclass(frozen=True, slots=True)

@@ -134,10 +134,12 @@ def _judge_plan(picture: Picture) -> Health:
         return _unplanned(picture)
     is_updating = decided.report.is_updating
     is_held = picture.is_held and bool(is_updating or picture.find_former_revision())
-    if decided.report.is_available and not is_held:
-        return _ready(picture, decided)
     stuck = picture.stuck
-    if stuck and not (is_updating and picture.is_moving):
+    # A group that crashes again and again is ready for a moment each time.
+    is_crashing = any(trouble.is_remembered for trouble in stuck)
+    if decided.report.is_available and not is_held and not is_crashing:
+        return _ready(picture, decided)
+    if stuck and (is_crashing or not (is_updating and picture.is_moving)):
         is_waiting = is_updating or all(trouble.reason in _UNPLACED for trouble in stuck)
         word = Word.BLOCKED if is_waiting else Word.BROKEN
         moments = [trouble.since for trouble in stuck if trouble.since]

@@ -7,19 +7,21 @@ what it waits.
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from kohort.apis.api import Api, Edition, InvalidWorkload, Reading
 from kohort.cluster.objects import Object, name_of, namespace_of
 from kohort.model.observed import Group
 from kohort.model.plans import Plan
+from kohort.model.policies import RecoveryPolicy, Trigger
 from kohort.model.units import Phase
 from kohort.planning.plan import plan
 from kohort.views.evidence.children import blame_holders, find_refusals
 from kohort.views.evidence.cluster import NO_FACTS, ClusterFacts
+from kohort.views.evidence.crashes import remember_crashes
 from kohort.views.gathering import Sample
-from kohort.views.troubles import Trouble, find_trouble
+from kohort.views.troubles import CRASH_LOOP, RESTARTED, RESTARTS_MANY, Trouble, find_trouble
 
 _SHORT = 8
 
@@ -131,7 +133,24 @@ def find_troubles(
         _troubles(reading, sample, now, facts), observed.groups, sample.family, now
     )
     refused = find_refusals(sample.family, observed, facts, now)
-    return tuple(sorted((*found, *refused), key=lambda t: (not t.is_stuck, t.ordinal)))
+    live = tuple(_leave_to_records(t, reading.workload.recovery) for t in (*found, *refused))
+    # The record says the same through all lives of a group, so it speaks for the pods of now.
+    past = tuple(remember_crashes(observed, reading.workload.revision, now))
+    recorded = {t.ordinal for t in past}
+    told = (*past, *(t for t in live if not (t.ordinal in recorded and t.is_crash)))
+    return tuple(sorted(told, key=lambda t: (not t.is_stuck, t.ordinal)))
+
+
+def _leave_to_records(trouble: Trouble, recovery: RecoveryPolicy) -> Trouble:
+    """
+    A first crash of a member that takes its group along is no loop yet.
+
+    The group is made anew, and what is recorded of it says whether it fails again and again.
+    """
+    is_first = trouble.reason == CRASH_LOOP and trouble.restarts < RESTARTS_MANY
+    if not is_first or recovery.trigger is Trigger.NEVER:
+        return trouble
+    return replace(trouble, reason=RESTARTED, is_stuck=False)
 
 
 def _troubles(

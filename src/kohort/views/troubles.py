@@ -22,10 +22,11 @@ from kohort.views.evidence.cluster import NodeState
 # A node may be full for a moment while old pods leave; a pod may take its time to end.
 SCHEDULING_PATIENCE = timedelta(seconds=10)
 ENDING_PATIENCE = timedelta(seconds=60)
-CRASH_LOOP, NODE_LOST, TERMINATING = "CrashLoopBackOff", "NodeNotReady", "Terminating"
+CRASH_LOOP, RESTARTED = "CrashLoopBackOff", "Restarted"
+NODE_LOST, TERMINATING = "NodeNotReady", "Terminating"
 _STARTING = ("ContainerCreating", "PodInitializing")
 _OUT_OF_MEMORY = "OOMKilled"
-_RESTARTS_MANY = 2  # a container may restart once by bad luck
+RESTARTS_MANY = 2  # a container may restart once by bad luck
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +44,20 @@ class Trouble:
     uid: str = ""
     restarts: int = 0  # of the container, or of the group
     is_past: bool = False  # the pod that it happened to is gone
+    is_remembered: bool = False  # read off a record, not off the pod
+
+    @property
+    def is_crash(self) -> bool:
+        """Whether a container of it has crashed."""
+        return self.reason in (CRASH_LOOP, RESTARTED)
 
     @property
     def details(self) -> str:
         """The message, with what changes from look to look."""
-        if not self.container or self.reason not in (CRASH_LOOP, "Restarted"):
+        if not self.is_crash:
             return self.message
+        if self.is_remembered:
+            return f"{self.message}, group restarted {self.restarts} times in a row"
         return f"{self.message}, {self.restarts} restart{'' if self.restarts == 1 else 's'}"
 
 
@@ -188,9 +197,10 @@ def _crashed(pod: Object, status: Object) -> _Cause | None:
     if not ended or not (ended.get("exitCode") or backs_off):
         return None
     name, count = status.get("name", ""), status.get("restartCount", 0)
-    is_looping = backs_off or count >= _RESTARTS_MANY
-    reason = CRASH_LOOP if is_looping else "Restarted"
-    message = _describe_end(ended)
+    is_looping = backs_off or count >= RESTARTS_MANY
+    reason = CRASH_LOOP if is_looping else RESTARTED
+    said, code = str(ended.get("message") or "").strip(), ended.get("exitCode")
+    message = describe_exit(code, str(ended.get("reason") or ""), said)
     return _Cause(reason, message, _unready_since(pod), is_looping, name, count)
 
 
@@ -206,15 +216,11 @@ def _waiting(pod: Object, status: Object) -> _Cause | None:
     return _Cause(reason, message, since, True, name, status.get("restartCount", 0))
 
 
-def _describe_end(ended: Object) -> str:
-    words = [f"exit {ended.get('exitCode', '?')}"]
-    if ended.get("reason") == _OUT_OF_MEMORY:
-        words.append("out of memory")
-    elif ended.get("message"):
-        words.append(str(ended["message"]).strip())
-    elif ended.get("reason"):
-        words.append(str(ended["reason"]))
-    return ", ".join(words)
+def describe_exit(code: int | None, reason: str, message: str = "") -> str:
+    """How a container ended, in few words."""
+    words = ["it has restarted" if code is None else f"exit {code}"]
+    more = "out of memory" if reason == _OUT_OF_MEMORY else message or reason
+    return ", ".join((*words, more) if more else words)
 
 
 def _unready_since(pod: Object) -> datetime | None:

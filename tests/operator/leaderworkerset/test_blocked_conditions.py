@@ -6,7 +6,7 @@ from operator_lab import LWS, Lab, make_lws, set_image
 from kohort.apis.leaderworkerset import labels
 from kohort.cluster.objects import Object, find_condition
 from kohort.simulator import kinds
-from kohort.simulator.stages import FAILED, PULL_ERROR
+from kohort.simulator.stages import CRASH_AFTER, FAILED, PULL_ERROR
 from kohort.views.evidence.cluster import find_subject
 
 CARRIERS = pytest.mark.parametrize("carrier", ["statefulsets", "pods"])
@@ -100,3 +100,21 @@ async def test_pods_that_are_refused_are_named_in_the_condition(lab: Lab):
     found = find_condition(lab.lws(), "Blocked") or {}
     assert "no PriorityClass with name missing was found" in found["message"]
     assert warnings(lab) == ["FailedCreate"]
+
+
+@CARRIERS
+async def test_a_crash_loop_is_one_verdict_from_its_second_crash_on(lab: Lab, carrier: str):
+    """Each life of the group is ready for a second; the condition does not follow it."""
+    await bring_up(lab, carrier)
+    notes = {"annotations": {CRASH_AFTER: "1s"}}
+    path = f"{TEMPLATE}/metadata"
+    await lab.edit("x", set_image("engine:2"), {"op": "add", "path": path, "value": notes})
+    await lab.until(lambda: blocked(lab)[0] == "True", 120)
+    seen = set()
+    for _ in range(60):
+        await lab.run(1)
+        seen.add(blocked(lab))
+    assert seen == {("True", "CrashLoopBackOff")}
+    found = find_condition(lab.lws(), "Blocked") or {}
+    assert ": exit 1" in found["message"]
+    assert warnings(lab).count("CrashLoopBackOff") == 1

@@ -12,6 +12,7 @@ from kohort.apis.facts import Condition, Meta, PodFacts, Restarts
 from kohort.model.observed import Crash, Member
 from kohort.model.units import Phase
 
+_RESTARTS_MANY = 2  # a container may restart once by bad luck
 _BROKEN = ("CrashLoopBackOff", "ImagePullBackOff", "ErrImagePull", "CreateContainerConfigError")
 
 
@@ -77,6 +78,12 @@ def _find_crash(pod: PodFacts) -> Crash | None:
     return max(found, key=lambda crash: crash.ended_at, default=None)
 
 
+def _is_crashing(pod: PodFacts) -> bool:
+    """Whether a container crashes again and again, and just runs between two crashes."""
+    crash = _find_crash(pod)
+    return pod.restarts >= _RESTARTS_MANY and crash is not None and bool(crash.code)
+
+
 def read_moment(stamp: str | None) -> float:
     """A timestamp in seconds; 0 where there is none, or none that can be read."""
     if not stamp:
@@ -92,6 +99,6 @@ def _phase_of(pod: PodFacts) -> Phase:
         return Phase.LEAVING
     if pod.is_ready:
         return Phase.READY
-    if pod.status.phase == "Failed" or pod.waits_for in _BROKEN:
+    if pod.status.phase == "Failed" or pod.waits_for in _BROKEN or _is_crashing(pod):
         return Phase.BROKEN
     return Phase.STARTING

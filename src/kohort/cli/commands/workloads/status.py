@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
 # The kinds are watched apart from each other, so one look may be half old.
 _LOOKS_UNTIL_SURE = 2
-# A group may be restarted once by bad luck; the third life that ends the same way is no luck.
-_LIVES_MANY = 3
 
 
 class _Blocked(Failure):
@@ -84,7 +82,6 @@ class _Watcher:
         self.last = ""
         self._is_json = is_json
         self._helpless = 0  # looks in a row that saw it need help
-        self._lives = _Lives()
 
     async def run(self, source: "Source", *, is_patient: bool) -> int:
         """The exit code, once it is known."""
@@ -112,9 +109,6 @@ class _Watcher:
         self._helpless = self._helpless + 1 if health.word.needs_help else 0
         if self._helpless >= _LOOKS_UNTIL_SURE:
             self._give_up(picture, f"{health.word}: {health.reason}: {health.message}")
-        if (ordinal := self._lives.find_restless(picture)) is not None:
-            text = f"group {ordinal} is restarted again and again without becoming ready"
-            self._give_up(picture, f"blocked: {text}")
         return None
 
     def _tell(self, picture: "Picture") -> None:
@@ -135,31 +129,6 @@ class _Watcher:
         lines = write_explanation(explain(picture), picture.now)
         show(*lines, file=sys.stderr)
         raise _Blocked(f"{self.name} is {why}")
-
-
-class _Lives:
-    """How often each group has been begun anew, on one revision, without becoming ready."""
-
-    def __init__(self) -> None:
-        self._revision = ""
-        self._seen: dict[int, set[str]] = {}
-
-    def find_restless(self, picture: "Picture") -> int | None:
-        """A group that comes and goes, if there is one."""
-        from kohort.model.units import Phase
-
-        if picture.reading is None:
-            return None
-        target = picture.reading.workload.revision
-        if target != self._revision:
-            self._revision, self._seen = target, {}
-        for group in picture.reading.observed.groups:
-            if group.phase is Phase.READY:
-                self._seen.pop(group.ordinal, None)
-            elif group.revision == target and group.incarnation:
-                self._seen.setdefault(group.ordinal, set()).add(group.incarnation)
-        restless = [o for o, lives in self._seen.items() if len(lives) >= _LIVES_MANY]
-        return restless[0] if restless else None
 
 
 STATUS = Command(_make_parser, _run)

@@ -1,0 +1,60 @@
+"""
+Crashes of pods that are gone: what the cluster remembers of a group that was made anew.
+
+The record names container and exit code, and how often in a row the group failed. One
+failure is told and calls nobody; from the second on the group is in a crash loop, until
+it has been ready for as long as its next wait would be. So the verdict is the same
+while the group waits, while it starts, and while it is ready for a moment.
+"""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+from kohort.model.observed import Failure, Group, Observed
+from kohort.planning.failures import (
+    QUIET_SECONDS,
+    find_failure,
+    seconds_since,
+    trust_seconds,
+    wait_seconds,
+)
+from kohort.views.troubles import CRASH_LOOP, RESTARTED, Trouble, describe_exit
+
+_FAILURES_MANY = 2
+
+
+def remember_crashes(observed: Observed, revision: str, now: datetime) -> Iterator[Trouble]:
+    """The crashes of this revision that its groups have not got over yet."""
+    groups = {group.ordinal: group for group in observed.groups}
+    for failure in observed.failures:
+        group = groups.get(failure.ordinal)
+        if failure.revision == revision and _is_in_force(failure, group, now.timestamp()):
+            yield _make_trouble(failure, group)
+
+
+def _is_in_force(failure: Failure, group: Group | None, now: float) -> bool:
+    if group is None or not group.revision:
+        return seconds_since(failure.at, now) < QUIET_SECONDS + wait_seconds(failure.count)
+    if find_failure({failure.ordinal: failure}, group) is None:
+        return False
+    since = group.ready_since
+    return since is None or seconds_since(since, now) < trust_seconds(failure.count)
+
+
+def _make_trouble(failure: Failure, group: Group | None) -> Trouble:
+    crash = failure.crash
+    is_looping = failure.count >= _FAILURES_MANY
+    present = next((m for m in group.members if m.name == crash.member), None) if group else None
+    return Trouble(
+        member=crash.member,
+        ordinal=failure.ordinal,
+        reason=CRASH_LOOP if is_looping else RESTARTED,
+        message=describe_exit(crash.code, crash.reason),
+        since=datetime.fromtimestamp(failure.at, UTC),
+        is_stuck=is_looping,
+        container=crash.container,
+        uid=present.uid if present else "",
+        restarts=failure.count,
+        is_past=present is None or not present.has_restarted,
+        is_remembered=True,
+    )
