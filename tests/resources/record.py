@@ -66,7 +66,10 @@ def read_warning(header: str) -> str:
 
 
 def tidy(obj: dict[str, Any]) -> dict[str, Any]:
-    """The object without what differs between two recordings."""
+    """The object without what differs between two recordings; a uid in a label is left empty."""
+    uid = obj.get("metadata", {}).get("uid")
+    if uid:
+        obj = json.loads(json.dumps(obj).replace(uid, ""))
     for name in MADE_BY_SERVER:
         obj.get("metadata", {}).pop(name, None)
     return obj

@@ -19,10 +19,13 @@ import (
 	authentication "k8s.io/api/authentication/v1"
 	authorization "k8s.io/api/authorization/v1"
 	autoscaling "k8s.io/api/autoscaling/v1"
+	autoscaling2 "k8s.io/api/autoscaling/v2"
+	batch "k8s.io/api/batch/v1"
 	coordination "k8s.io/api/coordination/v1"
 	core "k8s.io/api/core/v1"
 	discovery "k8s.io/api/discovery/v1"
 	events "k8s.io/api/events/v1"
+	networking "k8s.io/api/networking/v1"
 	policy "k8s.io/api/policy/v1"
 	rbac "k8s.io/api/rbac/v1"
 	scheduling "k8s.io/api/scheduling/v1"
@@ -49,7 +52,8 @@ func newScheme() (*runtime.Scheme, error) {
 	scheme := runtime.NewScheme()
 	builder := runtime.SchemeBuilder{
 		admissionregistration.AddToScheme, apps.AddToScheme, authentication.AddToScheme,
-		authorization.AddToScheme, autoscaling.AddToScheme, coordination.AddToScheme,
+		authorization.AddToScheme, autoscaling.AddToScheme, autoscaling2.AddToScheme, batch.AddToScheme,
+		coordination.AddToScheme, networking.AddToScheme,
 		core.AddToScheme, discovery.AddToScheme, events.AddToScheme, policy.AddToScheme,
 		rbac.AddToScheme, scheduling.AddToScheme, storage.AddToScheme, apiextensions.AddToScheme,
 	}

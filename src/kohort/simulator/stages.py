@@ -55,6 +55,7 @@ INIT = Stage("init", 0.5, 0.2, f"{PREFIX}init-for")
 START = Stage("start", 0.5, 0.2, f"{PREFIX}start-for")
 LOAD = Stage("load", 3.0, 0.2, f"{PREFIX}load-for", is_for_accelerators=True)
 READY = Stage("ready", 0.5, 0.0, f"{PREFIX}ready-after")
+RUN = Stage("run", 1.0, 0.0, RUN_FOR)  # only of pods that are not started again
 STOP = Stage("stop", 0.5, 0.0, f"{PREFIX}stop-for")
 
 
@@ -67,6 +68,7 @@ class KubeletStages:
     start: Stage = START
     load: Stage = LOAD
     ready: Stage = READY
+    run: Stage = RUN
     stop: Stage = STOP
 
     def with_seconds(self, **seconds: float) -> "KubeletStages":
@@ -86,6 +88,7 @@ class Manner:
     uid: str
     annotations: Mapping[str, str]
     has_accelerator: bool
+    ends: bool = False  # its containers run to an end, unless annotations say otherwise
 
     def seconds(self, stage: Stage) -> float:
         """How long a stage takes for this pod."""
@@ -137,7 +140,7 @@ class Manner:
         limit = find_whole(times)
         if crash is not None and is_meant and (limit is None or restarts < limit):
             return crash, self.exit_code
-        run = self.find_duration(RUN_FOR)
+        run = self.seconds(self.stages.run) if self.ends else self.find_duration(RUN_FOR)
         return None if run is None else (run, 0)
 
 

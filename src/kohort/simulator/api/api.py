@@ -31,7 +31,7 @@ from kohort.simulator.api.requests import (
     Target,
     WriteOptions,
 )
-from kohort.simulator.api.subresources.access import issue_token, review_access
+from kohort.simulator.api.subresources.access import issue_token, know_nobody, review
 from kohort.simulator.api.subresources.binding import bind
 from kohort.simulator.api.subresources.eviction import evict
 from kohort.simulator.api.subresources.scale import read_scale, write_scale
@@ -40,7 +40,7 @@ from kohort.simulator.store.store import Store
 
 __all__ = ["Api", "Watch"]
 
-_REVIEWS = "authorization.k8s.io"
+_REVIEWS = ("authentication.k8s.io", "authorization.k8s.io")
 
 
 async def _at_once() -> None:
@@ -61,6 +61,7 @@ class Api:
         self.context = Context(store, registry, clock, chance, admission or NoAdmission())
         self.store = store
         self.registry = registry
+        self.find_user = know_nobody  # the user whose token this is, for token reviews
         self.settled: Callable[[], Awaitable[None]] = _at_once  # answers wait for this
         serve_all(self.context)
 
@@ -84,8 +85,8 @@ class Api:
         """Make an object, or do what a subresource does when something is posted to it."""
         if target.subresource:
             answer = await self._post(target, body, options)
-        elif target.resource.kind.group == _REVIEWS:
-            return review_access(target, body)
+        elif target.resource.kind.group in _REVIEWS:
+            return review(target, body, options.user, self.find_user)
         else:
             answer = await writing.create(self.context, target, body, options, raw)
             await self._follow(target, (body.get("metadata") or {}).get("name", ""))

@@ -12,8 +12,10 @@ from kohort.simulator.builtins.deployments.controller import Deployments
 from kohort.simulator.builtins.deployments.replicasets import ReplicaSets
 from kohort.simulator.builtins.endpoints.controller import EndpointsKeeper
 from kohort.simulator.builtins.garbage.controller import GarbageCollector
+from kohort.simulator.builtins.jobs.controller import Jobs
 from kohort.simulator.builtins.namespaces.furniture import NamespaceFurniture
 from kohort.simulator.builtins.namespaces.lifecycle import NamespaceLifecycle
+from kohort.simulator.builtins.quotas import Quotas
 from kohort.simulator.builtins.statefulsets.controller import StatefulSets
 from kohort.simulator.builtins.volumes.controller import Volumes
 from kohort.simulator.steps import Part
@@ -33,9 +35,11 @@ def builtin_parts(certificate: str = "", gates: Collection[str] = ()) -> list[Pa
         StatefulSets(honours_max_unavailable=MAX_UNAVAILABLE_GATE in gates),
         Deployments(),
         ReplicaSets(),
+        Jobs(),
         Volumes(),
         EndpointsKeeper(),
         Budgets(),
+        Quotas(),
         GarbageCollector(),
         NamespaceLifecycle(),
     ]

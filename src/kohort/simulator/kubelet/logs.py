@@ -50,7 +50,8 @@ def make_manner(pod: Object, stages: KubeletStages) -> Manner:
         for name in amounts
     ]
     uid = pod["metadata"].get("uid", "")
-    return Manner(stages, uid, annotations_of(pod), asks_for_accelerator(wanted))
+    ends = pod["spec"].get("restartPolicy", "Always") != "Always"
+    return Manner(stages, uid, annotations_of(pod), asks_for_accelerator(wanted), ends)
 
 
 def _starting_lines(

@@ -54,6 +54,16 @@ def service_fields(service: Object) -> Mapping[str, str]:
     return {"spec.clusterIP": spec.get("clusterIP") or "", "spec.type": spec.get("type") or ""}
 
 
+def job_fields(job: Object) -> Mapping[str, str]:
+    """The selectable fields of a Job."""
+    return {"status.successful": str((job.get("status") or {}).get("succeeded") or 0)}
+
+
+def replication_controller_fields(controller: Object) -> Mapping[str, str]:
+    """The selectable fields of a ReplicationController."""
+    return {"status.replicas": str((controller.get("status") or {}).get("replicas") or 0)}
+
+
 def secret_fields(secret: Object) -> Mapping[str, str]:
     """The selectable fields of a secret."""
     return {"type": secret.get("type") or ""}

@@ -115,5 +115,6 @@ def create_app(
 
     ``extra`` are pages that no Kubernetes API has, by path, behind the same token.
     """
+    api.find_user = auth.find
     verbs = Verbs(api, logs or NoLogs(), clock)
     return App(auth, verbs, Documents(api.registry, is_ready), extra or {})

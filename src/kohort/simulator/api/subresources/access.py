@@ -5,20 +5,22 @@ Answers have the form that clients expect, so that they need no special case for
 cluster in which nothing is enforced. Nothing is stored.
 """
 
+from collections.abc import Callable
 from datetime import timedelta
 
 import orjson
 
 from kohort.cluster.errors import invalid
 from kohort.cluster.fields import Fault, FieldError
-from kohort.cluster.objects import Object, write_time
+from kohort.cluster.objects import Kind, Object, write_time
 from kohort.simulator.api.context import Context
-from kohort.simulator.api.requests import Answer, Target
+from kohort.simulator.api.requests import Answer, Target, User
 
 _TOKEN_SECONDS = 3600
 _TOKEN_SECONDS_MIN = 600
 _TOKEN_SECONDS_MAX = 2**32
 _EVERYTHING = {"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}
+_MASTERS = "system:masters"
 _EVERY_PATH = {"verbs": ["*"], "nonResourceURLs": ["*"]}
 
 
@@ -55,24 +57,59 @@ def issue_token(context: Context, target: Target, request: Object) -> Answer:
     return Answer(orjson.dumps(body), 201)
 
 
-def review_access(target: Target, review: Object) -> Answer:
-    """Whoever has the token may do everything, and is told so."""
-    _check_review(target, review.get("spec") or {})
-    status: Object = {"allowed": True}
-    if target.resource.kind.name == "SelfSubjectRulesReview":
-        status = {
-            "resourceRules": [_EVERYTHING],
-            "nonResourceRules": [_EVERY_PATH],
-            "incomplete": False,
-        }
+def know_nobody(token: str) -> User | None:
+    """Where there is no HTTP server there are no tokens."""
+    return None
+
+
+def review(
+    target: Target, asked: Object, user: User, find_user: Callable[[str], User | None]
+) -> Answer:
+    """Answer a question about who somebody is, or what they may do."""
     kind = target.resource.kind
-    body = {"kind": kind.name, "apiVersion": kind.api_version, "metadata": {}, **review}
+    spec = asked.get("spec") or {}
+    match kind.name:
+        case "SelfSubjectReview":
+            status: Object = {"userInfo": _describe(user)}
+        case "TokenReview":
+            status = _review_token(spec, find_user)
+        case "SelfSubjectRulesReview":
+            rules = {"resourceRules": [_EVERYTHING], "nonResourceRules": [_EVERY_PATH]}
+            status = {**rules, "incomplete": False}
+        case "SelfSubjectAccessReview":
+            _check_attributes(kind, spec)
+            status = {"allowed": True}
+        case _:
+            status = _review_subject(kind, spec)
+    body = {"kind": kind.name, "apiVersion": kind.api_version, "metadata": {}, **asked}
     return Answer(orjson.dumps({**body, "status": status}), 201)
 
 
-def _check_review(target: Target, spec: Object) -> None:
+def _describe(user: User) -> Object:
+    return {"username": user.name, "groups": list(user.groups)}
+
+
+def _review_token(spec: Object, find_user: Callable[[str], User | None]) -> Object:
+    """The administrator's token is known; those of service accounts open nothing here."""
+    user = find_user(str(spec.get("token") or ""))
+    if user is None:
+        return {"user": {}, "error": "invalid bearer token"}
+    return {"authenticated": True, "user": _describe(user)}
+
+
+def _review_subject(kind: Kind, spec: Object) -> Object:
+    """Administrators may do everything. Roles are not enforced, so nobody else is told yes."""
+    _check_attributes(kind, spec)
+    if not spec.get("user") and not spec.get("groups"):
+        why = "at least one of user or group must be specified"
+        error = FieldError(Fault.INVALID, "spec.user", why, spec.get("user") or "")
+        raise invalid("", kind.group, "", [error])
+    return {"allowed": _MASTERS in (spec.get("groups") or ())}
+
+
+def _check_attributes(kind: Kind, spec: Object) -> None:
     asked = [field for field in ("resourceAttributes", "nonResourceAttributes") if spec.get(field)]
-    if len(asked) == 1 or target.resource.kind.name != "SelfSubjectAccessReview":
+    if len(asked) == 1:
         return
     if asked:
         detail = "cannot be specified in combination with resourceAttributes"
@@ -82,4 +119,4 @@ def _check_review(target: Target, spec: Object) -> None:
     else:
         detail = "exactly one of nonResourceAttributes or resourceAttributes must be specified"
         error = FieldError(Fault.INVALID, "spec.resourceAttributes", detail, None)
-    raise invalid("", target.resource.kind.group, "", [error])
+    raise invalid("", kind.group, "", [error])

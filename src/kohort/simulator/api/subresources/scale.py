@@ -18,6 +18,7 @@ from kohort.simulator.api.requests import Answer, Patch, PatchType, Target, Writ
 from kohort.simulator.api.writes.decoding import encode_patched, refuse_patch
 from kohort.simulator.api.writes.patching import apply_to
 from kohort.simulator.api.writes.writing import change
+from kohort.simulator.kinds import REPLICATION_CONTROLLER
 from kohort.simulator.resources.printers import Printer
 from kohort.simulator.resources.resource import Resource
 from kohort.simulator.schemas import strict
@@ -40,6 +41,8 @@ def _scale_of(resource: Resource, obj: Object) -> Object:
     metadata = {f: obj["metadata"][f] for f in _SCALED_METADATA if f in obj["metadata"]}
     status: Object = {"replicas": _at(obj, paths.status_replicas) or 0}
     selector = _at(obj, paths.selector) if paths.selector else None
+    if resource.bucket == REPLICATION_CONTROLLER.group_resource:
+        selector = {"matchLabels": selector}
     if selector:
         status["selector"] = selector if isinstance(selector, str) else format_selector(selector)
     return {

@@ -8,6 +8,7 @@ finalizer, or confirms the end of the grace period, takes it away.
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import suppress
+from dataclasses import replace
 from datetime import timedelta
 
 import orjson
@@ -19,7 +20,7 @@ from kohort.simulator.api.context import Context, encode, load, write, writer_of
 from kohort.simulator.api.reads.reading import encode_item, item_prefix, list_entries
 from kohort.simulator.api.requests import SUCCESS, Answer, DeleteOptions, ListOptions, Target
 from kohort.simulator.api.writes.writing import commit, selectable_fields
-from kohort.simulator.kinds import DEFINITION
+from kohort.simulator.kinds import DEFINITION, JOB, REPLICATION_CONTROLLER
 from kohort.simulator.store.entries import Entry
 
 CLEANUP = "customresourcecleanup.apiextensions.k8s.io"
@@ -42,11 +43,24 @@ _SHOWN = {
 }
 
 
+# Kinds that are older than garbage collection: what they made stays by default.
+_ORPHANING = (JOB.group_resource, REPLICATION_CONTROLLER.group_resource)
+_PODS_STAY = (
+    "child pods are preserved by default when jobs are deleted; set "
+    "propagationPolicy=Background to remove them or set propagationPolicy=Orphan to "
+    "suppress this warning"
+)
+
+
 async def delete(context: Context, target: Target, options: DeleteOptions) -> Answer:
     """Delete one object, or mark it as leaving."""
     entry = context.expect(target)
     _guard(target, entry, options)
     warnings = await _admit(context, target, entry, options)
+    if options.propagation is None and target.resource.bucket in _ORPHANING:
+        options = replace(options, propagation="Orphan")
+        if target.resource.bucket == JOB.group_resource:
+            warnings = (*warnings, _PODS_STAY)
     entry = context.expect(target)
     _guard(target, entry, options)
     obj = load(target.resource, entry)

@@ -13,6 +13,7 @@ from kohort.cluster.fields import Fault, FieldError
 from kohort.cluster.objects import Object, name_of
 from kohort.simulator.api.context import Context
 from kohort.simulator.api.requests import Target
+from kohort.simulator.api.writes.limits import apply_limit_ranges
 from kohort.simulator.kinds import PRIORITY_CLASS
 
 _SERVICE_RANGE_START = int(IPv4Address("10.96.0.10"))
@@ -116,6 +117,7 @@ def place_labels(context: Context, node: str) -> dict[str, str]:
 
 def _fill_pod(context: Context, target: Target, obj: Object) -> None:
     spec = obj.setdefault("spec", {})
+    apply_limit_ranges(context, target, obj)
     places = place_labels(context, spec["nodeName"]) if spec.get("nodeName") else None
     if places:
         metadata = obj["metadata"]

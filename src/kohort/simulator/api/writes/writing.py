@@ -32,6 +32,7 @@ from kohort.simulator.api.requests import Answer, Target, Validation, WriteOptio
 from kohort.simulator.api.writes.checking import check_kind, checking
 from kohort.simulator.api.writes.decoding import clean
 from kohort.simulator.api.writes.filling import fill_create, fill_update
+from kohort.simulator.api.writes.limits import check_limits
 from kohort.simulator.api.writes.metadata import (
     carry_metadata,
     check_surroundings,
@@ -95,6 +96,7 @@ async def _create(
     met = context.find(target)
     if met is not None:
         raise _met(target, met)
+    check_limits(context, target, obj)
     warnings += resource.behaviour.warn(obj, None)
     return Answer(_store(context, target, obj, options.dry_run), 201, tuple(warnings))
 

@@ -11,9 +11,18 @@ from kohort.simulator import kinds
 from kohort.simulator.resources import prepare, selectable, warnings
 from kohort.simulator.resources.builtin.events import default_event, default_new_event
 from kohort.simulator.resources.builtin.rows import MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS
-from kohort.simulator.resources.defaults import network, pods, settings, volumes, workloads
+from kohort.simulator.resources.defaults import (
+    autoscalers,
+    jobs,
+    network,
+    pods,
+    settings,
+    volumes,
+    workloads,
+)
 from kohort.simulator.resources.resource import Behaviour
-from kohort.simulator.resources.validation import access, cluster, storage, webhooks
+from kohort.simulator.resources.validation import access, cluster, policies, storage, webhooks
+from kohort.simulator.resources.validation import jobs as runs
 from kohort.simulator.resources.validation import network as services
 from kohort.simulator.resources.validation import settings as data
 from kohort.simulator.resources.validation import workloads as owners
@@ -35,7 +44,7 @@ MAX_UNAVAILABLE_STATEFUL_SET = "MaxUnavailableStatefulSet"
 
 def builtin_behaviours(gates: frozenset[str] = frozenset()) -> dict[str, Behaviour]:
     """How objects of each built-in kind are written, with these feature gates on."""
-    return {**_core(), **_data(), **_apps(gates), **_rest()}
+    return {**_core(), **_data(), **_apps(gates), **_batch(), **_limits(), **_rest()}
 
 
 def _any_name(name: str) -> tuple[str, ...]:
@@ -183,6 +192,88 @@ def _apps(gates: frozenset[str]) -> dict[str, Behaviour]:
             prepare_create=prepare.start_status(workloads.default_budget),
             prepare_update=prepare.keep_status,
             prepare_status=prepare.keep_spec,
+        ),
+    }
+
+
+def _batch() -> dict[str, Behaviour]:
+    return {
+        "jobs.batch": Behaviour(
+            warn=warnings.warn_of_workload,
+            validate=runs.validate_job,
+            validate_status=plain,
+            default=jobs.default_job,
+            prepare_create=jobs.prepare_job,
+            prepare_update=prepare.keep_status,
+            prepare_status=prepare.keep_spec,
+            fields=selectable.job_fields,
+        ),
+        "cronjobs.batch": Behaviour(
+            validate=runs.validate_cron_job,
+            validate_status=plain,
+            default=jobs.default_cron_job,
+            prepare_create=prepare.start_status(jobs.default_cron_job),
+            prepare_update=prepare.keep_status,
+            prepare_status=prepare.keep_spec,
+        ),
+        "daemonsets.apps": Behaviour(
+            warn=warnings.warn_of_workload,
+            validate=owners.validate_daemon_set,
+            validate_status=plain,
+            default=workloads.default_daemon_set,
+            prepare_create=workloads.prepare_daemon_set,
+            prepare_update=prepare.keep_status,
+            prepare_status=prepare.keep_spec,
+        ),
+        "replicationcontrollers": Behaviour(
+            warn=warnings.warn_of_workload,
+            validate=owners.validate_replication_controller,
+            validate_status=plain,
+            default=workloads.default_replication_controller,
+            prepare_create=prepare.start_status(workloads.default_replication_controller),
+            prepare_update=prepare.keep_status,
+            prepare_status=prepare.keep_spec,
+            fields=selectable.replication_controller_fields,
+        ),
+    }
+
+
+def _limits() -> dict[str, Behaviour]:
+    networking = "networking.k8s.io"
+    return {
+        "horizontalpodautoscalers.autoscaling": Behaviour(
+            validate=policies.validate_autoscaler,
+            validate_status=plain,
+            default=autoscalers.default_autoscaler,
+            prepare_create=prepare.start_status(autoscalers.default_autoscaler),
+            prepare_update=prepare.keep_status,
+            prepare_status=prepare.keep_spec,
+        ),
+        "resourcequotas": Behaviour(
+            validate=policies.validate_quota,
+            validate_status=plain,
+            default=settings.default_quota,
+            prepare_create=prepare.start_status(settings.default_quota),
+            prepare_update=prepare.keep_status,
+            prepare_status=prepare.keep_spec,
+        ),
+        "limitranges": Behaviour(
+            validate=policies.validate_limit_range, default=settings.default_limit_range
+        ),
+        f"ingresses.{networking}": Behaviour(
+            validate=policies.validate_ingress,
+            validate_status=plain,
+            default=network.default_ingress,
+            prepare_create=prepare.start_status(network.default_ingress),
+            prepare_update=prepare.keep_status,
+            prepare_status=prepare.keep_spec,
+        ),
+        f"ingressclasses.{networking}": Behaviour(
+            validate=policies.validate_only_metadata(kinds.INGRESS_CLASS),
+            default=network.default_ingress_class,
+        ),
+        f"networkpolicies.{networking}": Behaviour(
+            validate=policies.validate_network_policy, default=network.default_network_policy
         ),
     }
 

@@ -20,6 +20,7 @@ _BY_SELECTOR = Scale(selector=("spec", "selector"))
 _RBAC = "rbac.authorization.k8s.io"
 _ADMISSION = "admissionregistration.k8s.io"
 _AUTHORIZATION = "authorization.k8s.io"
+_AUTHENTICATION = "authentication.k8s.io"
 MUTATING_WEBHOOKS = Kind(
     _ADMISSION, "v1", "MutatingWebhookConfiguration", "mutatingwebhookconfigurations", False
 )
@@ -75,6 +76,7 @@ ROWS: tuple[Row, ...] = (
     Row(kinds.CONFIG_MAP, ("cm",)),
     Row(kinds.ENDPOINTS, ("ep",), may_appear=True, deprecation=_OLD_ENDPOINTS),
     Row(kinds.EVENT, ("ev",), fields=_EVENT_FIELDS, may_appear=True),
+    Row(kinds.LIMIT_RANGE, ("limits",)),
     Row(
         kinds.NAMESPACE,
         ("ns",),
@@ -93,6 +95,16 @@ ROWS: tuple[Row, ...] = (
         has_generation=True,
         fields=_POD_FIELDS,
     ),
+    Row(
+        kinds.REPLICATION_CONTROLLER,
+        ("rc",),
+        _ALL,
+        subresources=_SCALED,
+        scale=_BY_SELECTOR,
+        has_generation=True,
+        fields=("status.replicas",),
+    ),
+    Row(kinds.QUOTA, ("quota",), subresources=_STATUS),
     Row(kinds.SECRET, fields=("type",)),
     Row(kinds.SERVICE_ACCOUNT, ("sa",), subresources=("token",)),
     Row(
@@ -104,6 +116,7 @@ ROWS: tuple[Row, ...] = (
         may_appear=True,
     ),
     Row(kinds.REVISION),
+    Row(kinds.DAEMON_SET, ("ds",), _ALL, subresources=_STATUS, has_generation=True),
     Row(
         kinds.DEPLOYMENT,
         ("deploy",),
@@ -136,6 +149,18 @@ ROWS: tuple[Row, ...] = (
         may_appear=True,
     ),
     Row(
+        Kind(_AUTHENTICATION, "v1", "SelfSubjectReview", "selfsubjectreviews", False),
+        verbs=_CREATE_ONLY,
+    ),
+    Row(
+        Kind(_AUTHENTICATION, "v1", "TokenReview", "tokenreviews", False),
+        verbs=_CREATE_ONLY,
+    ),
+    Row(
+        Kind(_AUTHORIZATION, "v1", "LocalSubjectAccessReview", "localsubjectaccessreviews"),
+        verbs=_CREATE_ONLY,
+    ),
+    Row(
         Kind(_AUTHORIZATION, "v1", "SelfSubjectAccessReview", "selfsubjectaccessreviews", False),
         verbs=_CREATE_ONLY,
     ),
@@ -147,6 +172,19 @@ ROWS: tuple[Row, ...] = (
         Kind(_AUTHORIZATION, "v1", "SubjectAccessReview", "subjectaccessreviews", False),
         verbs=_CREATE_ONLY,
     ),
+    Row(kinds.AUTOSCALER, ("hpa",), _ALL, subresources=_STATUS),
+    Row(kinds.CRON_JOB, ("cj",), _ALL, subresources=_STATUS, has_generation=True),
+    Row(
+        kinds.JOB,
+        (),
+        _ALL,
+        subresources=_STATUS,
+        fields=("status.successful",),
+        has_generation=True,
+    ),
+    Row(kinds.INGRESS_CLASS, has_generation=True),
+    Row(kinds.INGRESS, ("ing",), subresources=_STATUS, has_generation=True),
+    Row(kinds.NETWORK_POLICY, ("netpol",), has_generation=True),
     Row(kinds.BUDGET, ("pdb",), subresources=_STATUS, has_generation=True),
     Row(Kind(_RBAC, "v1", "ClusterRoleBinding", "clusterrolebindings", False), may_appear=True),
     Row(Kind(_RBAC, "v1", "ClusterRole", "clusterroles", False), may_appear=True),

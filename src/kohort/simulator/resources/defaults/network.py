@@ -119,3 +119,26 @@ def default_endpoint_slice(endpoint_slice: Object) -> None:
     for port in endpoint_slice["ports"] or ():
         port.setdefault("name", "")
         port.setdefault("protocol", "TCP")
+
+
+def default_network_policy(policy: Object) -> None:
+    """Fill in a NetworkPolicy: it is about egress only if it says so."""
+    spec = policy.setdefault("spec", {})
+    if not spec.get("policyTypes"):
+        spec["policyTypes"] = ["Ingress", *(["Egress"] if spec.get("egress") else [])]
+    for rule in [*(spec.get("ingress") or ()), *(spec.get("egress") or ())]:
+        for port in rule.get("ports") or ():
+            port.setdefault("protocol", "TCP")
+
+
+def default_ingress(ingress: Object) -> None:
+    """Fill in an Ingress: it starts with an empty status."""
+    ingress.setdefault("spec", {})
+    ingress.setdefault("status", {}).setdefault("loadBalancer", {})
+
+
+def default_ingress_class(ingress_class: Object) -> None:
+    """Fill in an IngressClass: its parameters are of the cluster unless they say otherwise."""
+    parameters = ingress_class.setdefault("spec", {}).get("parameters")
+    if parameters is not None:
+        parameters.setdefault("scope", "Cluster")

@@ -98,3 +98,27 @@ def _default_webhook(webhook: Object) -> None:
         client["service"].setdefault("port", 443)
     for rule in webhook.get("rules") or ():
         rule.setdefault("scope", "*")
+
+
+def default_quota(quota: Object) -> None:
+    """Fill in a ResourceQuota: its status counts nothing yet."""
+    quota.setdefault("spec", {})
+    quota.setdefault("status", {})
+
+
+def default_limit_range(limits: Object) -> None:
+    """Fill in a LimitRange: what containers get by default follows from least and most."""
+    for entry in limits.setdefault("spec", {}).setdefault("limits", None) or ():
+        if entry.get("type") != "Container":
+            continue
+        default = entry.setdefault("default", {})
+        for name, amount in (entry.get("max") or {}).items():
+            default.setdefault(name, amount)
+        request = entry.setdefault("defaultRequest", {})
+        for name, amount in default.items():
+            request.setdefault(name, amount)
+        for name, amount in (entry.get("min") or {}).items():
+            request.setdefault(name, amount)
+        for key in ("default", "defaultRequest"):
+            if not entry[key]:
+                del entry[key]

@@ -1,4 +1,4 @@
-"""Defaults of the kinds that make pods: StatefulSet, Deployment and ReplicaSet."""
+"""Defaults of the kinds that keep pods running, such as StatefulSet and Deployment."""
 
 from kohort.cluster.objects import Object
 from kohort.simulator.resources.defaults.pods import default_template
@@ -65,6 +65,43 @@ def default_replica_set(replica_set: Object) -> None:
     spec.setdefault("replicas", 1)
     default_template(spec.setdefault("template", {}))
     replica_set.setdefault("status", {}).setdefault("replicas", 0)
+
+
+def default_daemon_set(daemon_set: Object) -> None:
+    """Fill in a DaemonSet."""
+    spec = daemon_set.setdefault("spec", {})
+    spec.setdefault("revisionHistoryLimit", 10)
+    strategy = spec.setdefault("updateStrategy", {})
+    if strategy.setdefault("type", "RollingUpdate") == "RollingUpdate":
+        rolling = strategy.setdefault("rollingUpdate", {})
+        rolling.setdefault("maxUnavailable", 1)
+        rolling.setdefault("maxSurge", 0)
+    default_template(spec.setdefault("template", {}))
+    status = daemon_set.setdefault("status", {})
+    for field in ("currentNumberScheduled", "numberMisscheduled", "desiredNumberScheduled"):
+        status.setdefault(field, 0)
+    status.setdefault("numberReady", 0)
+
+
+def prepare_daemon_set(daemon_set: Object) -> None:
+    """A new DaemonSet starts without a status, and with the first generation of its template."""
+    daemon_set.pop("status", None)
+    default_daemon_set(daemon_set)
+    notes = daemon_set["metadata"].setdefault("annotations", {})
+    notes["deprecated.daemonset.template.generation"] = "1"
+
+
+def default_replication_controller(controller: Object) -> None:
+    """Fill in a ReplicationController: its selector and labels are those of its template."""
+    spec = controller.setdefault("spec", {})
+    spec.setdefault("replicas", 1)
+    template = spec.setdefault("template", {})
+    labels = (template.get("metadata") or {}).get("labels") or {}
+    if labels:
+        spec.setdefault("selector", dict(labels))
+        controller["metadata"].setdefault("labels", dict(labels))
+    default_template(template)
+    controller.setdefault("status", {}).setdefault("replicas", 0)
 
 
 def default_revision(revision: Object) -> None:

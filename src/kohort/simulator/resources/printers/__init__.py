@@ -8,7 +8,7 @@ created, as a real server does. Custom resources are printed by
 
 from collections.abc import Mapping
 
-from kohort.simulator.resources.printers import network, policies, storage, workloads
+from kohort.simulator.resources.printers import jobs, network, policies, storage, workloads
 from kohort.simulator.resources.printers.custom import custom_printer
 from kohort.simulator.resources.printers.events import EVENTS
 from kohort.simulator.resources.printers.nodes import NODES
@@ -33,9 +33,19 @@ COLUMNS: Mapping[str, Printer] = {
     "validatingwebhookconfigurations.admissionregistration.k8s.io": policies.WEBHOOK_CONFIGURATIONS,
     "customresourcedefinitions.apiextensions.k8s.io": Printer(),
     "controllerrevisions.apps": workloads.CONTROLLER_REVISIONS,
+    "daemonsets.apps": workloads.DAEMON_SETS,
     "deployments.apps": workloads.DEPLOYMENTS,
     "replicasets.apps": workloads.REPLICA_SETS,
     "statefulsets.apps": workloads.STATEFUL_SETS,
+    "horizontalpodautoscalers.autoscaling": jobs.AUTOSCALERS,
+    "cronjobs.batch": jobs.CRON_JOBS,
+    "jobs.batch": jobs.JOBS,
+    "replicationcontrollers": workloads.REPLICATION_CONTROLLERS,
+    "resourcequotas": policies.RESOURCE_QUOTAS,
+    "limitranges": Printer(),
+    "ingresses.networking.k8s.io": network.INGRESSES,
+    "ingressclasses.networking.k8s.io": network.INGRESS_CLASSES,
+    "networkpolicies.networking.k8s.io": network.NETWORK_POLICIES,
     "leases.coordination.k8s.io": policies.LEASES,
     "endpointslices.discovery.k8s.io": network.ENDPOINT_SLICES,
     "events.events.k8s.io": EVENTS,

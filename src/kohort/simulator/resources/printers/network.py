@@ -16,7 +16,7 @@ from kohort.simulator.resources.printers.tables import (
     shown,
     wide,
 )
-from kohort.simulator.resources.printers.workloads import show_labels
+from kohort.simulator.resources.printers.workloads import show_labels, show_selector
 
 _LISTED_MAX = 3
 
@@ -95,5 +95,47 @@ ENDPOINT_SLICES = make_printer(
     shown("AddressType", lambda piece: piece.get("addressType", "")),
     shown("Ports", _read_slice_ports),
     shown("Endpoints", _read_slice_endpoints),
+    AGE,
+)
+
+
+def _read_hosts(ingress: Object) -> str:
+    hosts = [rule["host"] for rule in _spec(ingress).get("rules") or () if rule.get("host")]
+    more = f" + {len(hosts) - _LISTED_MAX} more..." if len(hosts) > _LISTED_MAX else ""
+    return ",".join(hosts[:_LISTED_MAX]) + more if hosts else "*"
+
+
+def _read_balancers(ingress: Object) -> str:
+    entries = ((ingress.get("status") or {}).get("loadBalancer") or {}).get("ingress") or ()
+    return ",".join(entry.get("ip") or entry.get("hostname") or "" for entry in entries)
+
+
+INGRESSES = make_printer(
+    NAME,
+    shown("Class", lambda obj: _spec(obj).get("ingressClassName") or NONE, "Who serves it."),
+    shown("Hosts", _read_hosts, "The hosts that it has rules for."),
+    shown("Address", _read_balancers, "Where it is reached."),
+    shown("Ports", lambda obj: "80, 443" if _spec(obj).get("tls") else "80"),
+    AGE,
+)
+
+
+def _read_parameters(ingress_class: Object) -> str:
+    found = _spec(ingress_class).get("parameters")
+    if not found:
+        return NONE
+    group = f".{found['apiGroup']}" if found.get("apiGroup") else ""
+    return f"{found['kind']}{group}/{found['name']}"
+
+
+INGRESS_CLASSES = make_printer(
+    NAME,
+    shown("Controller", lambda obj: _spec(obj).get("controller", "")),
+    shown("Parameters", _read_parameters, "The object that configures the controller."),
+    AGE,
+)
+NETWORK_POLICIES = make_printer(
+    NAME,
+    shown("Pod-Selector", lambda obj: show_selector(_spec(obj).get("podSelector"))),
     AGE,
 )

@@ -1,5 +1,7 @@
 """Where kinds of few columns become rows: data, identities, rights, leases and webhooks."""
 
+from collections.abc import Callable
+
 from kohort.cluster.objects import Object
 from kohort.simulator.resources.printers.tables import (
     AGE,
@@ -62,4 +64,24 @@ ROLE_BINDINGS = make_printer(
 )
 WEBHOOK_CONFIGURATIONS = make_printer(
     NAME, shown("Webhooks", lambda obj: len(obj.get("webhooks") or []), type="integer"), AGE
+)
+
+
+def _read_quota(prefix: str) -> Callable[[Object], str]:
+    """The amounts of a quota that are limits, or those that are not, each as used of allowed."""
+
+    def read(quota: Object) -> str:
+        status = quota.get("status") or {}
+        hard, used = status.get("hard") or {}, status.get("used") or {}
+        names = sorted(name for name in hard if name.startswith("limits.") == bool(prefix))
+        return ", ".join(f"{name}: {used.get(name, '0')}/{hard[name]}" for name in names)
+
+    return read
+
+
+RESOURCE_QUOTAS = make_printer(
+    NAME,
+    shown("Request", _read_quota(""), "What is used, of what may be requested."),
+    shown("Limit", _read_quota("limits."), "What is used, of what limits may add up to."),
+    AGE,
 )

@@ -52,9 +52,17 @@ def _count(field: str, name: str, *, type: str = "integer") -> Printed:
     return shown(name, lambda obj: (obj.get("status") or {}).get(field, 0), type=type)
 
 
+def _pod_spec(obj: Object) -> Object:
+    return _spec(obj, "template", {}).get("spec") or {}
+
+
 def _of_containers(obj: Object, field: str) -> str:
-    containers = (_spec(obj, "template", {}).get("spec") or {}).get("containers") or []
-    return ",".join(container.get(field, "") for container in containers)
+    return list_containers(_pod_spec(obj), field)
+
+
+def list_containers(pod_spec: Object, field: str) -> str:
+    """The names or images of the containers of a pod."""
+    return ",".join(container.get(field, "") for container in pod_spec.get("containers") or [])
 
 
 def _read_ready(obj: Object) -> str:
@@ -96,6 +104,29 @@ REPLICA_SETS = make_printer(
     shown("Desired", lambda obj: _spec(obj, "replicas", 1), type="integer"),
     _count("replicas", "Current"),
     _count("readyReplicas", "Ready"),
+    AGE,
+    _CONTAINERS,
+    _IMAGES,
+    _SELECTOR,
+)
+REPLICATION_CONTROLLERS = make_printer(
+    NAME,
+    shown("Desired", lambda obj: _spec(obj, "replicas", 1), type="integer"),
+    _count("replicas", "Current"),
+    _count("readyReplicas", "Ready"),
+    AGE,
+    _CONTAINERS,
+    _IMAGES,
+    wide("Selector", lambda obj: show_labels(_spec(obj, "selector", None))),
+)
+DAEMON_SETS = make_printer(
+    NAME,
+    _count("desiredNumberScheduled", "Desired"),
+    _count("currentNumberScheduled", "Current"),
+    _count("numberReady", "Ready"),
+    _count("updatedNumberScheduled", "Up-to-date"),
+    _count("numberAvailable", "Available"),
+    shown("Node Selector", lambda obj: show_labels(_pod_spec(obj).get("nodeSelector"))),
     AGE,
     _CONTAINERS,
     _IMAGES,

@@ -173,6 +173,34 @@ def validate_replica_set(replica_set: Object, old: Object | None) -> list[FieldE
     return faults + _check_selector_kept(spec, old)
 
 
+def validate_daemon_set(daemon_set: Object, old: Object | None) -> list[FieldError]:
+    """What is wrong with a DaemonSet."""
+    spec = daemon_set.get("spec") or {}
+    faults = _validate_metadata(daemon_set, old, kinds.DAEMON_SET)
+    if old is not None and spec == old.get("spec"):
+        return faults
+    faults += _validate_selection(spec, "daemonset", "")
+    for field in ("minReadySeconds", "revisionHistoryLimit"):
+        faults += check_not_negative(f"spec.{field}", spec.get(field))
+    return faults + _check_selector_kept(spec, old)
+
+
+def validate_replication_controller(controller: Object, old: Object | None) -> list[FieldError]:
+    """What is wrong with a ReplicationController, whose selector is a plain map of labels."""
+    spec = controller.get("spec") or {}
+    faults = _validate_metadata(controller, old, kinds.REPLICATION_CONTROLLER)
+    for field in ("replicas", "minReadySeconds"):
+        faults += check_not_negative(f"spec.{field}", spec.get(field))
+    selector, template = spec.get("selector"), spec.get("template") or {}
+    if not selector:
+        return [*faults, required("spec.selector")]
+    labels = (template.get("metadata") or {}).get("labels") or {}
+    if not selects({"matchLabels": selector}, labels):
+        why = "`selector` does not match template `labels`"
+        faults.append(invalid("spec.template.metadata.labels", labels, why))
+    return faults + validate_template(template, "spec.template")
+
+
 def _check_selector_kept(spec: Object, old: Object | None) -> list[FieldError]:
     if old is None:
         return []

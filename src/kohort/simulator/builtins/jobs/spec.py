@@ -1,0 +1,159 @@
+"""
+What a Job asks for, and what has become of its pods so far.
+
+Every pod of a Job carries a finalizer, so that none goes uncounted: a finished pod is first
+noted by its uid in the status, then loses its finalizer, and only then is it added to the
+numbers. Whatever happens between two of these writes, a pod is counted exactly once.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from kohort.cluster.objects import Object, find_condition
+from kohort.simulator.builtins.readiness import FINISHED
+from kohort.simulator.resources.defaults.jobs import COMPLETION_INDEX
+from kohort.simulator.store.entries import Entry
+
+TRACKING = "batch.kubernetes.io/job-tracking"
+_SUCCEEDED, _FAILED = "succeeded", "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class JobSpec:
+    """The part of a Job's spec that is acted on."""
+
+    parallelism: int
+    completions: int | None  # None: one success is enough
+    backoff_limit: int
+    is_indexed: bool
+    is_suspended: bool
+    deadline_seconds: int | None
+    ttl_seconds: int | None
+    template: Object
+
+
+def read_spec(job: Object) -> JobSpec:
+    """What a Job asks for."""
+    spec = job["spec"]
+    return JobSpec(
+        parallelism=spec.get("parallelism", 1),
+        completions=spec.get("completions"),
+        backoff_limit=spec.get("backoffLimit", 6),
+        is_indexed=spec.get("completionMode") == "Indexed",
+        is_suspended=bool(spec.get("suspend")),
+        deadline_seconds=spec.get("activeDeadlineSeconds"),
+        ttl_seconds=spec.get("ttlSecondsAfterFinished"),
+        template=spec.get("template") or {},
+    )
+
+
+@dataclass(slots=True)
+class Tally:
+    """The pods of a Job: those that run, those that ended, and the numbers of its status."""
+
+    running: list[Entry] = field(default_factory=list)
+    leaving: list[Entry] = field(default_factory=list)
+    uncounted: dict[str, list[str]] = field(default_factory=dict)  # as the status has it
+    fresh: dict[str, list[Entry]] = field(default_factory=dict)  # ended, and not noted yet
+    tracked: set[str] = field(default_factory=set)  # uids that still have their finalizer
+    succeeded: int = 0
+    failed: int = 0
+
+    @property
+    def successes(self) -> int:
+        """Pods that have succeeded, counted or about to be."""
+        return self.succeeded + self._open(_SUCCEEDED)
+
+    @property
+    def failures(self) -> int:
+        """Pods that have failed, counted or about to be."""
+        return self.failed + self._open(_FAILED)
+
+    def _open(self, outcome: str) -> int:
+        return len(self.uncounted[outcome]) + len(self.fresh[outcome])
+
+
+def read_tally(job: Object, pods: Iterable[Entry]) -> Tally:
+    """What has become of the pods of a Job."""
+    status = job.get("status") or {}
+    noted = status.get("uncountedTerminatedPods") or {}
+    tally = Tally(
+        uncounted={key: list(noted.get(key) or ()) for key in (_SUCCEEDED, _FAILED)},
+        fresh={_SUCCEEDED: [], _FAILED: []},
+        succeeded=status.get("succeeded", 0),
+        failed=status.get("failed", 0),
+    )
+    known = {uid for uids in tally.uncounted.values() for uid in uids}
+    for pod in sorted(pods, key=lambda entry: entry.name):
+        _sort_pod(tally, pod, known)
+    return tally
+
+
+def _sort_pod(tally: Tally, pod: Entry, known: set[str]) -> None:
+    facts = pod.facts
+    is_tracked = has_tracking(pod)
+    if is_tracked:
+        tally.tracked.add(pod.uid)
+    if facts.phase in FINISHED or (facts.is_leaving and is_tracked and not _runs(pod)):
+        if is_tracked and pod.uid not in known:
+            outcome = _SUCCEEDED if facts.phase == "Succeeded" else _FAILED
+            tally.fresh[outcome].append(pod)
+    elif facts.is_leaving:
+        tally.leaving.append(pod)
+    else:
+        tally.running.append(pod)
+
+
+def _runs(pod: Entry) -> bool:
+    return bool(pod.facts.spec and pod.facts.spec.node_name)
+
+
+def has_tracking(pod: Entry) -> bool:
+    """Whether the pod waits to be counted before it may go."""
+    return TRACKING.encode() in pod.raw and TRACKING in (
+        pod.decode()["metadata"].get("finalizers") or ()
+    )
+
+
+def index_of(pod: Entry) -> int | None:
+    """The index of a pod of an indexed Job."""
+    text = pod.labels.get(COMPLETION_INDEX, "")
+    return int(text) if text.isdigit() else None
+
+
+def read_indexes(text: str) -> set[int]:
+    """The numbers in a text such as ``0-2,5``."""
+    found: set[int] = set()
+    for part in filter(None, text.split(",")):
+        first, _, last = part.partition("-")
+        found.update(range(int(first), int(last or first) + 1))
+    return found
+
+
+def write_indexes(indexes: Iterable[int]) -> str:
+    """The shortest text for some numbers: ``0-2,5``."""
+    parts: list[list[int]] = []
+    for index in sorted(indexes):
+        if parts and index == parts[-1][1] + 1:
+            parts[-1][1] = index
+        else:
+            parts.append([index, index])
+    return ",".join(
+        f"{a}" if a == b else (f"{a},{b}" if b == a + 1 else f"{a}-{b}") for a, b in parts
+    )
+
+
+def find_end(job: Object) -> Object | None:
+    """The condition that says how a Job has ended, if it has."""
+    for name in ("Complete", "Failed"):
+        condition = find_condition(job, name)
+        if condition is not None and condition.get("status") == "True":
+            return condition
+    return None
+
+
+def is_true(job: Object, name: str) -> bool:
+    """Whether the Job has a condition, and it is true."""
+    condition: Any = find_condition(job, name)
+    return condition is not None and condition.get("status") == "True"
