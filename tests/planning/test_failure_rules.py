@@ -77,6 +77,13 @@ class TestWaits:
         seen = Observed((failed(0, "now", T0, T0 + 3),), failures=(old,))
         assert plan_recovery(workload(), seen, T0 + 3).failures[0].count == 1
 
+    def test_a_group_that_became_stale_waits_on(self):
+        """A stale group may have no revision for the plan, but its engine is the same."""
+        held = (Failure(0, "new", "life", 3, T0, Crash("x-0")),)
+        stale = failed(0, "life", T0, T0, group={"revision": ""})
+        found = plan_recovery(workload(), Observed((stale,), failures=held), T0 + 1)
+        assert (found.restarts, found.failures, found.waits) == ((), held, {0: 19.0})
+
     def test_a_member_that_was_deleted_makes_nobody_wait(self):
         gone = replace(group(0, "life"), lost=("x-0-1",))
         held = (Failure(0, "new", "before", 6, T0, Crash("x-0")),)

@@ -14,6 +14,10 @@ from kohort.simulator.kinds import NODE, POD, STATEFUL_SET
 RACK = "topology.kohort.dev/rack"
 HOST = "kubernetes.io/hostname"
 PODS = {labels.CARRIER: labels.PODS}
+ONE_AND_ONE = {"maxUnavailable": 1, "maxSurge": 1}
+TEMPLATE_NOTES = "/spec/leaderWorkerTemplate/workerTemplate/metadata"
+# From the start of the container: ready after half a second, it serves for one.
+CRASHING = {"sim.kohort.dev/crash-after": "1500ms", "sim.kohort.dev/crash-exit-code": "3"}
 
 
 async def scale_up_and_down(driver: Driver) -> None:
@@ -65,6 +69,41 @@ async def _roll(driver: Driver, lws: Object, fewest: int) -> None:
     await driver.edit("x", set_image("engine:2"))
     await driver.until(lambda: is_rolled(driver, 12))
     assert min(counts) >= fewest
+
+
+async def hold_a_revision_that_does_not_last(driver: Driver) -> None:
+    """An image that is ready for a second takes no more than the budget; a mended one rolls."""
+    await _fleet(driver, make_lws(groups=4, size=2, rollout=ONE_AND_ONE))
+
+
+async def hold_a_revision_that_does_not_last_by_pods(driver: Driver) -> None:
+    """The same without StatefulSets."""
+    await _fleet(driver, make_lws(groups=4, size=2, rollout=ONE_AND_ONE, annotations=PODS))
+
+
+async def _fleet(driver: Driver, lws: Object) -> None:
+    await bring_up(driver, lws)
+    counts: list[int] = []
+    made: dict[str, set[str]] = {}  # leaders of the image that crashes, by name
+
+    def look() -> None:
+        counts.append(ready_groups(driver, 2))
+        for pod in driver.all(POD):
+            is_leader = labels_of(pod)[labels.WORKER_INDEX] == "0"
+            if is_leader and pod["spec"]["containers"][0]["image"] == "engine:crash":
+                made.setdefault(name_of(pod), set()).add(pod["metadata"]["uid"])
+
+    driver.follow(look)
+    crashing = {"op": "add", "path": TEMPLATE_NOTES, "value": {"annotations": CRASHING}}
+    await driver.edit("x", set_image("engine:crash"), crashing)
+    # Made anew at once, then after ten seconds.
+    await driver.until(lambda: any(len(uids) >= 3 for uids in made.values()))
+    assert set(made) == {"x-3", "x-4"}
+    assert max(len(uids) for uids in made.values()) == 3
+    mended = {"op": "add", "path": TEMPLATE_NOTES, "value": {}}
+    await driver.edit("x", set_image("engine:2"), mended)
+    await driver.until(lambda: is_rolled(driver, 8))
+    assert min(counts) >= 3
 
 
 async def recover_from_forced_deletion(driver: Driver) -> None:

@@ -44,7 +44,7 @@ def trust_seconds(count: int) -> float:
 def find_failure(failures: Mapping[int, Failure], group: Group) -> Failure | None:
     """The failure that a group still answers for: its own, or that of the one it stands in for."""
     last = failures.get(group.ordinal)
-    if last is None or last.revision != group.revision:
+    if last is None or last.revision != _find_origin(group):
         return None
     if last.incarnation == group.incarnation:
         return last
@@ -60,7 +60,13 @@ def record_failure(last: Failure | None, group: Group, crash: Crash, now: float)
         begun = last.crash.ended_at or last.at
     is_quiet = ended - begun >= QUIET_SECONDS
     count = 1 if last is None or is_quiet else last.count + 1
-    return Failure(group.ordinal, group.revision, group.incarnation, count, now, crash)
+    return Failure(group.ordinal, _find_origin(group), group.incarnation, count, now, crash)
+
+
+def _find_origin(group: Group) -> str:
+    """The revision that a group was made from; a plan may take it for none of ours by now."""
+    entry = next((m for m in group.members if m.index == 0 and m.is_current), None)
+    return entry.revision if entry is not None else group.revision
 
 
 def keep_failures(

@@ -46,6 +46,7 @@ HARMLESS = {
 # and once more with its group.
 _COSTS = {
     "bad-roll": 2,
+    "fleeting-roll": 6,
     "recreate": 2,
     "crash-loop": 2,
     "node-loss": 2,

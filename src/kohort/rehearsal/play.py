@@ -21,6 +21,7 @@ BUDGETED, COMPATIBLE = "budgeted", "compatible"
 SHARED, UNIQUE = "Shared", "UniquePerReplica"
 CLAIMS = "data"
 BAD_IMAGE = "engine:bad"
+FLEETING_IMAGE = "engine:fleeting"  # becomes ready, and crashes soon after
 EXCLUSIVE = "leaderworkerset.sigs.k8s.io/exclusive-topology"
 
 
@@ -64,6 +65,7 @@ class Play:
     is_exclusive: bool = False  # each group has its node to itself
     part: int = 0  # members of a subgroup; 0: there are none
     gpus: int = 0  # that each pod asks for
+    min_ready: int = 0  # seconds that a group must be ready before it counts
     faults: tuple[Fault, ...] = ()
 
     def has(self, *names: str) -> bool:
@@ -93,6 +95,8 @@ def make_workload(play: Play, *, says_carrier: bool = True) -> Object:
     notes = {"kohort.dev/carrier": play.carrier} if says_carrier else {}
     if play.strategy != BUDGETED:
         notes["kohort.dev/rollout-strategy"] = play.strategy
+    if play.min_ready:
+        notes["kohort.dev/min-ready-seconds"] = str(play.min_ready)
     if play.is_exclusive:
         notes[EXCLUSIVE] = HOST
     scheduler = find_scheduler(play.gang) if play.names_scheduler else ""

@@ -6,9 +6,16 @@ import asyncio
 
 from kohort.cluster.objects import Object
 from kohort.rehearsal.checkers.truth import WORKLOAD
-from kohort.rehearsal.play import BAD_IMAGE, NAME, Fault, make_template, make_workload
+from kohort.rehearsal.play import (
+    BAD_IMAGE,
+    FLEETING_IMAGE,
+    NAME,
+    Fault,
+    make_template,
+    make_workload,
+)
 from kohort.rehearsal.stage import Stage
-from kohort.simulator.stages import NEVER_READY
+from kohort.simulator.stages import CRASH_AFTER, NEVER_READY
 
 
 async def _edit(stage: Stage, spec: Object) -> None:
@@ -17,7 +24,7 @@ async def _edit(stage: Stage, spec: Object) -> None:
 
 async def _roll(stage: Stage, fault: Fault) -> None:
     template = make_template(f"engine:{fault.value}", gpus=stage.play.gpus)
-    template["metadata"]["annotations"] = {NEVER_READY: None}
+    template["metadata"]["annotations"] = {NEVER_READY: None, CRASH_AFTER: None}
     await _edit(stage, {"leaderWorkerTemplate": {"workerTemplate": template}})
 
 
@@ -26,6 +33,17 @@ async def _bad_roll(stage: Stage, fault: Fault) -> None:
     await _edit(stage, {"leaderWorkerTemplate": {"workerTemplate": template}})
     await asyncio.sleep(fault.seconds)
     await _roll(stage, Fault("roll", value="1"))
+
+
+async def _fleeting_roll(stage: Stage, fault: Fault) -> None:
+    template = make_template(FLEETING_IMAGE, gpus=stage.play.gpus)
+    # Ready half a second after its start, or after its model is loaded.
+    ready = 4.2 if stage.play.gpus else 0.5
+    serves = 3.5 if fault.pick % 3 == 2 else 1.0
+    template["metadata"]["annotations"] = {CRASH_AFTER: f"{ready + serves:g}s"}
+    await _edit(stage, {"leaderWorkerTemplate": {"workerTemplate": template}})
+    await asyncio.sleep(fault.seconds)
+    await _roll(stage, Fault("roll", value=fault.value))
 
 
 async def _scale(stage: Stage, fault: Fault) -> None:
@@ -58,6 +76,7 @@ async def _recreate(stage: Stage, fault: Fault) -> None:
 ACTIONS = {
     "roll": _roll,
     "bad-roll": _bad_roll,
+    "fleeting-roll": _fleeting_roll,
     "scale": _scale,
     "resize": _resize,
     "hold": _hold,

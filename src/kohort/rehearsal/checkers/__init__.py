@@ -7,6 +7,7 @@ from kohort.rehearsal.checkers.checker import Checker, Scene
 from kohort.rehearsal.checkers.claims import Claims
 from kohort.rehearsal.checkers.gangs import GangMembers, GangObjects, GangSeats
 from kohort.rehearsal.checkers.groups import Groups
+from kohort.rehearsal.checkers.lasting import Lasting
 from kohort.rehearsal.checkers.ownership import Ownership
 from kohort.rehearsal.checkers.runtime import Runtime
 from kohort.rehearsal.checkers.scaling import Scaling
@@ -16,6 +17,7 @@ from kohort.rehearsal.checkers.status import Status
 ALL: tuple[Callable[[Scene], Checker], ...] = (
     Budget,
     Groups,
+    Lasting,
     Ownership,
     Runtime,
     Scaling,

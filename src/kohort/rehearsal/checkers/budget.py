@@ -17,6 +17,7 @@ from kohort.rehearsal.checkers.truth import (
     WORKLOAD,
     Commit,
     Group,
+    Truth,
     annotations_of,
     is_leaving,
     revision_of,
@@ -149,7 +150,7 @@ class Budget(Checker):
         """Whether groups that serve will be taken down, as was decided before others were lost."""
         step = self._step
         released = step is not None and any(
-            groups[ordinal].is_ready and _is_released(groups[ordinal], step) for ordinal in groups
+            groups[ordinal].is_ready and is_released(groups[ordinal], step) for ordinal in groups
         )
         # Nobody calls a set back; who takes groups down itself has only what it did not see.
         latest = max(self._lost.values(), default=0.0)
@@ -194,7 +195,7 @@ class Budget(Checker):
     # What the operator decides.
 
     def _check_step(self, commit: Commit) -> None:
-        before, self._step = self._step, self._read_step()
+        before, self._step = self._step, read_step(self.truth, self.scene.play.carrier)
         after = self._step
         if not commit.writer or before is None or after is None or before == after:
             return
@@ -206,23 +207,11 @@ class Budget(Checker):
         if is_same and partition > max(before[0], highest):
             self.breach(f"A4: the partition rises from {before[0]} to {partition}")
         groups, seen = self.truth.groups(), self.truth.find_seen(commit.writer)
-        given = {g.ordinal for g in groups if _is_released(g, after)}
-        new = {g.ordinal for g in groups if g.ordinal in given and not _is_released(g, before)}
+        given = {g.ordinal for g in groups if is_released(g, after)}
+        new = {g.ordinal for g in groups if g.ordinal in given and not is_released(g, before)}
         # Who does not serve when it is released costs nothing, whatever becomes of it.
         self._free |= {g.uid for g in groups if g.ordinal in new - self._known_ready(seen)}
         self._check_decision(given, new, f"{before[:2]} to {after[:2]}", seen)
-
-    def _read_step(self) -> tuple[int, int, str] | None:
-        """How far the rollout has come, as the carrier remembers it."""
-        if self.scene.play.carrier != PODS:
-            return _step_of(self.truth.leader_set)
-        notes = []
-        for revision in self.truth.objects[kinds.REVISION].values():
-            text, key = annotations_of(revision).get(_NOTE), revision_of(revision)
-            if text and key:
-                note = orjson.loads(text)
-                notes.append((note["turn"], note["boundary"], note["count"], key))
-        return max(notes)[1:] if notes else None
 
     def _check_deletion(self, commit: Commit) -> None:
         assert commit.old is not None
@@ -239,7 +228,7 @@ class Budget(Checker):
         step = self._step
         if is_hurt or group.ordinal not in self._ready:
             return
-        if step is not None and _is_released(group, step):
+        if step is not None and is_released(group, step):
             # Sets take down what was released; whoever does so itself can still think better.
             if self.scene.play.carrier == PODS and group.ordinal < step[1]:
                 self._check_decision(
@@ -265,7 +254,21 @@ class Budget(Checker):
         return {ordinal for ordinal in self._ready if self._since[ordinal] < seen}
 
 
-def _is_released(group: Group, step: tuple[int, int, str]) -> bool:
+def read_step(truth: Truth, carrier: str) -> tuple[int, int, str] | None:
+    """How far the rollout has come, as the carrier remembers it."""
+    if carrier != PODS:
+        return _step_of(truth.leader_set)
+    notes = []
+    for revision in truth.objects[kinds.REVISION].values():
+        text, key = annotations_of(revision).get(_NOTE), revision_of(revision)
+        if text and key:
+            note = orjson.loads(text)
+            notes.append((note["turn"], note["boundary"], note["count"], key))
+    return max(notes)[1:] if notes else None
+
+
+def is_released(group: Group, step: tuple[int, int, str]) -> bool:
+    """Whether a step gives this group up."""
     partition, count, target = step
     return group.ordinal >= count or (group.ordinal >= partition and group.revision != target)
 

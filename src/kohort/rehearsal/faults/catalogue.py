@@ -93,6 +93,12 @@ CATALOGUE: dict[str, Entry] = {
     "bad-roll": Entry(
         ("F17",), "a template that never serves", timed("bad-roll", 5.0, 25.0), is_edit=True
     ),
+    "fleeting-roll": Entry(
+        ("F16", "F17"),
+        "a template that serves for a second or a little longer and crashes",
+        valued("fleeting-roll", ("1", "3"), 8.0, 60.0),
+        is_edit=True,
+    ),
     "scale": Entry(("F17",), "other replicas", valued("scale", ("1", "2", "3")), is_edit=True),
     "resize": Entry(("F17",), "another size", valued("resize", ("1", "2")), is_edit=True),
     "hold": Entry(("F17",), "a partition, for a while", timed("hold", 2.0, 20.0), is_edit=True),

@@ -6,6 +6,8 @@ few kinds goes deeper into each. The number is finite, and all faults end: after
 them comes a quiet period, in which everything has to heal.
 """
 
+from dataclasses import replace
+
 from kohort.rehearsal.choices import Choices
 from kohort.rehearsal.faults.catalogue import CATALOGUE, EDITS, FAILURES
 from kohort.rehearsal.faults.gangs import add_gangs
@@ -47,7 +49,7 @@ def _draw_plain(seed: int) -> Play:
     groups = 1 + choices.below(3)
     unavailable, surge = choices.pick(_BUDGETS)
     strategy = choices.pick((BUDGETED,) * 7 + (COMPATIBLE,))
-    return Play(
+    play = Play(
         seed=seed,
         groups=groups,
         size=1 + choices.below(2),
@@ -66,6 +68,8 @@ def _draw_plain(seed: int) -> Play:
         latency=choices.pick((0.0, 0.0, 0.01, 0.2)),
         faults=_draw_faults(choices),
     )
+    # Drawn last, so that it changes nothing else of what a seed means.
+    return replace(play, min_ready=choices.pick((0,) * 6 + (3, 8)))
 
 
 def _draw_faults(choices: Choices) -> tuple[Fault, ...]:
