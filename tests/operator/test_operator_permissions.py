@@ -107,10 +107,12 @@ def granted(grants: Iterable[Grant]) -> set[Request]:
 
 
 async def live_a_full_life(lab: Lab) -> None:
-    """Come up, lose a member, roll more often than is remembered, scale, and meet a namesake."""
+    """Come up, lose a member, be edited, roll more often than is remembered, meet a namesake."""
     unique = {"networkConfig": {"subdomainPolicy": "UniquePerReplica"}}
     await lab.apply(make_lws(groups=2, spec=unique))
     await lab.until(lab.is_available)
+    selector = {"op": "add", "path": "/spec/selector/app", "value": "other"}
+    await lab.edit("x-0", selector, kind=kinds.SERVICE)
     await lab.delete(kinds.POD, "x-1-2")
     await lab.run(120)
     for number in range(12):

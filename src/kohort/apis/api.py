@@ -19,6 +19,7 @@ from kohort.cluster.errors import KohortError
 from kohort.cluster.fields import FieldError
 from kohort.cluster.objects import Kind, Object
 from kohort.cluster.permissions import Grant
+from kohort.cluster.port import Address
 from kohort.model.observed import Group, Observed
 from kohort.model.plans import Plan
 from kohort.model.reasons import Notice
@@ -77,6 +78,38 @@ DEFAULTS = Settings()
 
 
 @dataclass(frozen=True, slots=True)
+class PutBacks:
+    """How often an object was put back of late, since another client edits it, and when last."""
+
+    count: int = 0
+    seconds_ago: float = 0.0
+    why: str = ""  # what the last one was about
+
+    @property
+    def is_recent(self) -> bool:
+        """Whether the next edit may be on its way: nothing is given up meanwhile."""
+        return self.quiet_seconds > 0
+
+    @property
+    def quiet_seconds(self) -> float:
+        """How long nothing is given up yet: ten seconds, and doubling up to five minutes."""
+        return self._left(10.0 * 2 ** min(self.count - 1, 10))
+
+    @property
+    def pause_seconds(self) -> float:
+        """How long to wait before the next one: none the first time, then doubling."""
+        return self._left(2.0 ** min(self.count - 1, 10))
+
+    @property
+    def may_repeat(self) -> bool:
+        """Whether the object may be put back now."""
+        return self.pause_seconds <= 0
+
+    def _left(self, seconds: float) -> float:
+        return max(0.0, min(seconds, 300.0) - self.seconds_ago) if self.count else 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class Family:
     """A workload and its children, as the caches have them at one moment."""
 
@@ -100,10 +133,16 @@ class Family:
     pruned: Mapping[Kind, frozenset[str]] = field(default_factory=dict)
     # Fields of the stored status that have a wrong type: not in the root, and to be removed.
     stray: tuple[str, ...] = ()
+    put_backs: Mapping[Address, PutBacks] = field(default_factory=dict)
 
     def tiers_of(self, dialect: Dialect) -> Tiers:
         """The tiers that a dialect can speak of."""
         return self.tiers.get(dialect.name, self.settings.tiers)
+
+    def find_put_backs(self, kind: Kind, name: str) -> PutBacks:
+        """How often an object of this workload was put back of late."""
+        metadata = self.root["metadata"]
+        return self.put_backs.get(Address(kind, metadata.get("namespace", ""), name), PutBacks())
 
     def all(self, kind: Kind) -> tuple[Any, ...]:
         """The children of one kind."""

@@ -12,6 +12,7 @@ import msgspec
 import orjson
 
 from kohort.apis.details import read_details
+from kohort.apis.edits import Edit
 from kohort.cluster.objects import Object
 
 
@@ -157,6 +158,7 @@ class SetFacts(msgspec.Struct, rename="camel"):
     spec: SetSpecFacts = msgspec.field(default_factory=SetSpecFacts)
     status: SetStatusFacts = msgspec.field(default_factory=SetStatusFacts)
     raw: bytes = b""  # the JSON, for a set that is compared field by field
+    edits: tuple[Edit, ...] = ()  # of its template, by other clients
 
     @property
     def is_settled(self) -> bool:

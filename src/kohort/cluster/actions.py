@@ -27,12 +27,13 @@ class Patch:
     """Change part of an object."""
 
     address: Address
-    patch: Object
+    patch: Object | list[Object]
     form: PatchForm = PatchForm.MERGE
     manager: str = ""
     force: bool = False
     why: str = ""
     disrupts: bool = False  # members will go because of it, and must be made again
+    undoes: str = ""  # what another client did, in a sentence, where this puts it back
 
 
 @dataclass(frozen=True, slots=True)

@@ -196,6 +196,7 @@ class Desk:
             pruned=memory.pruned,
             measure=self._measure,
             stray=stray,
+            put_backs=memory.find_put_backs(self._time.elapsed()),
         )
 
     def _find_absent(self) -> Mapping[Kind, str]:

@@ -104,6 +104,7 @@ class Outcome:
         action = self.action
         if self.stored is None or not isinstance(action, Patch) or action.form not in _WHOLE:
             return frozenset()
+        assert isinstance(action.patch, dict), "in these forms it is an object"
         return find_dropped(action.patch, self.stored)
 
     @property
@@ -214,13 +215,14 @@ class Executor:
         makes = action.form is PatchForm.APPLY and not self._watermarks.has(
             address.kind, (address.namespace, address.name)
         )
-        if makes and (orphaned := await self._find_orphaned(action, address, action.patch)):
+        body = action.patch if isinstance(action.patch, dict) else {}
+        if makes and (orphaned := await self._find_orphaned(action, address, body)):
             return orphaned
         stored = await self._cluster.patch(
             address, action.patch, action.form, manager=action.manager, force=action.force
         )
         if makes:
-            self.departures.note_made(address, _owner_uid(action.patch))
+            self.departures.note_made(address, _owner_uid(body))
         return Outcome(action, Result.DONE, stored)
 
     async def _find_orphaned(self, action: Action, address: Address, obj: Object) -> Outcome | None:

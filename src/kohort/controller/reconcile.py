@@ -13,7 +13,7 @@ from datetime import datetime
 
 import orjson
 
-from kohort.apis.api import Api, Deeds, Family, InvalidWorkload, Reading
+from kohort.apis.api import Api, Deeds, Family, InvalidWorkload, PutBacks, Reading
 from kohort.apis.recall import Recall
 from kohort.cluster.actions import Action, Patch, kind_of
 from kohort.cluster.errors import BadRequest, Forbidden, Invalid
@@ -42,6 +42,7 @@ STATUS_SECONDS_MIN = 1.0
 TAKEN_RECHECK_SECONDS = 30.0
 # A kind that is served again tells nobody while there is no object of it.
 ABSENT_RECHECK_SECONDS = 30.0
+PUT_BACKS_FORGOTTEN_SECONDS = 600.0
 
 
 @dataclass(slots=True)
@@ -59,6 +60,24 @@ class Memory:
     recall: Recall[Group] = field(default_factory=Recall)
     warnings: Warnings = field(default_factory=Warnings)
     planning_seconds: float = 0.0  # what the last look took before anything was done
+    put_back: dict[Address, tuple[int, float, str]] = field(default_factory=dict)
+
+    def find_put_backs(self, elapsed: float) -> dict[Address, PutBacks]:
+        """Which objects were put back of late, since other clients edit them."""
+        self.put_back = {
+            address: held
+            for address, held in self.put_back.items()
+            if elapsed - held[1] < PUT_BACKS_FORGOTTEN_SECONDS
+        }
+        return {
+            address: PutBacks(count, elapsed - last, why)
+            for address, (count, last, why) in self.put_back.items()
+        }
+
+    def note_put_back(self, action: Patch, elapsed: float) -> None:
+        """An object was put back."""
+        count = self.put_back.get(action.address, (0, 0.0, ""))[0]
+        self.put_back[action.address] = (count + 1, elapsed, action.undoes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +177,9 @@ class Reconciler:
         self, outcomes: list[Outcome], memory: Memory, elapsed: float, gangs: frozenset[Kind]
     ) -> None:
         for outcome in outcomes:
+            action = outcome.action
+            if isinstance(action, Patch) and action.undoes and outcome.result is Result.DONE:
+                memory.note_put_back(action, elapsed)
             why, kind = outcome.action.why, kind_of(outcome.action)
             if outcome.result in (Result.REFUSED, Result.TAKEN) and not _is_quota(outcome):
                 memory.refused[why] = outcome.message
@@ -205,6 +227,7 @@ def _keep_unasked(known: frozenset[str], outcome: Outcome) -> frozenset[str]:
     """What was dropped before of fields that this write did not ask for."""
     if not isinstance(outcome.action, Patch):
         return frozenset()
+    assert isinstance(outcome.action.patch, dict), "gangs are patched by merges"
     asked = tuple(f"spec.{name}" for name in outcome.action.patch.get("spec") or {})
     return frozenset(path for path in known if not path.startswith(asked))
 
@@ -246,7 +269,10 @@ def _is_seen(root: Object) -> bool:
 def _recheck_seconds(memory: Memory, elapsed: float) -> float | None:
     taken = min(memory.taken.values(), default=None)
     wait = None if taken is None else max(MOMENT_SECONDS, taken + TAKEN_RECHECK_SECONDS - elapsed)
-    return _soonest(wait, memory.doubt.recheck_seconds(elapsed))
+    puts = memory.find_put_backs(elapsed).values()
+    waits = (s for put in puts for s in (put.quiet_seconds, put.pause_seconds))
+    moments = (seconds + MOMENT_SECONDS for seconds in waits if seconds > 0)
+    return _soonest(wait, memory.doubt.recheck_seconds(elapsed), *moments)
 
 
 def _wait_at_least(seconds: float | None) -> float | None:

@@ -74,6 +74,8 @@ class Group:
     lost: tuple[str, ...] = ()  # members of this incarnation that were here and are gone
     unfit: tuple[str, ...] = ()  # members that cannot work as they were made
     made_at: float = 0.0  # when its entry member was made, in seconds of the cluster's clock
+    # It says to be of the target revision and is not: another client edited it or its template.
+    is_edited: bool = False
 
     @property
     def unit(self) -> Unit:
@@ -114,6 +116,7 @@ class Observed:
     progress: Progress | None = None  # None before the first write
     exist: int = 0  # groups that the carrier says exist
     failures: tuple[Failure, ...] = ()  # the last one of each group, lowest ordinal first
+    drift: tuple[str, ...] = ()  # what other clients edited, each in a sentence
 
     @property
     def units(self) -> tuple[Unit, ...]:

@@ -54,6 +54,7 @@ class Report:
     blockers: tuple[Blocker, ...] = ()
     losses: tuple[str, ...] = ()  # clauses of the placement that the scheduler is not told
     ignored: tuple[str, ...] = ()  # and those that it was told and has not kept
+    drift: tuple[str, ...] = ()  # what other clients edited, each in a sentence
 
 
 @dataclass(frozen=True, slots=True)

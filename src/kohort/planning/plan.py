@@ -7,6 +7,7 @@ from kohort.model.plans import Plan, Rollout
 from kohort.model.reasons import Blocker, count
 from kohort.model.workload import Workload
 from kohort.planning.availability import Availability, judge_availability
+from kohort.planning.edited import spare_edited
 from kohort.planning.placement import plan_gangs
 from kohort.planning.recovery import Recovery, explain_waits, plan_recovery
 from kohort.planning.rollout import STRATEGIES
@@ -30,6 +31,7 @@ def plan(workload: Workload, observed: Observed, now: float) -> Plan:
     policy = hold_policy(workload.rollout, progress, doubts)
     rollout = strategy(availability.units, progress, workload.revision, policy)
     rollout = _wait_for_carrier(rollout, progress, workload.revision)
+    rollout = spare_edited(rollout, observed, availability.units, policy)
     rollout = hold_rollout(rollout, progress, policy, doubts)
     recovery = plan_recovery(workload, observed, now)
     blockers = (

@@ -40,6 +40,7 @@ def plan_report(
         blockers=blockers,
         losses=workload.placement.losses,
         ignored=workload.placement.ignored,
+        drift=observed.drift,
     )
 
 

@@ -259,6 +259,10 @@ def _notes(picture: Picture) -> Iterator[str]:
             )
         if culprit.is_past:
             yield f"the pod {culprit.member} that crashed is gone; its successor has its name"
+    drifted = find_condition(picture.root, "Drifted") or {}
+    drift = picture.plan.report.drift if picture.plan else ()
+    if drift or drifted.get("status") == "True":
+        yield f"Drifted: {'; '.join(drift) or drifted.get('message', '')}"
     degraded = find_condition(picture.root, DEGRADED) or {}
     if degraded.get("status") == "True":
         yield f"{DEGRADED}: {degraded.get('message', '')}"

@@ -5,6 +5,7 @@ from typing import Any
 
 from kohort.apis.api import Api, Key, Settings, Verdict, Watched, Webhook
 from kohort.apis.definitions.shapes import find_metadata_misfit, find_pod_misfit, shape_of
+from kohort.apis.edits import find_edits
 from kohort.apis.facts import PodFacts, SetFacts, Whole, read_node, read_pod, read_set
 from kohort.apis.leaderworkerset import labels
 from kohort.apis.leaderworkerset.admission.defaulting import default_workload, record_carrier
@@ -18,6 +19,7 @@ from kohort.apis.leaderworkerset.names import find_ordinal
 from kohort.apis.leaderworkerset.rendering.claims import CLAIM
 from kohort.apis.leaderworkerset.topology import FIELD
 from kohort.apis.leaderworkerset.translation.carrying import read, render
+from kohort.apis.leaderworkerset.translation.drift.templates import TEMPLATE
 from kohort.apis.leaderworkerset.translation.outages import rehearse, wake
 from kohort.apis.leaderworkerset.translation.reading import (
     HISTORY,
@@ -51,6 +53,7 @@ def _owners(child: Any) -> tuple[Key, ...]:
 def _read_set(raw: bytes) -> SetFacts:
     """The set of leaders is compared field by field, so it keeps its JSON."""
     facts = read_set(raw)
+    facts.edits = find_edits(raw, labels.FIELD_MANAGER, *TEMPLATE)
     if facts.metadata.labels.get(labels.NAME) == facts.metadata.name:
         facts.raw = raw
     return facts
@@ -153,7 +156,7 @@ WEBHOOKS = (
 # A create that meets a namesake reads it; an apply may have to create.
 WRITES = (
     Grant(STATEFUL_SET, ("get", "create", "patch")),
-    Grant(SERVICE, ("get", "create")),
+    Grant(SERVICE, ("get", "create", "patch")),
     Grant(REVISION, ("get", "create", "patch", "delete")),
     Grant(POD, ("get", "create", "delete")),
     Grant(CLAIM, ("get", "create", "patch")),

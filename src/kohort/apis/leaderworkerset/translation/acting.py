@@ -22,13 +22,14 @@ from kohort.apis.leaderworkerset.rendering.placing import end_scheduler, tell_te
 from kohort.apis.leaderworkerset.rendering.services import group_service, shared_service
 from kohort.apis.leaderworkerset.rendering.sets import leader_set, worker_set
 from kohort.apis.leaderworkerset.revision import apply_revision, make_revision
+from kohort.apis.leaderworkerset.translation.drift.services import bring_service
+from kohort.apis.leaderworkerset.translation.drift.templates import find_additions
 from kohort.apis.leaderworkerset.translation.following import find_following
 from kohort.apis.leaderworkerset.translation.gangs import Gangs, as_leader
 from kohort.apis.leaderworkerset.translation.history import mark_served, render_history
 from kohort.apis.leaderworkerset.translation.reading import (
     POD,
     REVISION,
-    SERVICE,
     STATEFUL_SET,
     Memory,
     number_of,
@@ -112,12 +113,20 @@ def _leader_set_actions(family: Family, reading: Reading, plan: Plan) -> Iterato
     end_scheduler(lws, wanted["spec"]["template"], found["spec"]["template"], family.settings)
     differences = find_differences(wanted, found, family.dropped)
     is_same_revision = live is not None and _revision_of(live.metadata) == memory.key
-    if is_same_revision and any(path.startswith(_TEMPLATE) for path in differences):
-        wanted = _hold_template(wanted, found, differences)
+    is_written = any(path.startswith(_TEMPLATE) for path in differences)
+    is_edited = is_same_revision and _is_edited(reading)
+    if is_same_revision and is_written:
+        if is_edited and not memory.drift.puts.may_repeat:
+            return
+        wanted = _hold_template(wanted, found, differences, is_edited=is_edited)
         differences = find_differences(wanted, found, family.dropped)
+        is_written = any(path.startswith(_TEMPLATE) for path in differences)
     if differences:
         why = f"{', '.join(differences[:3])} differ"
-        yield _apply(wanted, why, disrupts=_gives_up(reading, wanted))
+        undoes = memory.drift.describe(name_of(lws)) if is_edited and is_written else ""
+        yield _apply(wanted, why, disrupts=_gives_up(reading, wanted), undoes=undoes)
+    elif memory.drift.edits:
+        yield from _remove_additions(memory, wanted, found)
 
 
 def _find_start(family: Family, reading: Reading) -> tuple[Object, str]:
@@ -137,10 +146,34 @@ def _find_start(family: Family, reading: Reading) -> tuple[Object, str]:
     return tell_templates(lws, family.settings), key
 
 
-def _hold_template(wanted: Object, found: Object, differences: list[str]) -> Object:
+def _is_edited(reading: Reading) -> bool:
+    """Whether another client edited the template, as far as can be seen."""
+    progress, memory = reading.observed.progress, reading.memory
+    is_rolling = progress is not None and progress.is_seen
+    edited = any(group.is_edited for group in reading.observed.groups)
+    return bool(memory.drift.edits) or (is_rolling and edited and not memory.drift.restart)
+
+
+def _remove_additions(memory: Memory, wanted: Object, found: Object) -> Iterator[Action]:
+    """Take away what no apply can: fields that another client has added."""
+    removals = find_additions(memory.drift.edits, wanted, found)
+    if not removals or not memory.drift.puts.may_repeat:
+        return
+    version = {"op": "test", "path": "/metadata/resourceVersion"}
+    version["value"] = found["metadata"]["resourceVersion"]
+    address = Address(STATEFUL_SET, namespace_of(found), name_of(found))
+    undoes = memory.drift.describe(name_of(found))
+    why = f"{removals[0]['path']} was added by another client"
+    manager = labels.FIELD_MANAGER
+    yield Patch(address, [version, *removals], PatchForm.JSON, manager, why=why, undoes=undoes)
+
+
+def _hold_template(
+    wanted: Object, found: Object, differences: list[str], *, is_edited: bool
+) -> Object:
     is_users = any(path.endswith(_USERS_NOTES) for path in differences)
     body = {**wanted["spec"]}
-    if is_users:
+    if is_users or is_edited:
         rolling = {**body["updateStrategy"]["rollingUpdate"]}
         rolling["partition"] = max(rolling["partition"], body["replicas"])
         body["updateStrategy"] = {**body["updateStrategy"], "rollingUpdate": rolling}
@@ -165,10 +198,11 @@ def _gives_up(reading: Reading, wanted: Object) -> bool:
     )
 
 
-def _apply(body: Object, why: str, *, disrupts: bool = False) -> Action:
+def _apply(body: Object, why: str, *, disrupts: bool = False, undoes: str = "") -> Action:
     address = Address(STATEFUL_SET, namespace_of(body), name_of(body))
     manager = labels.FIELD_MANAGER
-    return Patch(address, body, PatchForm.APPLY, manager, force=True, why=why, disrupts=disrupts)
+    form = PatchForm.APPLY
+    return Patch(address, body, form, manager, True, why, disrupts, undoes)
 
 
 def shared_service_actions(family: Family) -> Iterator[Action]:
@@ -176,9 +210,8 @@ def shared_service_actions(family: Family) -> Iterator[Action]:
     lws = family.root
     if spec.subdomain_policy_of(lws) != spec.SHARED:
         return
-    if not any(s.metadata.name == name_of(lws) for s in family.all(SERVICE)):
-        why = "the shared service does not exist"
-        yield Create(SERVICE, namespace_of(lws), shared_service(lws), why)
+    wanted = shared_service(lws)
+    yield from bring_service(family, wanted, "the shared service does not exist")
 
 
 def _leaders_by_ordinal(family: Family, reading: Reading) -> dict[int, PodFacts]:
@@ -192,15 +225,14 @@ class _Held:
 
     def __init__(self, family: Family) -> None:
         self.sets: dict[str, SetFacts] = {s.metadata.name: s for s in family.all(STATEFUL_SET)}
-        self.services = {s.metadata.name for s in family.all(SERVICE)}
         self.is_alone = spec.subdomain_policy_of(family.root) == spec.UNIQUE_PER_REPLICA
 
 
 def _service_actions(family: Family, held: _Held, leader: PodFacts) -> Iterator[Action]:
     lws, name = family.root, leader.metadata.name
-    if held.is_alone and name not in held.services:
+    if held.is_alone:
         body = group_service(lws, as_leader(lws, leader))
-        yield Create(SERVICE, namespace_of(lws), body, f"group {name} has no service")
+        yield from bring_service(family, body, f"group {name} has no service")
 
 
 def _worker_set_actions(

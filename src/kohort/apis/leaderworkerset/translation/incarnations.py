@@ -9,11 +9,17 @@ their marks and their variables, so their group cannot work, whatever it says.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
+from kohort.apis.carriers.statefulsets import find_own_set
 from kohort.apis.facts import PodFacts, SetFacts
 from kohort.apis.leaderworkerset import labels
+from kohort.apis.leaderworkerset.translation.drift.templates import (
+    Drift,
+    find_drifted,
+    judge_revision,
+)
 from kohort.model.observed import Group
 from kohort.model.units import Phase
 
@@ -27,45 +33,62 @@ def own_pods(pods: Iterable[PodFacts], leader_set: SetFacts | None) -> list[PodF
 
 
 def judge_groups(
-    groups: Iterable[Group], pods: Iterable[PodFacts], leader_set: SetFacts | None
+    groups: Iterable[Group],
+    pods: Iterable[PodFacts],
+    leader_set: SetFacts | None,
+    sets: Mapping[str, SetFacts],
+    drift: Drift,
 ) -> tuple[Group, ...]:
     """The groups, with what their labels do not tell."""
     unmarked: dict[str, list[str]] = defaultdict(list)
-    hashes: dict[str, str] = {}
+    leaders: dict[str, PodFacts] = {}
     for pod in pods:
         metadata = pod.metadata
         held = metadata.labels
         index = held.get(labels.WORKER_INDEX)
         if index == "0":
-            hashes[metadata.uid] = held.get(_SET_REVISION, "")
+            leaders[metadata.uid] = pod
         # Admission gives leaders their group, and workers their place.
         is_marked = index is not None and labels.GROUP_INDEX in held
         if not is_marked and not metadata.is_leaving:
             place = metadata.annotations.get(labels.LEADER_NAME) or metadata.name
             unmarked[place].append(metadata.name)
-    newest = _newest_hash(leader_set)
-    return tuple(_judge(group, hashes, newest, unmarked) for group in groups)
+    if leader_set is not None:
+        groups = [
+            _compare(group, leaders[group.incarnation], leader_set, sets, drift) for group in groups
+        ]
+    return tuple(_mark(group, unmarked) for group in groups)
 
 
-def _judge(
-    group: Group, hashes: dict[str, str], newest: str, unmarked: dict[str, list[str]]
+def _compare(
+    group: Group,
+    leader: PodFacts,
+    leader_set: SetFacts,
+    sets: Mapping[str, SetFacts],
+    drift: Drift,
 ) -> Group:
-    found = hashes.get(group.incarnation, "")
-    if newest and found and found != newest:
-        group = replace(group, revision="")
+    """The group with the revision that its members were made from."""
+    held = leader.metadata.labels
+    made_from, label = held.get(_SET_REVISION, ""), held.get(labels.REVISION, "")
+    own = judge_revision(label, made_from, leader_set, drift) if made_from else label
+    others = find_own_set(leader, sets) if group.size > 1 else None
+    is_one = others is None or (
+        others.metadata.labels.get(labels.REVISION) == own and not find_drifted(others)
+    )
+    found = own if is_one else ""
+    target = leader_set.metadata.labels.get(labels.REVISION, "")
+    is_edited = found != target and target in (label, own)
+    if (found, is_edited) == (group.revision, group.is_edited):
+        return group
+    return replace(group, revision=found, is_edited=is_edited)
+
+
+def _mark(group: Group, unmarked: dict[str, list[str]]) -> Group:
     if unmarked and group.phase is not Phase.LEAVING:
         entry = next((member.name for member in group.members if member.index == 0), "")
         if entry in unmarked:
             group = replace(group, phase=Phase.BROKEN, unfit=tuple(unmarked[entry]))
     return group
-
-
-def _newest_hash(leader_set: SetFacts | None) -> str:
-    """What leaders of the present template carry, if the set has seen that template."""
-    if leader_set is None:
-        return ""
-    status, metadata = leader_set.status, leader_set.metadata
-    return status.update_revision if status.observed_generation >= metadata.generation else ""
 
 
 def _is_leader(pod: PodFacts) -> bool:

@@ -19,8 +19,14 @@ from kohort.apis.facts import Meta, SetFacts, Whole
 from kohort.apis.leaderworkerset import labels, spec
 from kohort.apis.leaderworkerset.names import find_ordinal
 from kohort.apis.leaderworkerset.rendering.differences import find_differences
+from kohort.apis.leaderworkerset.rendering.placing import tell_templates
 from kohort.apis.leaderworkerset.rendering.templates import leader_template
 from kohort.apis.leaderworkerset.revision import revision_data, revision_key, same_revision
+from kohort.apis.leaderworkerset.translation.drift.templates import (
+    Drift,
+    describe_drift,
+    find_drift,
+)
 from kohort.apis.leaderworkerset.translation.incarnations import judge_groups, own_pods
 from kohort.apis.leaderworkerset.translation.losses import read_placement
 from kohort.cluster.objects import (
@@ -58,6 +64,7 @@ class Memory:
     revisions: tuple[Whole, ...]  # ours, lowest number first
     revision: Whole | None  # the one in force; None: it has to be made
     key: str
+    drift: Drift = field(default=Drift(), kw_only=True)
     # The leader set of an earlier object of this name still exists.
     has_leftover: bool = field(default=False, kw_only=True)
 
@@ -71,12 +78,21 @@ def read(family: Family) -> Reading:
     sets = {s.metadata.name: s for s in family.all(STATEFUL_SET)}
     pods = own_pods(family.all(POD), leader_set)
     groups = read_groups(READER, pods, sets, family.lost, family.recall)
-    observed = Observed(
-        groups=judge_groups(groups, pods, leader_set),
-        progress=None if leader_set is None else _progress_of(leader_set),
-        exist=leader_set.status.replicas if leader_set else 0,
+    drift = find_drift(
+        leader_set,
+        lambda: leader_template(tell_templates(lws, family.settings), key),
+        family.find_put_backs(STATEFUL_SET, name_of(lws)),
     )
-    memory = Memory(leader_set, revisions, revision, key, has_leftover=_has_leftover(family))
+    groups = judge_groups(groups, pods, leader_set, sets, drift)
+    observed = Observed(
+        groups=groups,
+        progress=None if leader_set is None else _progress_of(leader_set, drift),
+        exist=leader_set.status.replicas if leader_set else 0,
+        drift=tuple(describe_drift(family, drift, groups)),
+    )
+    memory = Memory(
+        leader_set, revisions, revision, key, has_leftover=_has_leftover(family), drift=drift
+    )
     return Reading(read_workload(family, key, observed.groups), observed, memory)
 
 
@@ -245,15 +261,18 @@ def _compare(spec_json: bytes, revision_json: bytes) -> bool:
     return same_revision({"spec": orjson.loads(spec_json)}, orjson.loads(revision_json))
 
 
-def _progress_of(leader_set: SetFacts) -> Progress:
+def _progress_of(leader_set: SetFacts, drift: Drift) -> Progress:
     metadata = leader_set.metadata
     noted = find_whole(metadata.annotations.get(labels.REPLICAS, ""))
+    count = min(leader_set.spec.replicas, COUNT_MAX)
+    is_seen = leader_set.status.observed_generation >= metadata.generation
     return Progress(
-        boundary=leader_set.spec.partition,
-        count=min(leader_set.spec.replicas, COUNT_MAX),
+        # While a template of another client stands, nobody has given up anything.
+        boundary=max(leader_set.spec.partition, count if drift.edits else 0),
+        count=count,
         noted=leader_set.spec.replicas if noted is None else noted,
         target=metadata.labels.get(labels.REVISION, ""),
-        is_seen=leader_set.status.observed_generation >= metadata.generation,
+        is_seen=is_seen and not drift.edits and not drift.puts.is_recent,
     )
 
 

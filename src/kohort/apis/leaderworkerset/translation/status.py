@@ -13,6 +13,7 @@ from kohort.apis.leaderworkerset.translation.losses import DEGRADED, SEPARATOR
 from kohort.cluster.objects import Object, name_of
 from kohort.model.plans import Plan, Report
 
+DRIFTED = "Drifted"
 AVAILABLE, PROGRESSING, UPDATING = "Available", "Progressing", "UpdateInProgress"
 TEXTS = {
     AVAILABLE: ("AllGroupsReady", "All replicas are ready"),
@@ -38,8 +39,13 @@ def write_status(family: Family, reading: Reading, plan: Plan, now: str) -> Obje
     }
     return {
         **{key: value for key, value in old.items() if key != "conditions"},
-        "conditions": _judge_placement(
-            _conditions(old, claims(report), generation, now), report, generation, now
+        "conditions": _judge_edits(
+            _judge_placement(
+                _conditions(old, claims(report), generation, now), report, generation, now
+            ),
+            report,
+            generation,
+            now,
         ),
         "hpaPodSelector": _selector(name_of(lws)),
         "observedGeneration": generation,
@@ -86,17 +92,38 @@ def _judge_placement(
 ) -> list[Object]:
     """Whether clauses of the placement are lost; nothing is said where none ever was."""
     losses = (*report.losses, *report.ignored)
-    held = next((c for c in conditions if c.get("type") == DEGRADED), None)
-    if not losses and (held is None or held.get("status") != "True"):
-        return conditions
     reason = "ClauseLost" if report.losses else "ConstraintIgnored"
-    claim = {"status": "True", "reason": reason, "message": SEPARATOR.join(losses)[:32_768]}
+    claim = {"status": "True", "reason": reason, "message": _join(losses)}
     if not losses:
         claim = {"status": "False", "reason": "AllTold", "message": "nothing is lost any more"}
+    return _claim(conditions, DEGRADED, claim, generation, now)
+
+
+def _judge_edits(
+    conditions: list[Object], report: Report, generation: int, now: str
+) -> list[Object]:
+    """Whether another client has edited our objects; nothing is said where none ever did."""
+    claim = {"status": "True", "reason": "EditedByOthers", "message": _join(report.drift)}
+    if not report.drift:
+        claim = {"status": "False", "reason": "AsWritten", "message": "all is as it was written"}
+    return _claim(conditions, DRIFTED, claim, generation, now)
+
+
+def _claim(
+    conditions: list[Object], kind: str, claim: Object, generation: int, now: str
+) -> list[Object]:
+    """The conditions with one that is there only if it was true once."""
+    held = next((c for c in conditions if c.get("type") == kind), None)
+    if claim["status"] != "True" and (held is None or held.get("status") != "True"):
+        return conditions
     if held is None:
-        held = {"type": DEGRADED, "lastTransitionTime": now}
+        held = {"type": kind, "lastTransitionTime": now}
         conditions.append(held)
     elif held.get("status") != claim["status"]:
         held["lastTransitionTime"] = now
     held.update(claim, observedGeneration=generation)
     return conditions
+
+
+def _join(sentences: tuple[str, ...]) -> str:
+    return SEPARATOR.join(sentences)[:32_768]

@@ -18,7 +18,7 @@ from kohort.apis.leaderworkerset.translation.reading import (
     STATEFUL_SET,
     Memory,
 )
-from kohort.apis.leaderworkerset.translation.status import TEXTS, claims
+from kohort.apis.leaderworkerset.translation.status import DRIFTED, TEXTS, claims
 from kohort.cluster.actions import Action, Create, Delete, Patch
 from kohort.cluster.objects import Object, find_condition, name_of
 from kohort.model.plans import Plan, Rollout
@@ -38,6 +38,7 @@ def _notices(lws: Object, reading: Reading, plan: Plan, deeds: Deeds) -> Iterato
     for action, message in deeds.failed:
         yield from _failure(name_of(lws), reading, action, message)
     yield from _pod_notices(deeds)
+    yield from _edit_notices(lws, plan, deeds)
     if deeds.is_reported:
         yield from _condition_notices(lws, reading, plan)
         yield from _placement_notices(lws, plan)
@@ -87,7 +88,8 @@ def _failure(name: str, reading: Reading, action: Action, message: str) -> Itera
 
 def _is_note(memory: Memory, action: Patch) -> bool:
     """Whether a patch writes how far a rollout has come."""
-    notes = (action.patch.get("metadata") or {}).get("annotations") or {}
+    body = action.patch if isinstance(action.patch, dict) else {}
+    notes = (body.get("metadata") or {}).get("annotations") or {}
     return isinstance(memory, PodMemory) and labels.PROGRESS in notes
 
 
@@ -160,3 +162,14 @@ def _placement_notices(lws: Object, plan: Plan) -> Iterator[Notice]:
     held = find_condition(lws, DEGRADED) or {}
     if text and (held.get("status"), held.get("message")) != ("True", text[:32_768]):
         yield Notice("Warning", DEGRADED, text[:1_000], "Update")
+
+
+def _edit_notices(lws: Object, plan: Plan, deeds: Deeds) -> Iterator[Notice]:
+    """One event for each time that something is put back, and one for each new claim."""
+    undone = [a.undoes for a in deeds.done if isinstance(a, Patch) and a.undoes]
+    for text in dict.fromkeys(undone):
+        yield Notice("Warning", DRIFTED, text[:1_000], "Update")
+    held = find_condition(lws, DRIFTED) or {}
+    is_new = held.get("status") != "True"
+    if not undone and deeds.is_reported and plan.report.drift and is_new:
+        yield Notice("Warning", DRIFTED, SEPARATOR.join(plan.report.drift)[:1_000], "Update")

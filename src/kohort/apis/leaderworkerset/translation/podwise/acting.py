@@ -29,12 +29,13 @@ from kohort.apis.leaderworkerset.translation.acting import (
     create_revision,
     shared_service_actions,
 )
+from kohort.apis.leaderworkerset.translation.drift.services import bring_service
 from kohort.apis.leaderworkerset.translation.following import find_following
 from kohort.apis.leaderworkerset.translation.gangs import Gangs, as_leader
 from kohort.apis.leaderworkerset.translation.history import mark_served, render_history
 from kohort.apis.leaderworkerset.translation.podwise.holding import Claims
 from kohort.apis.leaderworkerset.translation.podwise.reading import PodMemory
-from kohort.apis.leaderworkerset.translation.reading import POD, REVISION, SERVICE
+from kohort.apis.leaderworkerset.translation.reading import POD, REVISION
 from kohort.cluster.actions import Action, Create, Delete, Patch
 from kohort.cluster.objects import Object, labels_of, name_of, namespace_of
 from kohort.cluster.port import Address
@@ -108,7 +109,6 @@ class _Scene:
     plan: Plan
     note: Note
     held: dict[str, PodFacts] = field(init=False)  # by name
-    services: set[str] = field(init=False)  # their names
     claims: Claims = field(init=False)
     gangs: Gangs = field(init=False)
     doomed: dict[int, str] = field(init=False)  # groups to take down, and why
@@ -117,7 +117,6 @@ class _Scene:
 
     def __post_init__(self) -> None:
         self.held = {pod.metadata.name: pod for pod in self.family.all(POD)}
-        self.services = {service.metadata.name for service in self.family.all(SERVICE)}
         self.claims = Claims(self.family)
         self.gangs = Gangs(self.family, self.reading.memory.revisions, self.plan)
         count = max(self.note.progress.count, self.plan.rollout.count)
@@ -214,10 +213,8 @@ def _group_actions(scene: _Scene, group: Group) -> Iterator[Action]:
 
 
 def _service_actions(scene: _Scene, leader: Object) -> Iterator[Action]:
-    if name_of(leader) not in scene.services:
-        lws = scene.family.root
-        why = f"group {name_of(leader)} has no service"
-        yield Create(SERVICE, namespace_of(lws), group_service(lws, leader), why)
+    wanted = group_service(scene.family.root, leader)
+    yield from bring_service(scene.family, wanted, f"group {name_of(leader)} has no service")
 
 
 def _worker_actions(scene: _Scene, group: Group, then: Object, leader: Object) -> Iterator[Action]:

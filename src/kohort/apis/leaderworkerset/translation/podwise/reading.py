@@ -13,6 +13,7 @@ from kohort.apis.carriers.pods import Note, assume_progress, find_note, read_gro
 from kohort.apis.facts import Owner, PodFacts, Whole
 from kohort.apis.leaderworkerset import labels
 from kohort.apis.leaderworkerset.names import find_ordinal
+from kohort.apis.leaderworkerset.translation.drift.templates import Drift, describe_drift
 from kohort.apis.leaderworkerset.translation.reading import (
     POD,
     READER,
@@ -52,6 +53,7 @@ def read(family: Family) -> Reading:
         groups=groups,
         progress=note.progress if note else assume_progress(groups),
         exist=len(groups),
+        drift=tuple(describe_drift(family, Drift(), groups)),
     )
     memory = PodMemory(None, revisions, revision, key, note)
     return Reading(read_workload(family, key, groups), observed, memory)

@@ -1,0 +1,47 @@
+"""
+Groups that another client edited, or that were made from a template which it edited.
+
+Nobody has given them up: the boundary stands where the last rollout left it, mostly at
+the bottom, so all of them would count as released. They are given up as in
+any rollout, from the top and as the budget allows; the boundary is raised above the
+first that it does not allow, since the carrier may act on it by itself.
+"""
+
+from dataclasses import replace
+
+from kohort.model.observed import Group, Observed
+from kohort.model.plans import Rollout
+from kohort.model.policies import RolloutPolicy
+from kohort.model.units import Phase, Unit
+
+
+def spare_edited(
+    rollout: Rollout, observed: Observed, units: tuple[Unit, ...], policy: RolloutPolicy
+) -> Rollout:
+    """The step, with no more edited groups given up than the budget allows."""
+    edited = {g.ordinal for g in observed.groups if g.is_edited and g.phase is Phase.READY}
+    if not edited:
+        return rollout
+    # Whoever serves but is not counted on yet is taken down as dearly, and pays for nobody.
+    counted = {unit.ordinal for unit in units if unit.is_available}
+    given_up = {g.ordinal for g in observed.groups if _is_given_up(g, rollout, observed)}
+    left = len(counted - given_up) - policy.ready_min
+    boundary = rollout.boundary
+    for ordinal in sorted(edited, reverse=True):
+        if boundary <= ordinal < rollout.count:
+            if left <= 0:
+                boundary = ordinal + 1
+                break
+            left -= ordinal in counted
+    kept = tuple(i for i in rollout.replace if i not in edited or i >= boundary)
+    return replace(rollout, boundary=boundary, replace=kept)
+
+
+def _is_given_up(group: Group, rollout: Rollout, observed: Observed) -> bool:
+    """Whether an earlier step has given this group up, and not because it was edited."""
+    if group.ordinal >= rollout.count:
+        return True
+    progress = observed.progress
+    if group.is_edited or progress is None or progress.target == group.revision:
+        return False
+    return group.ordinal >= progress.boundary

@@ -1,0 +1,254 @@
+"""Another client edits the set of leaders: it costs no group more than the budget allows."""
+
+from collections.abc import Awaitable, Callable
+
+import orjson
+import pytest
+from edits import RESTARTED, add_variable, container, edit_as, restart, set_image
+from operator_lab import Lab, make_lws
+from operator_lab import set_image as set_own_image
+from operator_truth import Budget, Truth
+
+from kohort.apis.leaderworkerset.api import LEADER_WORKER_SET as API
+from kohort.cluster.objects import Object, find_condition
+from kohort.simulator import kinds
+from kohort.views.explain import explain
+from kohort.views.gathering import gather, needed
+from kohort.views.picture import take_picture
+
+STRATEGIES = pytest.mark.parametrize("strategy", ["budgeted", "compatible"])
+Act = Callable[[Lab], Awaitable[None]]
+ACTS: list[Act] = [restart, set_image, add_variable]
+GATE = frozenset({"MaxUnavailableStatefulSet"})
+
+
+async def bring_up(lab: Lab, strategy: str = "budgeted", surge: int = 0) -> Truth:
+    """Four groups at rest, of which one may be missing."""
+    truth = Truth(lab)
+    notes = {"kohort.dev/rollout-strategy": strategy}
+    rollout = {"maxUnavailable": 1, "maxSurge": surge}
+    await lab.apply(make_lws(groups=4, size=2, annotations=notes, rollout=rollout))
+    await lab.until(lab.is_available)
+    await lab.run(20)
+    truth.promise(Budget(4, surge=surge))
+    return truth
+
+
+def images(lab: Lab) -> set[str]:
+    return {p["spec"]["containers"][0]["image"] for p in lab.all(kinds.POD)}
+
+
+def stamps(lab: Lab) -> set[str | None]:
+    leaders = [p for p in lab.all(kinds.POD) if p["metadata"]["name"].count("-") == 1]
+    return {p["metadata"]["annotations"].get(RESTARTED) for p in leaders}
+
+
+def drifted(lab: Lab) -> tuple[str, str]:
+    found = find_condition(lab.lws(), "Drifted") or {}
+    return found.get("status", ""), found.get("message", "")
+
+
+async def rest(lab: Lab) -> None:
+    """Wait until everything is as it should be, and see that nothing is written any more."""
+    await lab.until(lambda: lab.is_available() and drifted(lab)[0] in ("", "False"), 900)
+    await lab.run(20)
+    before = lab.api.store.revision
+    await lab.run(700)
+    assert lab.api.store.revision == before
+
+
+def partition(lab: Lab) -> int:
+    found = lab.find(kinds.STATEFUL_SET, "x") or {}
+    return int(found["spec"]["updateStrategy"]["rollingUpdate"].get("partition", 0))
+
+
+@STRATEGIES
+async def test_a_restart_of_the_set_rolls_within_the_budget(lab: Lab, strategy: str):
+    truth = await bring_up(lab, strategy)
+    await restart(lab)
+    await lab.until(lambda: drifted(lab)[0] == "True", 5)
+    assert "kubectl-rollout asked for a restart" in drifted(lab)[1]
+    await rest(lab)
+    assert truth.breaches == []
+    assert stamps(lab) == {"2026-01-01T10:00:00Z"}
+    assert partition(lab) == 0
+    assert max(len(truth.made(f"x-{i}")) for i in range(4)) <= 3
+
+
+@STRATEGIES
+async def test_a_foreign_image_is_put_back_and_groups_made_from_it_roll_back(
+    lab: Lab, strategy: str
+):
+    truth = await bring_up(lab, strategy)
+    await set_image(lab)
+    await lab.until(lambda: drifted(lab)[0] == "True", 5)
+    assert "kubectl-set set spec.template.spec.containers[engine].image" in drifted(lab)[1]
+    await rest(lab)
+    assert truth.breaches == []
+    assert images(lab) == {"engine:1"}
+    assert partition(lab) == 0
+
+
+@STRATEGIES
+async def test_what_was_added_is_taken_away(lab: Lab, strategy: str):
+    truth = await bring_up(lab, strategy)
+    before = (lab.find(kinds.STATEFUL_SET, "x") or {})["spec"]["template"]
+    await add_variable(lab)
+    body = {"spec": {"template": {"metadata": {"labels": {"team": "a"}}}}}
+    await edit_as(lab, "kubectl-label", body)
+    await rest(lab)
+    assert truth.breaches == []
+    assert (lab.find(kinds.STATEFUL_SET, "x") or {})["spec"]["template"] == before
+    assert all("FOO" not in str(p["spec"]["containers"][0]) for p in pods(lab))
+
+
+def pods(lab: Lab) -> list[Object]:
+    return lab.all(kinds.POD)
+
+
+@STRATEGIES
+@pytest.mark.parametrize("seconds", [2, 200])
+@pytest.mark.parametrize("act", ACTS, ids=lambda act: act.__name__)
+async def test_an_edit_while_the_operator_was_dead_is_mended(
+    lab: Lab, strategy: str, act: Act, seconds: int
+):
+    """The set rolls leaders by itself then, and nobody makes their workers."""
+    truth = await bring_up(lab, strategy)
+    await lab.stop_operator()
+    truth.promise(None)
+    await act(lab)
+    await lab.run(seconds)
+    # What is there now is not made less: the set may have one on its way.
+    serving = len(truth.ready())
+    truth.promise(Budget(4, lost=max(0, 4 - serving)))
+    lab.start_operator()
+    await lab.run(1)
+    if act is set_image and seconds > 2:
+        assert lab.lws()["status"].get("updatedReplicas", 0) == 0
+    await rest(lab)
+    assert truth.breaches == []
+    assert images(lab) == {"engine:1"}
+
+
+@STRATEGIES
+async def test_no_group_of_a_foreign_image_counts_as_our_revision(lab: Lab, strategy: str):
+    await bring_up(lab, strategy)
+    await set_image(lab)
+    for _ in range(100):
+        await lab.run(0.5)
+        foreign = sum("evil:1" in str(p["spec"]) for p in pods(lab))
+        assert lab.lws()["status"].get("updatedReplicas", 0) <= 4 - foreign
+    assert images(lab) == {"engine:1"}
+
+
+@STRATEGIES
+@pytest.mark.parametrize("surge", [0, 1])
+async def test_two_edits_in_a_row_keep_the_budget(lab: Lab, strategy: str, surge: int):
+    truth = await bring_up(lab, strategy, surge)
+    # The set itself takes one for the second client, when the budget is spent already.
+    truth.promise(Budget(4, surge=surge, lost=surge))
+    await restart(lab)
+    await lab.run(3)
+    await set_image(lab)
+    await lab.run(3)
+    await restart(lab, stamp="2026-01-01T11:00:00Z")
+    await rest(lab)
+    assert truth.breaches == []
+    assert images(lab) == {"engine:1"}
+    assert stamps(lab) == {"2026-01-01T11:00:00Z"}
+
+
+@STRATEGIES
+@pytest.mark.parametrize("act", ACTS, ids=lambda act: act.__name__)
+async def test_an_edit_in_the_middle_of_a_rollout_keeps_the_budget(
+    lab: Lab, strategy: str, act: Act
+):
+    truth = await bring_up(lab, strategy)
+    await lab.edit("x", set_own_image("engine:2"))
+    await lab.until(lambda: lab.lws()["status"].get("updatedReplicas", 0) == 1)
+    await act(lab)
+    await lab.until(lambda: images(lab) == {"engine:2"}, 900)
+    await rest(lab)
+    assert [b for b in truth.breaches if not b.startswith("A4")] == []
+    assert images(lab) == {"engine:2"}
+
+
+async def test_a_set_that_rolls_many_at_once_is_stopped_in_time():
+    lab = await Lab(gates=GATE).open()
+    truth = await bring_up(lab)
+    await set_image(lab)
+    await rest(lab)
+    assert truth.breaches == []
+    await lab.close()
+
+
+async def test_the_edit_is_an_event(lab: Lab):
+    await bring_up(lab)
+    await set_image(lab)
+    await lab.run(30)
+    events = [e for e in lab.all(kinds.EVENT) if e["reason"] == "Drifted"]
+    assert [e["type"] for e in events] == ["Warning"]
+    assert "kubectl-set" in events[0]["message"]
+
+
+async def test_the_edit_is_part_of_the_answer_to_why(lab: Lab):
+    """Whoever asks sees it without an operator, too."""
+    await bring_up(lab)
+    await lab.stop_operator()
+    await set_image(lab)
+    children = {w.kind: [orjson.dumps(o) for o in lab.all(w.kind)] for w in needed(API)}
+    [sample] = gather(API, [orjson.dumps(lab.lws())], children)
+    notes = explain(take_picture(API, sample, lab.clock.now())).notes
+    assert any("kubectl-set set spec.template" in note for note in notes)
+
+
+async def test_who_insists_costs_few_writes_and_no_group(lab: Lab):
+    truth = await bring_up(lab)
+    before = lab.cluster.tried.total()
+    made = len(truth.leaders)
+    for second in range(600):
+        await set_image(lab, f"evil:{second}")
+        await lab.run(1)
+    assert lab.cluster.tried.total() - before < 150
+    assert truth.breaches == []
+    assert len(truth.leaders) - made <= 4
+    await rest(lab)
+    assert images(lab) == {"engine:1"}
+
+
+async def test_a_value_of_ours_that_another_client_set_too_is_no_edit(lab: Lab):
+    await bring_up(lab)
+    await lab.stop_operator()
+    await set_image(lab)
+    await set_image(lab, "engine:1")
+    await lab.run(5)
+    before = lab.api.store.revision
+    lab.start_operator()
+    await lab.run(60)
+    assert drifted(lab) == ("", "")
+    assert lab.api.store.revision == before
+
+
+async def test_labels_of_leaders_that_are_edited_cost_no_group(lab: Lab):
+    truth = await bring_up(lab)
+    key = "leaderworkerset.sigs.k8s.io/template-revision-hash"
+    for ordinal in range(4):
+        body = {"metadata": {"labels": {key: "other"}}}
+        await edit_as(lab, "kubectl-label", body, f"x-{ordinal}", kinds.POD)
+    made = len(truth.leaders)
+    await lab.run(300)
+    assert len(truth.leaders) == made
+
+
+async def test_a_variable_that_another_client_took_away_comes_back(lab: Lab):
+    truth = Truth(lab)
+    env = {"container": {"env": [{"name": "FOO", "value": "1"}]}}
+    await lab.apply(make_lws(groups=4, size=2, **env))
+    await lab.until(lab.is_available)
+    truth.promise(Budget(4))
+    body = container({"env": [{"name": "FOO", "$patch": "delete"}]})
+    await edit_as(lab, "kubectl-set", body)
+    await lab.run(30)
+    await rest(lab)
+    assert truth.breaches == []
+    assert all("FOO" in str(p["spec"]["containers"][0]) for p in pods(lab))
