@@ -273,9 +273,7 @@ async def test_a_webhook_is_sent_the_bytes_that_go_would_write():
     rule = {"apiGroups": ["apps"], "resources": ["controllerrevisions"]}
     every = {"apiVersions": ["v1"], "operations": ["CREATE"], **rule}
     world = await world_with(hooks, webhook("see", rules=[every]))
-    text = (
-        b'{"apiVersion":"apps/v1","kind":"ControllerRevision","metadata":{"name":"r"},"revision":1'
-    )
+    text = b'{"apiVersion":"apps/v1","kind":"ControllerRevision","metadata":{"name":"r"}'
     text += b',"revision":1,"data":{"z":1e3,"a":1.0,"s":"a && b"}}'
     target = world.api.target(kinds.REVISION, "lab")
     await world.api.create(target, orjson.loads(text), WriteOptions(), raw=text)
