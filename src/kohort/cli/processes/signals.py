@@ -1,8 +1,11 @@
 """This is where a process learns that it is to end."""
 
-import asyncio
 import signal
 import threading
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import asyncio
 
 _WANTED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -19,8 +22,10 @@ def heed_interrupts() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def catch_signals() -> asyncio.Event:
+def catch_signals() -> "asyncio.Event":
     """An event that is set by the first request to end; a second one ends at once."""
+    import asyncio
+
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
 
