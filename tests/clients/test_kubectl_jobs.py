@@ -57,3 +57,11 @@ def test_a_quota_and_a_limit_range_are_kept(k, apply, read):
     assert "exceeded quota: small, requested: configmaps=1, used: configmaps=2, limited: " in (
         refused.stderr
     )
+
+
+def test_a_cron_job_can_be_run_by_hand(k, read):
+    k("create", "cronjob", "nightly", "--image=busybox", "--schedule=0 3 * * *")
+    k("create", "job", "now", "--from=cronjob/nightly")
+    k("wait", "--for=condition=Complete", "job/now", "--timeout=60s")
+    row = k("get", "cronjobs", "--no-headers").stdout.split()
+    assert row[:2] == ["nightly", "0"]

@@ -13,6 +13,7 @@ from kohort.simulator.builtins.deployments.replicasets import ReplicaSets
 from kohort.simulator.builtins.endpoints.controller import EndpointsKeeper
 from kohort.simulator.builtins.garbage.controller import GarbageCollector
 from kohort.simulator.builtins.jobs.controller import Jobs
+from kohort.simulator.builtins.jobs.cron import CronJobs
 from kohort.simulator.builtins.namespaces.furniture import NamespaceFurniture
 from kohort.simulator.builtins.namespaces.lifecycle import NamespaceLifecycle
 from kohort.simulator.builtins.quotas import Quotas
@@ -35,6 +36,7 @@ def builtin_parts(certificate: str = "", gates: Collection[str] = ()) -> list[Pa
         StatefulSets(honours_max_unavailable=MAX_UNAVAILABLE_GATE in gates),
         Deployments(),
         ReplicaSets(),
+        CronJobs(),
         Jobs(),
         Volumes(),
         EndpointsKeeper(),
