@@ -41,6 +41,7 @@ HARMLESS = {
     "error",
     "clock-jump",
     "partitioned",
+    "between",
 }
 # These do more than once what costs an object; a pod that vanished is made again by its set,
 # and once more with its group.

@@ -21,16 +21,17 @@ from kohort.cluster.errors import (
     TooManyRequests,
     WatchExpired,
 )
-from kohort.cluster.objects import Kind, Object
+from kohort.cluster.objects import Kind, Object, owner_reference
 from kohort.cluster.port import Address, Change, PatchForm, Selection
 from kohort.controller.events import EVENT
 from kohort.controller.lease import LEASE
 from kohort.rehearsal.choices import Choices
-from kohort.rehearsal.play import Fault
+from kohort.rehearsal.play import NAMESPACE, Fault
 from kohort.simulator.api.api import Api
 from kohort.simulator.inprocess import InProcessCluster
 
 T = TypeVar("T")
+CONFIG_MAP = Kind("", "v1", "ConfigMap", "configmaps")
 
 WRITER: ContextVar[str] = ContextVar("writer", default="")
 BY_REQUEST = {
@@ -43,6 +44,8 @@ BY_REQUEST = {
     "throttle",
     "error",
 }
+NOTE = "example.com/noted"  # what somebody else writes on objects of ours
+STEWARD = "steward"  # somebody else who owns claims beside us
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +71,7 @@ class Trouble:
     breaks: dict[str, str] = field(default_factory=dict)  # kinds, and how their watches end
     repeats: dict[str, int] = field(default_factory=dict)  # kinds, and how often events come
     cut_off: dict[str, float] = field(default_factory=dict)  # who cannot reach the lease
+    between: dict[str, int] = field(default_factory=dict)  # kinds that others write to as well
     on_request: Callable[[Request], None] = lambda request: None
     is_over: bool = False
 
@@ -81,6 +85,12 @@ class Trouble:
                 return fault
         return None
 
+    def is_between(self, request: Request) -> bool:
+        """Whether somebody writes to the same object first; each time that costs one of a few."""
+        left = self.between.get(request.kind.name, 0)
+        self.between[request.kind.name] = max(0, left - 1)
+        return left > 0
+
     def end(self) -> None:
         """From now on all is well."""
         self.is_over = True
@@ -89,6 +99,7 @@ class Trouble:
         self.breaks.clear()
         self.repeats.clear()
         self.cut_off.clear()
+        self.between.clear()
 
 
 class Plane(InProcessCluster):
@@ -183,6 +194,8 @@ class Plane(InProcessCluster):
         if trouble.latency:
             await asyncio.sleep(trouble.order.between(0.0, trouble.latency))
         fault = trouble.find()
+        if trouble.is_between(request):
+            await self._write_before(request)
         trouble.on_request(request)
         self.asking += 1
         try:
@@ -193,6 +206,33 @@ class Plane(InProcessCluster):
         self.asking -= 1
         self._note_version(request.kind, answer)
         return answer
+
+    async def _write_before(self, request: Request) -> None:
+        """Somebody else changes the object that we are about to write to."""
+        address = Address(request.kind, NAMESPACE, request.name)
+        token = WRITER.set("")
+        try:
+            held = await super().read(address)
+            change: Object = {"annotations": {NOTE: str(self._trouble.count)}}
+            if request.kind.name == "PersistentVolumeClaim":
+                change["ownerReferences"] = await self._add_steward(held)
+            await super().patch(address, {"metadata": change})
+        except ClusterError:
+            # It does not exist, or may not be changed: then nobody is in between.
+            pass
+        finally:
+            WRITER.reset(token)
+
+    async def _add_steward(self, held: Object) -> list[Object]:
+        owners = held["metadata"].get("ownerReferences") or []
+        body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": STEWARD}}
+        address = Address(CONFIG_MAP, NAMESPACE, STEWARD)
+        try:
+            steward = await super().create(CONFIG_MAP, NAMESPACE, body)
+        except ClusterError:
+            steward = await super().read(address)
+        reference = owner_reference({**body, **steward}, controller=False, block=False)
+        return [*(owner for owner in owners if owner["name"] != STEWARD), reference]
 
     def _note_version(self, kind: Kind, answer: object) -> None:
         if isinstance(answer, dict) and kind != EVENT:

@@ -21,6 +21,7 @@ BUDGETED, COMPATIBLE = "budgeted", "compatible"
 SHARED, UNIQUE = "Shared", "UniquePerReplica"
 CLAIMS = "data"
 BAD_IMAGE = "engine:bad"
+FOREIGN_IMAGE = "foreign:1"  # nobody asked for it
 FLEETING_IMAGE = "engine:fleeting"  # becomes ready, and crashes soon after
 EXCLUSIVE = "leaderworkerset.sigs.k8s.io/exclusive-topology"
 
@@ -74,10 +75,14 @@ class Play:
 
     @property
     def may_roll_alike(self) -> bool:
-        """Whether groups may be replaced although their template stays: who places them changes."""
+        """
+        Whether groups may be replaced although their template stays.
+
+        That is so where who places them changes, or somebody edits the leader set itself.
+        """
         is_named = self.names_scheduler and find_scheduler(self.gang)
         changes = self.has("retopology", "retell") and not is_named
-        return changes or self.has("choose-gang")
+        return changes or self.has("choose-gang", "restart-set", "set-image")
 
     def without(self, faults: set[int]) -> "Play":
         """The same play with some faults, by their places, left out."""

@@ -206,10 +206,12 @@ class Stage:
         body = Patch(PatchType.MERGE, patch)
         await self._insist(lambda: self.api.patch(target, body, USER))
 
-    async def delete(self, kind: Kind, name: str, grace: int | None = None) -> None:
+    async def delete(
+        self, kind: Kind, name: str, grace: int | None = None, propagation: str = "Background"
+    ) -> None:
         """Delete an object."""
         target = self.api.target(kind, NAMESPACE, name)
-        options = DeleteOptions(grace, "Background", user=User())
+        options = DeleteOptions(grace, propagation, user=User())
         await self._insist(lambda: self.api.delete(target, options))
 
     async def _insist(self, ask: Callable[[], object]) -> None:

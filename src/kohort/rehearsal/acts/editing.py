@@ -30,6 +30,7 @@ async def _roll(stage: Stage, fault: Fault) -> None:
 
 async def _bad_roll(stage: Stage, fault: Fault) -> None:
     template = make_template(BAD_IMAGE, is_bad=True, gpus=stage.play.gpus)
+    template["metadata"]["annotations"] |= {CRASH_AFTER: None}
     await _edit(stage, {"leaderWorkerTemplate": {"workerTemplate": template}})
     await asyncio.sleep(fault.seconds)
     await _roll(stage, Fault("roll", value="1"))
@@ -40,7 +41,8 @@ async def _fleeting_roll(stage: Stage, fault: Fault) -> None:
     # Ready half a second after its start, or after its model is loaded.
     ready = 4.2 if stage.play.gpus else 0.5
     serves = 3.5 if fault.pick % 3 == 2 else 1.0
-    template["metadata"]["annotations"] = {CRASH_AFTER: f"{ready + serves:g}s"}
+    crash = {CRASH_AFTER: f"{ready + serves:g}s"}
+    template["metadata"]["annotations"] = {NEVER_READY: None, **crash}
     await _edit(stage, {"leaderWorkerTemplate": {"workerTemplate": template}})
     await asyncio.sleep(fault.seconds)
     await _roll(stage, Fault("roll", value=fault.value))

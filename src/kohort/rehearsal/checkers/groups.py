@@ -27,7 +27,17 @@ from kohort.simulator import kinds
 
 _FORGETTING = ("crash-before", "crash-after", "restart", "upgrade")
 # With these, somebody else than the operator may have pods deleted.
-_DELETING = ("node-loss", "scale-child", "delete-child", "recreate", "strip-label")
+_DELETING = (
+    "node-loss",
+    "scale-child",
+    "delete-child",
+    "recreate",
+    "strip-label",
+    "restart-set",
+    "set-image",
+    "relabel",
+    "orphan",
+)
 _SIZE = "leaderworkerset.sigs.k8s.io/size"
 
 

@@ -21,6 +21,9 @@ from kohort.rehearsal.checkers.truth import (
 from kohort.rehearsal.play import BAD_IMAGE, LEADER_FIRST, NAME, PODS, UNIQUE
 from kohort.simulator import kinds
 
+# What decides whom a service leads to.
+ROUTES = ("selector", "publishNotReadyAddresses", "clusterIP")
+
 
 class Stability(Checker):
     """Convergence and silence."""
@@ -29,12 +32,15 @@ class Stability(Checker):
         super().__init__(scene)
         self.last_write = 0.0
         self.last: Commit | None = None
+        self._services: dict[str, Object] = {}  # as the operator made them
 
     def commit(self, commit: Commit) -> None:
         """Remember when something was last written."""
         if commit.kind != LEASE:
             self.last_write = commit.at
             self.last = commit
+        if commit.kind == kinds.SERVICE and commit.writer and commit.old is None and commit.new:
+            self._services[commit.name] = commit.new["spec"]
 
     def find_trouble(self) -> str:
         """What is not as it was asked for; empty if all is."""
@@ -102,6 +108,10 @@ class Stability(Checker):
             names = {f"{NAME}-{g}" for g in range(policy.wanted)}
         if services != names:
             return f"services {sorted(services)}, not {sorted(names)}"
+        for name, held in self.truth.objects[kinds.SERVICE].items():
+            made = self._services.get(name, {})
+            if any(held["spec"].get(key) != made.get(key) for key in ROUTES):
+                return f"service {name} does not lead where it was made to lead"
         uid = workload["metadata"]["uid"]
         revisions = [
             r

@@ -7,7 +7,7 @@ entry adds what it does to ``acts``, or to the plane if it happens to a request.
 
 from dataclasses import dataclass
 
-from kohort.rehearsal.faults import gangs
+from kohort.rehearsal.faults import gangs, hands
 from kohort.rehearsal.faults.drawing import Draw, of_kind, of_part, request, timed, valued
 
 OWNED_KINDS = ("Pod", "StatefulSet", "LeaderWorkerSet", "ControllerRevision", "Service")
@@ -116,4 +116,8 @@ FAILURES = tuple(name for name, entry in CATALOGUE.items() if not entry.is_edit)
 CATALOGUE |= {
     name: Entry(("F15",), about, draw, is_edit, is_of_gangs=True)
     for name, (about, draw, is_edit) in gangs.DRAWN.items()
+}
+CATALOGUE |= {
+    name: Entry(numbers, about, draw, is_edit)
+    for name, (numbers, about, draw, is_edit) in (hands.DRAWN | hands.NAMED).items()
 }

@@ -10,7 +10,9 @@ from dataclasses import replace
 
 from kohort.rehearsal.choices import Choices
 from kohort.rehearsal.faults.catalogue import CATALOGUE, EDITS, FAILURES
+from kohort.rehearsal.faults.focus import focus
 from kohort.rehearsal.faults.gangs import add_gangs
+from kohort.rehearsal.faults.hands import add_hands
 from kohort.rehearsal.play import (
     AFTER_START,
     BUDGETED,
@@ -41,7 +43,7 @@ _BUDGETS: tuple[tuple[int | str, int | str], ...] = (
 
 def draw_play(seed: int) -> Play:
     """What this seed means."""
-    return add_gangs(_draw_plain(seed))
+    return focus(add_hands(add_gangs(_draw_plain(seed))))
 
 
 def _draw_plain(seed: int) -> Play:

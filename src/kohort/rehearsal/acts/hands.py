@@ -1,0 +1,93 @@
+"""
+What people and their tools do by hand to objects that are ours.
+
+None of it is asked for by the workload, so in the end all is as the workload says; and
+whatever the operator does about it, it does under the budget.
+"""
+
+import asyncio
+from typing import Any
+
+from kohort.cluster.objects import Kind, Object
+from kohort.rehearsal.acts.finding import find_child
+from kohort.rehearsal.checkers.truth import GROUP, INDEX, KEY, WORKLOAD
+from kohort.rehearsal.play import FOREIGN_IMAGE, NAME, Fault, make_workload
+from kohort.rehearsal.stage import Stage
+from kohort.simulator import kinds
+
+RESTARTED = "kubectl.kubernetes.io/restartedAt"
+LEADERS, WORKERS = "leaders", "workers"
+
+
+def _find_set(stage: Stage, fault: Fault) -> str:
+    """The leader set, or one of the sets of workers; empty if it is not there."""
+    if fault.value == LEADERS:
+        return NAME if stage.truth.leader_set is not None else ""
+    sets = stage.truth.objects[kinds.STATEFUL_SET]
+    names = sorted(name for name in sets if name.startswith(f"{NAME}-"))
+    return names[fault.pick % len(names)] if names else ""
+
+
+async def _edit_template(stage: Stage, fault: Fault, template: Object) -> None:
+    name = _find_set(stage, fault)
+    if name:
+        await stage.patch(kinds.STATEFUL_SET, name, {"spec": {"template": template}})
+
+
+async def _restart_set(stage: Stage, fault: Fault) -> None:
+    notes = {RESTARTED: f"{stage.clock.elapsed():.0f}"}
+    await _edit_template(stage, fault, {"metadata": {"annotations": notes}})
+
+
+async def _set_image(stage: Stage, fault: Fault) -> None:
+    name = _find_set(stage, fault)
+    held = stage.truth.objects[kinds.STATEFUL_SET].get(name)
+    if held is not None:
+        containers: list[Any] = held["spec"]["template"]["spec"]["containers"]
+        foreign = [{**container, "image": FOREIGN_IMAGE} for container in containers]
+        await _edit_template(stage, fault, {"spec": {"containers": foreign}})
+
+
+async def _relabel(stage: Stage, fault: Fault) -> None:
+    """Another value for a label of ours, or none, on a child of one kind."""
+    targets: dict[str, tuple[Kind, Object]] = {
+        "Service": (kinds.SERVICE, {KEY: "foreign", "team": "other"}),
+        "StatefulSet": (kinds.STATEFUL_SET, {"team": "other"}),
+        "Pod": (kinds.POD, {KEY: "foreign"}),
+        "place": (kinds.POD, {GROUP: "7", INDEX: "5"}),
+    }
+    kind, marks = targets[fault.value]
+    found = find_child(stage, kind, fault.pick)
+    if found is not None:
+        await stage.patch(kind, found["metadata"]["name"], {"metadata": {"labels": marks}})
+
+
+async def _edit_service(stage: Stage, fault: Fault) -> None:
+    found = find_child(stage, kinds.SERVICE, fault.pick)
+    if found is not None:
+        edit = {"spec": {"selector": {"app": "other"}, "publishNotReadyAddresses": False}}
+        await stage.patch(kinds.SERVICE, found["metadata"]["name"], edit)
+
+
+async def _write_between(stage: Stage, fault: Fault) -> None:
+    """Some writes of ours to a kind come just after somebody else's to the same object."""
+    stage.trouble.between[fault.kind] = 1 + fault.pick % 4
+    await asyncio.sleep(fault.seconds)
+    stage.trouble.between.pop(fault.kind, None)
+
+
+async def _orphan(stage: Stage, fault: Fault) -> None:
+    """``kubectl delete --cascade=orphan``, and the same object again."""
+    await stage.delete(WORKLOAD, NAME, propagation="Orphan")
+    await asyncio.sleep(fault.pick % 3 * 0.7)
+    await stage.create(WORKLOAD, make_workload(stage.play))
+
+
+ACTIONS = {
+    "between": _write_between,
+    "restart-set": _restart_set,
+    "set-image": _set_image,
+    "relabel": _relabel,
+    "edit-service": _edit_service,
+    "orphan": _orphan,
+}

@@ -1,0 +1,72 @@
+"""
+Which hand edits of our children there are, and which plays have some.
+
+They are drawn from a stream of their own, so that a seed without them means what it
+always meant.
+"""
+
+from dataclasses import replace
+
+from kohort.rehearsal.choices import Choices
+from kohort.rehearsal.faults.drawing import Draw, of_kind, timed, valued
+from kohort.rehearsal.play import Play
+
+HANDS_PERCENT = 30
+# Claims twice: few plays have them.
+KINDS = (
+    "Pod",
+    "StatefulSet",
+    "ControllerRevision",
+    "LeaderWorkerSet",
+    "PersistentVolumeClaim",
+    "PersistentVolumeClaim",
+)
+
+# name: (its numbers, what it is, how it is drawn, whether a user asks for it)
+DRAWN: dict[str, tuple[tuple[str, ...], str, Draw, bool]] = {
+    "between": (
+        ("F5", "F11"),
+        "somebody writes to the same object just before we do",
+        of_kind("between", KINDS, 40.0, 5.0),
+        False,
+    ),
+}
+# Drawn as soon as the operator has an answer to them; until then scenario files may have them.
+NAMED: dict[str, tuple[tuple[str, ...], str, Draw, bool]] = {
+    "restart-set": (
+        ("F11",),
+        "kubectl rollout restart of a set of ours",
+        valued("restart-set", ("leaders", "leaders", "workers")),
+        False,
+    ),
+    "set-image": (
+        ("F11",),
+        "kubectl set image of a set of ours",
+        valued("set-image", ("leaders", "leaders", "workers")),
+        False,
+    ),
+    "relabel": (
+        ("F11",),
+        "somebody edits labels of a child",
+        valued("relabel", ("Service", "StatefulSet", "Pod", "place")),
+        False,
+    ),
+    "edit-service": (("F11",), "somebody edits a Service", timed("edit-service"), False),
+    "orphan": (
+        ("F11", "F17"),
+        "deleted without its children, and applied again",
+        timed("orphan"),
+        True,
+    ),
+}
+
+
+def add_hands(play: Play) -> Play:
+    """The same play, with hand edits if the seed says so."""
+    choices = Choices(play.seed).fork("hands")
+    if not choices.happens(HANDS_PERCENT):
+        return play
+    names = sorted(DRAWN)
+    drawn = [DRAWN[choices.pick(names)][2](choices) for _ in range(1 + choices.below(2))]
+    faults = sorted((*play.faults, *drawn), key=lambda fault: (fault.at, fault.n))
+    return replace(play, faults=tuple(faults))

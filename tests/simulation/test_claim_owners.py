@@ -1,0 +1,49 @@
+"""Owners that others give to claims are kept, and the checker notices where they are not."""
+
+from typing import Any
+
+from kohort.cluster.objects import Object
+from kohort.rehearsal.checkers.checker import Scene
+from kohort.rehearsal.checkers.claims import Claims
+from kohort.rehearsal.checkers.truth import WORKLOAD, Commit
+from kohort.rehearsal.play import PODS, Fault, Play
+from kohort.rehearsal.running import rehearse
+from kohort.simulator import kinds
+
+OURS = "kohort-0.1"
+
+
+class Facts:
+    """Claims by hand, in the place of a store."""
+
+    def __init__(self) -> None:
+        self.objects: dict[Any, dict[str, Object]] = {kind: {} for kind in (kinds.CLAIM, WORKLOAD)}
+        self.breaches: list[str] = []
+        self.at = 100.0
+
+    def scene(self) -> Scene:
+        play = Play(size=1, claims="Retain")
+        return Scene(play, self, lambda: self.at, self.breaches.append, 1.0)  # type: ignore
+
+    def put(self, kind: Any, obj: Object | None, name: str, writer: str = "") -> Commit:
+        old = self.objects[kind].pop(name, None)
+        if obj is not None:
+            self.objects[kind][name] = obj
+        return Commit(kind, name, old, obj, writer, self.at)
+
+
+def test_an_owner_of_a_claim_that_is_lost_with_our_write_is_noticed():
+    facts = Facts()
+    checker = Claims(facts.scene())
+    owners = [{"kind": "ConfigMap", "name": "steward", "uid": "s"}]
+    held = {"metadata": {"name": "data-x-0", "ownerReferences": owners}}
+    checker.commit(facts.put(kinds.CLAIM, held, "data-x-0"))
+    checker.commit(facts.put(kinds.CLAIM, {"metadata": {"name": "data-x-0"}}, "data-x-0", OURS))
+    assert facts.breaches == ["C3: claim data-x-0 lost an owner that is not ours: {'steward'}"]
+
+
+def test_owners_that_others_add_just_before_our_write_are_kept():
+    between = Fault("between", seconds=40.0, pick=3, kind="PersistentVolumeClaim")
+    scale = Fault("scale", at=12.0, value="1")
+    play = Play(seed=4, size=1, claims="Delete", carrier=PODS, faults=(between, scale))
+    assert rehearse(play).breaches == ()
