@@ -11,8 +11,9 @@ import pytest
 
 from children import RUN_VARIABLE, end_children
 
-SECONDS_MAX = 120
-SECONDS_MAX_BY_MARK = {"real": 1200, "slow": 600, "clients": 300}
+# Far above what any test takes, also on a machine with much else to do.
+SECONDS_MAX = 300
+SECONDS_MAX_BY_MARK = {"real": 1800, "slow": 900}
 
 
 def pytest_configure(config: pytest.Config) -> None:

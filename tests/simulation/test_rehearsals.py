@@ -31,6 +31,7 @@ def test_fixed_seeds_keep_every_promise(first: int):
         assert outcome.is_good, f"{outcome.breaches[:3]}; {REPLAY.format(seed)}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", CORPUS, ids=lambda path: path.stem)
 def test_a_scenario_of_the_corpus_keeps_every_promise(path: Path):
     scenario = load_scenario(path)
