@@ -37,6 +37,29 @@ def read_verdicts(kohort: Tell, name: str) -> set[tuple[str, str]]:
     return {(found["health"]["word"], found["health"]["reason"]) for found in (row, tree, why)}
 
 
+def test_commands_condition_and_event_say_the_same(kohort: Tell, cluster: Path):
+    hand = Hand(cluster, "same")
+    hand.create()
+    kohort("rollout", "status", "lws/same", "--timeout", "60s")
+    assert read_verdicts(kohort, "same") == {("ready", "")}
+    hand.edit(set_image("engine:2"), break_pulls())
+    status = kohort("rollout", "status", "lws/same", "--timeout", "60s")
+    assert (status.code, kohort("why", "lws/same").code) == (4, 4)
+    assert "error: lws/same is blocked: ImagePullBackOff: same-1" in status.err
+    assert read_verdicts(kohort, "same") == {("blocked", "ImagePullBackOff")}
+    assert "same" in kohort("get", "--blocked").out
+    condition = hand.wait_for_condition("Blocked")
+    row = json.loads(kohort("get", "lws/same", "-o", "json").out)["row"]
+    assert (condition["reason"], condition["message"]) == (
+        row["health"]["reason"],
+        row["health"]["message"],
+    )
+    told = [event for event in hand.list_events() if event["type"] == "Warning"]
+    assert [(e["reason"], e["message"]) for e in told] == [
+        (condition["reason"], condition["message"])
+    ]
+
+
 def test_pods_that_are_refused_are_named_by_every_command(kohort: Tell, cluster: Path):
     hand = Hand(cluster, "refused")
     hand.create(spec={"priorityClassName": "missing"})

@@ -2,14 +2,17 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import aclosing
 from pathlib import Path
 from typing import Any, TypeVar
+
+import orjson
 
 from kohort.apis.leaderworkerset.labels import KIND, POD
 from kohort.apis.served import APIS
 from kohort.cluster.http import HttpCluster, connect
-from kohort.cluster.objects import Kind, Object
-from kohort.cluster.port import Address, PatchForm
+from kohort.cluster.objects import Kind, Object, find_condition
+from kohort.cluster.port import Address, PatchForm, Selection
 from kohort.controller.installing import InstallOptions, install_definitions
 from kohort.controller.installing.names import LEASE as LEASE_NAME
 from kohort.controller.installing.names import NAMESPACE
@@ -17,6 +20,7 @@ from kohort.controller.lease import LEASE
 from kohort.simulator.stages import PULL_ERROR
 
 TEMPLATE = "/spec/leaderWorkerTemplate/workerTemplate"
+EVENT = Kind("", "v1", "Event", "events")
 NAMESPACES = Kind("", "v1", "Namespace", "namespaces", namespaced=False)
 T = TypeVar("T")
 
@@ -56,6 +60,30 @@ class Hand:
         container = {"name": "app", "image": "app"}
         body = {"metadata": {"name": self._name}, "spec": {"containers": [container]}}
         self._do(lambda door: door.create(POD, "default", body))
+
+    def wait_for_condition(self, name: str) -> Object:
+        """The condition of that type, as soon as it is true."""
+
+        async def wait(door: HttpCluster) -> Object:
+            fields = f"metadata.name={self._name}"
+            selection = Selection(KIND, "default", fields=fields)
+            async with (
+                asyncio.timeout(30),
+                aclosing(door.watch(selection, "", initial=True)) as all_,
+            ):
+                async for change in all_:
+                    found = find_condition(orjson.loads(change.raw), name)
+                    if found is not None and found["status"] == "True":
+                        return found
+            raise AssertionError(f"{name} did not become true")
+
+        return self._do(wait)
+
+    def list_events(self) -> list[Object]:
+        """The events about the workload itself."""
+        uid = self.read()["metadata"]["uid"]
+        selection = Selection(EVENT, "default", fields=f"involvedObject.uid={uid}")
+        return [orjson.loads(raw) for raw in self._do(lambda door: door.list(selection)).items]
 
     def write_status(self, status: Object) -> None:
         """Say something about the workload, as an operator would."""

@@ -7,11 +7,12 @@ from process_world import Running, running, until
 
 from kohort.apis.leaderworkerset.api import LEADER_WORKER_SET
 from kohort.apis.served import APIS
-from kohort.cluster.objects import Object
+from kohort.cluster.objects import Object, find_condition
 from kohort.cluster.port import Address
 from kohort.controller.installing import InstallOptions, install_definitions
 from kohort.simulator.embedded import Embedded, EmbeddedOptions
 from kohort.simulator.inprocess import InProcessCluster
+from kohort.simulator.stages import PULL_ERROR
 
 LWS = LEADER_WORKER_SET.kind
 LABELS = 'kind="LeaderWorkerSet",namespace="default",name="x"'
@@ -60,7 +61,29 @@ async def test_units_are_counted_while_a_workload_lives_and_forgotten_with_it(em
         assert LABELS not in await read_metrics(one)
 
 
-async def test_what_is_blocked_is_told_with_its_reason(embedded):
+async def test_what_needs_help_is_measured_with_the_reason_of_the_condition(embedded):
+    options = {"install": False, "metrics_address": "127.0.0.1:0"}
+    async with running(embedded.api, "a", **options) as one:
+        body = make_lws()
+        template = body["spec"]["leaderWorkerTemplate"]["workerTemplate"]
+        template["metadata"] = {"annotations": {PULL_ERROR: "manifest unknown"}}
+        await one.cluster.create(LWS, "default", body)
+        await until(lambda: find_blocked(embedded).get("status") == "True", one.task)
+        reason = find_blocked(embedded)["reason"]
+        desk = one.process.operator.desks[0]
+        await until(lambda: desk.queue.depth == 0, one.task)
+        lines = (await read_metrics(one)).splitlines()
+        told = [line for line in lines if line.startswith("kohort_blocked_seconds{")]
+        assert len(told) == 1
+        assert f'{LABELS},reason="{reason}"' in told[0]
+
+
+def find_blocked(embedded: Embedded) -> Object:
+    found = embedded.api.store.find(LWS.group_resource, ("default", "x"))
+    return (find_condition(found.decode(), "Blocked") if found else None) or {}
+
+
+async def test_what_plans_wait_for_is_told_with_its_reason(embedded):
     options = {"install": False, "metrics_address": "127.0.0.1:0"}
     async with running(embedded.api, "a", **options) as one:
         body = make_lws()
@@ -70,7 +93,7 @@ async def test_what_is_blocked_is_told_with_its_reason(embedded):
         pods = embedded.api.store.bucket("pods").entries
         await until(lambda: len(pods) == 4, one.task)
         await until(lambda: one.process.operator.desks[0].queue.depth == 0, one.task)
-        assert f"kohort_blocked_seconds{{{LABELS},reason=" in await read_metrics(one)
+        assert f"kohort_waiting_seconds{{{LABELS},reason=" in await read_metrics(one)
 
 
 async def test_a_plan_that_acts_is_one_line_and_rest_is_silent(embedded, caplog):
