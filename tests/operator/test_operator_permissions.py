@@ -143,7 +143,7 @@ async def live_by_pods(lab: Lab) -> None:
 async def live_without_pods(lab: AuditedLab) -> None:
     """Pods are refused, so the operator asks for the reason."""
     await lab.apply(make_lws("refused", groups=1, pod={"priorityClassName": "missing"}))
-    await lab.run(30)
+    await lab.run(60)
 
 
 async def test_the_cluster_role_allows_what_the_operator_does_and_no_more(lab: AuditedLab):
