@@ -218,12 +218,29 @@ class Executor:
         body = action.patch if isinstance(action.patch, dict) else {}
         if makes and (orphaned := await self._find_orphaned(action, address, body)):
             return orphaned
+        if makes and (taken := await self._find_taken(action, body)):
+            return taken
         stored = await self._cluster.patch(
             address, action.patch, action.form, manager=action.manager, force=action.force
         )
         if makes:
             self.departures.note_made(address, _owner_uid(body))
         return Outcome(action, Result.DONE, stored)
+
+    async def _find_taken(self, action: Patch, body: Object) -> Outcome | None:
+        """What becomes of an apply that would make an object, where one that we do not see has
+        its name: it would be ours by that write, and go with us."""
+        try:
+            existing = await self._cluster.read(action.address)
+        except NotFound:
+            return None
+        if is_leaving(existing) or _owner_uid(existing) == _owner_uid(body):
+            return None
+        owner = find_controller(existing)
+        whose = f"belongs to {owner['kind']} {owner['name']}" if owner else "lacks our labels"
+        name = f"{action.address.kind.name} {action.address.name}"
+        why = f"{name} exists and {whose}: delete it, or choose another name"
+        return Outcome(action, Result.TAKEN, existing, why)
 
     async def _find_orphaned(self, action: Action, address: Address, obj: Object) -> Outcome | None:
         """What becomes of a child whose like has gone and whose owner does not live any more."""

@@ -140,7 +140,9 @@ def _read_group(
     lost: tuple[str, ...],
 ) -> Group:
     size = reader.size_of(entry.metadata)
-    places = [(0, entry), *sorted(others, key=lambda place: place[0])]
+    # Nobody stands beyond the end of a group, whatever a pod says of itself.
+    within = [place for place in others if place[0] < size]
+    places = [(0, entry), *sorted(within, key=lambda place: place[0])]
     members = tuple(_read_member(reader, index, pod) for index, pod in places)
     return Group(
         ordinal=ordinal,

@@ -22,6 +22,7 @@ from kohort.apis.leaderworkerset.rendering.placing import end_scheduler, tell_te
 from kohort.apis.leaderworkerset.rendering.services import group_service, shared_service
 from kohort.apis.leaderworkerset.rendering.sets import leader_set, worker_set
 from kohort.apis.leaderworkerset.revision import apply_revision, make_revision
+from kohort.apis.leaderworkerset.translation.drift.adopting import adopt
 from kohort.apis.leaderworkerset.translation.drift.services import bring_service
 from kohort.apis.leaderworkerset.translation.drift.templates import find_additions
 from kohort.apis.leaderworkerset.translation.following import find_following
@@ -70,6 +71,8 @@ def _actions(family: Family, reading: Reading, plan: Plan) -> Iterator[Action]:
     elif not served:
         # The carrier forgets the last target with this write, so the mark comes first.
         yield from _leader_set_actions(family, reading, plan)
+    for stored in memory.revisions:
+        yield from adopt(family.root, REVISION, stored.metadata)
     yield from shared_service_actions(family)
     leaders = _leaders_by_ordinal(family, reading)
     gangs = Gangs(family, memory.revisions, plan)
@@ -110,6 +113,9 @@ def _leader_set_actions(family: Family, reading: Reading, plan: Plan) -> Iterato
         yield _apply(wanted, "the leader set does not exist")
         return
     wanted = leader_set(lws, memory.key, rollout.count, rollout.boundary, found)
+    if live is not None and not live.metadata.controller:
+        # It is ours again unless another owner comes first.
+        wanted["metadata"]["resourceVersion"] = live.metadata.resource_version
     end_scheduler(lws, wanted["spec"]["template"], found["spec"]["template"], family.settings)
     differences = find_differences(wanted, found, family.dropped)
     is_same_revision = live is not None and _revision_of(live.metadata) == memory.key

@@ -17,11 +17,17 @@ from kohort.apis.carriers.members import Reader
 from kohort.apis.carriers.statefulsets import read_groups
 from kohort.apis.facts import Meta, SetFacts, Whole
 from kohort.apis.leaderworkerset import labels, spec
-from kohort.apis.leaderworkerset.names import find_ordinal
+from kohort.apis.leaderworkerset.names import find_ordinal, leader_name, worker_name
 from kohort.apis.leaderworkerset.rendering.differences import find_differences
 from kohort.apis.leaderworkerset.rendering.placing import tell_templates
 from kohort.apis.leaderworkerset.rendering.templates import leader_template
-from kohort.apis.leaderworkerset.revision import revision_data, revision_key, same_revision
+from kohort.apis.leaderworkerset.revision import (
+    apply_revision,
+    revision_data,
+    revision_key,
+    same_revision,
+)
+from kohort.apis.leaderworkerset.translation.drift.adopting import check_leader_set
 from kohort.apis.leaderworkerset.translation.drift.templates import (
     Drift,
     describe_drift,
@@ -171,11 +177,7 @@ def _find_leader_set(family: Family) -> SetFacts | None:
     if _has_leftover(family):
         return None
     if found is not None and found.metadata.controller != uid:
-        raise InvalidWorkload(
-            "NameTaken",
-            f"StatefulSet {name} exists and belongs to something else: delete it, or choose "
-            "another name for this LeaderWorkerSet",
-        )
+        check_leader_set(family.root, found)
     return found
 
 
@@ -197,8 +199,25 @@ def own_revisions(family: Family) -> tuple[Whole, ...]:
     """The revisions of this very object, lowest number first."""
     # The revisions of the sets themselves carry the same labels, so the owner decides.
     uid = uid_of(family.root)
-    own = [r for r in family.all(REVISION) if r.metadata.controller in ("", uid)]
+    found: tuple[Whole, ...] = family.all(REVISION)
+    own = [r for r in found if r.metadata.controller in ("", uid) and is_readable(r)]
     return tuple(sorted(own, key=number_of))
+
+
+def is_readable(revision: Whole) -> bool:
+    """Whether an object that says to be a revision can be read as one."""
+    return _is_readable(revision.raw)
+
+
+@lru_cache(maxsize=4096)
+def _is_readable(raw: bytes) -> bool:
+    try:
+        stored = orjson.loads(raw)
+        int(stored.get("revision", 0))
+        then = apply_revision({"spec": {}}, stored)
+        return bool(then["spec"].get("leaderWorkerTemplate")) and bool(revision_data(then))
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return False
 
 
 def number_of(revision: Whole) -> int:
@@ -277,14 +296,23 @@ def _progress_of(leader_set: SetFacts, drift: Drift) -> Progress:
 
 
 def _group_of(metadata: Meta) -> int | None:
-    index = find_whole(metadata.labels.get(labels.GROUP_INDEX, ""))
-    if index is not None:
-        return index
+    group = find_whole(metadata.labels.get(labels.GROUP_INDEX, ""))
+    if group is not None:
+        return group if _fits_name(metadata, group) else None
     # Pods made while no webhook answered lack the label; a leader's name still tells.
     if _index_of(metadata) == 0:
         found = find_ordinal(metadata.name)
         return found[1] if found else None
     return None
+
+
+def _fits_name(metadata: Meta, group: int) -> bool:
+    """Whether the name of a pod is that of its place: labels can be forged, names not."""
+    workload, index = metadata.labels.get(labels.NAME), _index_of(metadata)
+    if workload is None or index is None:
+        return True
+    leader = leader_name(workload, group)
+    return metadata.name == (worker_name(leader, index) if index else leader)
 
 
 def _index_of(metadata: Meta) -> int | None:

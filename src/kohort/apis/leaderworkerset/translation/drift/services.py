@@ -13,6 +13,7 @@ import orjson
 
 from kohort.apis.api import Family
 from kohort.apis.facts import Whole
+from kohort.apis.leaderworkerset.translation.drift.adopting import adopt
 from kohort.apis.leaderworkerset.translation.reading import SERVICE
 from kohort.cluster.actions import Action, Create, Patch
 from kohort.cluster.objects import Object, find_controller, name_of, namespace_of
@@ -28,6 +29,9 @@ def bring_service(family: Family, wanted: Object, why: str) -> Iterator[Action]:
     found = next((service for service in held if service.metadata.name == name), None)
     if found is None:
         yield Create(SERVICE, namespace_of(wanted), wanted, why)
+        return
+    if not found.metadata.controller and name == name_of(family.root):
+        yield from adopt(family.root, SERVICE, found.metadata)
         return
     owner = find_controller(wanted) or {}
     if found.metadata.controller != owner.get("uid") or found.metadata.is_leaving:

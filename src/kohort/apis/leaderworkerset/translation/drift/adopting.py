@@ -1,0 +1,51 @@
+"""
+Objects of our names that belong to nobody: whether they were ours, and how they become so again.
+
+``kubectl delete --cascade=orphan`` leaves everything running without an owner. Applied again,
+the workload takes back what carries its name and selects what it would select; the
+version guards the reference against another owner. Anything else keeps its name, and
+the workload says whose it is, or what it lacks.
+"""
+
+from collections.abc import Iterator
+
+from kohort.apis.api import InvalidWorkload
+from kohort.apis.facts import Meta, SetFacts, Whole
+from kohort.apis.leaderworkerset import labels
+from kohort.cluster.actions import Action, Patch
+from kohort.cluster.objects import Kind, Object, name_of, owner_reference
+from kohort.cluster.port import Address
+
+
+def check_leader_set(lws: Object, found: SetFacts) -> None:
+    """Refuse a set of our name that is not ours and was not; one without an owner may have been."""
+    name = name_of(lws)
+    owner = next((o for o in found.metadata.owner_references if o.controller), None)
+    if owner is not None:
+        _refuse(name, f"belongs to {owner.kind} {owner.name}")
+    spec = Whole(found.raw).decode()["spec"]
+    marks = {labels.NAME: name, labels.WORKER_INDEX: "0"}
+    if (spec.get("selector") or {}) != {"matchLabels": marks}:
+        _refuse(name, "belongs to nobody, and selects other pods than a leader set of ours")
+    held = (spec["template"].get("metadata") or {}).get("labels") or {}
+    lacks = [key for key in (*marks, labels.REVISION) if key not in held]
+    if lacks:
+        _refuse(name, f"belongs to nobody, and its template lacks the label {lacks[0]}")
+
+
+def _refuse(name: str, why: str) -> None:
+    raise InvalidWorkload(
+        "NameTaken",
+        f"StatefulSet {name} exists and {why}: delete it, or choose another name for this "
+        "LeaderWorkerSet",
+    )
+
+
+def adopt(lws: Object, kind: Kind, found: Meta) -> Iterator[Action]:
+    """Give an object that belongs to nobody its owner back."""
+    if found.controller or found.is_leaving:
+        return
+    owners = [owner_reference(lws)]
+    body = {"ownerReferences": owners, "resourceVersion": found.resource_version}
+    address = Address(kind, found.namespace, found.name)
+    yield Patch(address, {"metadata": body}, why=f"{kind.name} {found.name} has lost its owner")

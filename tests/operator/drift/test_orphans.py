@@ -1,0 +1,143 @@
+"""A workload that is applied again takes back what was its own, and nothing else."""
+
+import pytest
+from edits import edit_as
+from operator_lab import LWS, Lab, make_lws
+
+from kohort.cluster.objects import Object, find_condition, find_controller, uid_of
+from kohort.simulator import kinds
+from kohort.simulator.api.requests import Patch, PatchType, WriteOptions
+
+PREFIX = "leaderworkerset.sigs.k8s.io/"
+
+
+async def orphan(lab: Lab) -> None:
+    """``kubectl delete lws x --cascade=orphan``."""
+    await lab.delete(LWS, "x", propagation="Orphan")
+    await lab.until(lambda: lab.find(LWS, "x") is None)
+    await lab.run(5)
+
+
+async def bring_up(lab: Lab) -> None:
+    await lab.apply(make_lws(groups=2, size=2))
+    await lab.until(lab.is_available)
+    await lab.run(5)
+
+
+def uids(lab: Lab) -> dict[str, str]:
+    return {p["metadata"]["name"]: uid_of(p) for p in lab.all(kinds.POD)}
+
+
+def stalled(lab: Lab) -> str:
+    found = find_condition(lab.lws(), "Stalled") or {}
+    return found.get("message", "") if found.get("status") == "True" else ""
+
+
+async def make_set(lab: Lab, marks: Object) -> None:
+    template = {
+        "metadata": {"labels": {"app": "y"}},
+        "spec": {"containers": [{"name": "a", "image": "b"}]},
+    }
+    spec = {"replicas": 0, "serviceName": "y", "selector": {"matchLabels": {"app": "y"}}}
+    obj = {"metadata": {"name": "x", "labels": marks}, "spec": {**spec, "template": template}}
+    target = lab.api.target(kinds.STATEFUL_SET, "default")
+    await lab.api.create(target, obj, WriteOptions(manager="user"))
+
+
+async def test_orphans_are_taken_back_without_touching_a_pod(lab: Lab):
+    await bring_up(lab)
+    before = uids(lab)
+    await orphan(lab)
+    assert find_controller(lab.find(kinds.STATEFUL_SET, "x") or {}) is None
+    await lab.apply(make_lws(groups=2, size=2))
+    await lab.until(lab.is_available)
+    await lab.run(60)
+    uid = uid_of(lab.lws())
+    for kind in (kinds.STATEFUL_SET, kinds.SERVICE):
+        owner = find_controller(lab.find(kind, "x") or {})
+        assert owner is not None
+        assert owner["uid"] == uid
+    assert uids(lab) == before
+    await lab.delete(LWS, "x")
+    await lab.until(lambda: not lab.all(kinds.POD) and not lab.find(kinds.SERVICE, "x"))
+
+
+async def test_a_set_of_our_name_that_selects_other_pods_is_refused_with_the_reason(lab: Lab):
+    await make_set(lab, {f"{PREFIX}name": "x"})
+    await lab.apply(make_lws())
+    await lab.run(5)
+    assert "selects other pods" in stalled(lab)
+    assert find_controller(lab.find(kinds.STATEFUL_SET, "x") or {}) is None
+
+
+async def test_a_set_of_our_name_without_our_labels_is_neither_changed_nor_deleted(lab: Lab):
+    await make_set(lab, {})
+    await lab.run(5)
+    before = lab.find(kinds.STATEFUL_SET, "x")
+    await lab.apply(make_lws())
+    await lab.run(60)
+    assert "lacks our labels" in stalled(lab)
+    assert lab.find(kinds.STATEFUL_SET, "x") == before
+    await lab.delete(LWS, "x")
+    await lab.run(60)
+    assert lab.find(kinds.STATEFUL_SET, "x") == before
+
+
+async def test_a_set_of_another_owner_is_refused_by_its_name(lab: Lab):
+    await bring_up(lab)
+    await orphan(lab)
+    owner = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "d", "uid": "u"}
+    body = {"metadata": {"ownerReferences": [{**owner, "controller": True}]}}
+    for seat in lab.world.seats:
+        if seat.part.name.startswith("garbage"):
+            lab.hold_seat(seat)
+    await edit_as(lab, "other", body)
+    await lab.apply(make_lws(groups=2, size=2))
+    await lab.run(5)
+    assert "belongs to Deployment d" in stalled(lab)
+
+
+async def test_a_forged_revision_stops_nobody(lab: Lab):
+    await bring_up(lab)
+    real = next(
+        r for r in lab.all(kinds.REVISION) if find_controller(r)["kind"] == "LeaderWorkerSet"
+    )
+    metadata = {k: real["metadata"][k] for k in ("labels", "ownerReferences")}
+    forged = {"metadata": {**metadata, "name": "forged"}, "revision": 99, "data": {"spec": "no"}}
+    target = lab.api.target(kinds.REVISION, "default")
+    await lab.api.create(target, forged, WriteOptions(manager="user"))
+    await lab.delete(kinds.POD, "x-1-1", grace_seconds=0)
+    await lab.run(60)
+    assert lab.is_available()
+    path = "/spec/leaderWorkerTemplate/workerTemplate/spec/containers/0/image"
+    await lab.edit("x", {"op": "replace", "path": path, "value": "engine:2"})
+    await lab.until(lab.is_available)
+    assert {p["spec"]["containers"][0]["image"] for p in lab.all(kinds.POD)} == {"engine:2"}
+
+
+@pytest.mark.parametrize("name", ["evil", "x-0-9"])
+async def test_a_forged_pod_restarts_no_group(lab: Lab, name: str):
+    """It has the labels of a worker and its owner, and crashes."""
+    await lab.apply(make_lws(groups=2, size=2, annotations={"kohort.dev/carrier": "pods"}))
+    await lab.until(lab.is_available)
+    before = uids(lab)
+    worker = lab.find(kinds.POD, "x-0-1") or {}
+    metadata = {k: worker["metadata"][k] for k in ("labels", "annotations", "ownerReferences")}
+    if name != "evil":
+        metadata["labels"] = {**metadata["labels"], f"{PREFIX}worker-index": "9"}
+    metadata["annotations"] = {**metadata["annotations"], "sim.kohort.dev/crash": "0"}
+    forged = {
+        "metadata": {**metadata, "name": name},
+        "spec": {"containers": [{"name": "a", "image": "b"}]},
+    }
+    target = lab.api.target(kinds.POD, "default")
+    await lab.api.create(target, forged, WriteOptions(manager="user"))
+    await lab.run(2)
+    status = {"phase": "Failed"}
+    await lab.api.patch(
+        lab.api.target(kinds.POD, "default", name, "status"),
+        Patch(PatchType.MERGE, {"status": status}),
+        WriteOptions(manager="user"),
+    )
+    await lab.run(60)
+    assert {k: v for k, v in uids(lab).items() if k != name} == before
