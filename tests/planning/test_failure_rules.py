@@ -149,6 +149,22 @@ class TestHold:
         starting = group(2, "a", ready_since=None, group={"phase": Phase.STARTING})
         assert plan(workload(), rolling(starting), T0 + 60).rollout.boundary == 1
 
+    def test_an_old_group_that_failed_and_came_back_in_place_pays_for_nobody(self):
+        policy = replace(POLICY, max_unavailable=0)
+        seen = rolling(group(2, "a"))
+        assert plan(workload(rollout=policy), seen, T0 + 60).rollout.boundary == 1
+        broken = failed(0, "old-0", T0 - 900, T0, group={"revision": "old"})
+        hurt = replace(seen, groups=(broken, *seen.groups[1:]))
+        assert plan(workload(rollout=policy), hurt, T0 + 60).rollout.boundary == 2
+
+    def test_a_set_that_has_just_started_is_not_taken_down_whole(self):
+        policy = RolloutPolicy(2, max_unavailable=1, min_ready_seconds=60)
+        young = tuple(group(i, f"{i}", T0, group={"revision": "old"}) for i in range(2))
+        seen = Observed(young, Progress(2, 2, 2, "new"), 2)
+        found = plan(workload(rollout=policy), seen, T0 + 30)
+        assert (found.rollout.boundary, found.recheck_seconds) == (2, 32.0)
+        assert plan(workload(rollout=policy), seen, T0 + 62).rollout.boundary == 1
+
     def test_failures_of_another_revision_hold_nothing(self):
         held = (Failure(0, "old", "old-0", 3, T0, Crash("x-0")),)
         assert plan(workload(), rolling(group(2, "a"), failures=held), T0 + 60).rollout.boundary < 2

@@ -12,6 +12,7 @@ PLANS = {
     "rollout": (Fault("roll", at=6.0, value="2"),),
     "rollout with surge": (Fault("roll", at=6.0, value="2"),),
     "scale down": (Fault("scale", at=6.0, value="1"),),
+    "failing revision": (Fault("fleeting-roll", at=6.0, seconds=16.0, value="3"),),
     "recovery": (Fault("crash-loop", at=6.0, pick=1),),
 }
 
