@@ -9,7 +9,7 @@ import aiohttp
 import pytest
 from process_world import ADDRESS, make_api, running, until
 
-from kohort.cluster.errors import Forbidden, Unavailable
+from kohort.cluster.errors import Forbidden, NotFound, Unavailable
 from kohort.controller.certificates.live import LiveContext
 from kohort.controller.certificates.making import renew_material
 from kohort.controller.running.access import AccessReviews
@@ -159,11 +159,16 @@ async def test_while_the_server_cannot_be_asked_nobody_reads(place, fault, why):
     assert (await place.get(READER))[0] == 200
 
 
-async def test_a_cluster_without_token_reviews_shows_metrics_to_nobody():
-    async with opened(InProcessCluster(make_api())) as place:
-        status, text = await place.get(READER)
+async def test_a_cluster_without_token_reviews_shows_metrics_to_nobody(place):
+    place.cluster.fault = NotFound("the server could not find the requested resource")
+    status, text = await place.get(READER)
     assert status == 503
     assert "does not serve TokenReview" in text
+
+
+async def test_the_embedded_cluster_lets_no_forged_token_pass():
+    async with opened(InProcessCluster(make_api())) as place:
+        assert (await place.get("forged"))[0] in (401, 503)
 
 
 async def test_an_operator_guards_metrics_that_other_machines_reach_and_not_its_health():
