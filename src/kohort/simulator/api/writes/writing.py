@@ -44,6 +44,7 @@ from kohort.simulator.patching.fieldsets import make_fields
 from kohort.simulator.patching.ownership import STATUS_FIELDS, Manager, track_update
 from kohort.simulator.resources.resource import Resource
 from kohort.simulator.store.entries import Entry
+from kohort.simulator.store.store import Write
 
 MODIFIED = (
     "the object has been modified; please apply your changes to the latest version and try again"
@@ -324,20 +325,33 @@ def commit(context: Context, target: Target, obj: Object, entry: Entry, dry_run:
     """Store a new version, or remove what only waited for this. No change is no write."""
     resource = target.resource
     stored = _to_storage(resource, obj)
-    if _is_unchanged(resource, stored, entry):
+    stored["metadata"]["resourceVersion"] = str(entry.rv)
+    text = write(resource, stored)
+    if text == entry.raw:
+        # The same bytes would be stored again: equal objects are written equally.
         return encode(resource, entry)
     if _is_finished(stored) and not dry_run:
         # Watchers see what was stored last; only who asked sees that nothing holds it any more.
         last, home = load_stored(resource, entry), context.store
         home.remove(resource.bucket, entry.key, last, entry.fields, writer_of(resource))
         return write(resource, obj)
-    return _store(context, target, obj, dry_run)
+    how = writer_of(resource) if resource.structural is not None else _restamp(text, entry.rv)
+    return _store(context, target, obj, dry_run, how)
 
 
-def _is_unchanged(resource: Resource, stored: Object, entry: Entry) -> bool:
-    """Whether the same bytes would be stored again; equal objects are written equally."""
-    stored["metadata"]["resourceVersion"] = str(entry.rv)
-    return write(resource, stored) == entry.raw
+def _restamp(text: bytes, version: int) -> Write:
+    """How to write an object that was written with another version: only that differs.
+
+    In the metadata of a built-in object the version stands before all that users choose
+    names for, so the first one found is the right one.
+    """
+    before = b'"resourceVersion":"%d"' % version
+
+    def write_again(obj: Object) -> bytes:
+        now = b'"resourceVersion":"%s"' % obj["metadata"]["resourceVersion"].encode()
+        return text.replace(before, now, 1)
+
+    return write_again
 
 
 def _is_finished(obj: Object) -> bool:
@@ -354,14 +368,16 @@ def _to_storage(resource: Resource, obj: Object) -> Object:
     return resource.to_storage(obj) if resource.to_storage else obj
 
 
-def _store(context: Context, target: Target, obj: Object, dry_run: bool) -> bytes:
+def _store(
+    context: Context, target: Target, obj: Object, dry_run: bool, how: Write | None = None
+) -> bytes:
     resource = target.resource
     if dry_run:
         return write(resource, obj)
     stored = _to_storage(resource, obj)
     fields = selectable_fields(resource, stored)
     key = (target.namespace, obj["metadata"]["name"])
-    entry = context.store.put(resource.bucket, key, stored, fields, writer_of(resource))
+    entry = context.store.put(resource.bucket, key, stored, fields, how or writer_of(resource))
     return encode(resource, entry)
 
 
