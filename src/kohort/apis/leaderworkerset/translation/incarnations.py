@@ -70,7 +70,9 @@ def _compare(
     """The group with the revision that its members were made from."""
     held = leader.metadata.labels
     made_from, label = held.get(_SET_REVISION, ""), held.get(labels.REVISION, "")
-    own = judge_revision(label, made_from, leader_set, drift) if made_from else label
+    # Service, gang and workers follow the label: a leader that lost it is none of ours, and goes.
+    is_known = bool(made_from and label)
+    own = judge_revision(label, made_from, leader_set, drift) if is_known else label
     others = find_own_set(leader, sets) if group.size > 1 else None
     is_one = others is None or (
         others.metadata.labels.get(labels.REVISION) == own and not find_drifted(others)
