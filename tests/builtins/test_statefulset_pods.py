@@ -253,3 +253,16 @@ def test_nothing_is_written_when_nothing_changed():
     world.converge()
     world.wake("default/web")
     assert world.settle() == 0
+
+
+@pytest.mark.parametrize("replicas", [1_000_000, 2**31 - 1])
+def test_a_set_of_any_size_is_made_in_windows(replicas):
+    world = World(StatefulSets())
+    world.create(STATEFUL_SET, stateful_set(replicas=replicas, podManagementPolicy="Parallel"))
+    seat = world.seats[0]
+    for kind in list(seat.pending):
+        seat.deliver(kind)
+    key = next(iter(seat.keys))
+    step = seat.part.step(key, seat, world.moment)
+    made = [a for a in step.actions if isinstance(a, Create) and a.kind == POD]
+    assert len(made) == 2_000

@@ -18,7 +18,7 @@ from kohort.simulator.store.entries import Entry, OwnerFacts
 
 def claim_name(template: Object, pod_name: str) -> str:
     """The name of a pod's claim."""
-    return f"{template['metadata']['name']}-{pod_name}"
+    return f"{(template.get('metadata') or {}).get('name', '')}-{pod_name}"
 
 
 def render_claims(spec: SetSpec, pod_name: str) -> Iterator[Object]:
@@ -30,7 +30,7 @@ def render_claims(spec: SetSpec, pod_name: str) -> Iterator[Object]:
             "namespace": spec.entry.namespace,
             "labels": {**labels_of(template), **(selector.get("matchLabels") or {})},
         }
-        annotations = template["metadata"].get("annotations")
+        annotations = (template.get("metadata") or {}).get("annotations")
         if annotations:
             metadata["annotations"] = dict(annotations)
         if spec.deletes_on_delete:

@@ -10,6 +10,7 @@ its pods are the garbage collector's.
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 from kohort.cluster.errors import ClusterError, Conflict
 from kohort.cluster.objects import Kind, Object, name_of
@@ -32,6 +33,7 @@ from kohort.simulator.steps import Action, Create, Delete, Emit, Merge, Moment, 
 from kohort.simulator.store.entries import Entry
 
 _BLOCKED_RETRY_SECONDS = 5.0
+_QUICK_SIZE_MAX = 20_000
 
 
 class StatefulSets:
@@ -84,16 +86,21 @@ class StatefulSets:
         if rest > 0:
             return Step(after=rest)
         spec = read_set(entry, honours_max_unavailable=self._honours_max_unavailable)
-        # An ordered set waits for single pods, so it is never slowed down.
-        self._pace.looked(key, 0 if spec.is_ordered else spec.replicas, moment)
         memory = _Memory(self._orphans, self._ledger, self._roster)
-        return _Visit(spec, view, moment, memory).run(self._failures.pop(key, ()))
+        visit = _Visit(spec, view, moment, memory)
+        step = visit.run(self._failures.pop(key, ()))
+        # An ordered set waits for single pods, so it is never slowed down; nor is one that
+        # is only begun, as long as a look at it is quick.
+        is_quick = spec.is_ordered or (visit.is_cut and visit.size <= _QUICK_SIZE_MAX)
+        self._pace.looked(key, 0 if is_quick else visit.size, moment)
+        return step
 
     def refused(self, key: str, action: Action, error: ClusterError) -> None:
         """Keep the reason why a pod could not be made, for an event at the next step."""
         self._pace.hurry(key)
-        if isinstance(action, Create) and action.kind == POD and not isinstance(error, Conflict):
-            text = f"Create Pod {name_of(action.obj)} in StatefulSet {key.partition('/')[2]}"
+        if isinstance(action, Create) and not isinstance(error, Conflict):
+            what = "Claim" if action.kind == CLAIM else "Pod"
+            text = f"Create {what} {name_of(action.obj)} in StatefulSet {key.partition('/')[2]}"
             self._failures.setdefault(key, []).append(f"{text} failed error: {error.message}")
 
     def _possible_owners(self, child: Entry, view: View) -> Iterator[str]:
@@ -126,6 +133,8 @@ class _Visit:
         self._memory = memory
         self._about = reference(STATEFUL_SET, spec.entry)
         self._actions: list[Action] = []
+        self.size = 0
+        self.is_cut = False
 
     def run(self, failures: Iterable[str]) -> Step:
         """All that is to be done for the set now."""
@@ -134,12 +143,14 @@ class _Visit:
         for failure in failures:
             self._warn(failure)
         members = self._members(may_adopt=not is_leaving)
+        self.size = len(members)
         history = revisions.plan_history(spec, self._revisions(), self._memory.ledger, self._view)
         decided, blocked = plan.Plan(), {}
         if not is_leaving:
             self._actions.extend(history.actions)
             blocked = self._blocked_ordinals(members)
             decided = plan.plan_pods(spec, members, history.update, blocked)
+            self.is_cut = decided.is_cut
             self._carry_out(decided, history)
         self._report(count_status(spec, members, history, decided.replaced))
         if not is_leaving:
@@ -176,9 +187,8 @@ class _Visit:
         spec = self._spec
         present = {member.ordinal for member in members}
         blocked: dict[int, str] = {}
-        for ordinal in range(spec.start, spec.end):
-            if ordinal in present:
-                continue
+        missing = (o for o in range(spec.start, spec.end) if o not in present)
+        for ordinal in islice(missing, plan.MAKE_MAX):
             name = f"{spec.name}-{ordinal}"
             claim = claims.find_blocker(spec, name, self._view)
             if claim is not None:

@@ -6,12 +6,16 @@ it: fill the wanted ordinals, remove the surplus from the top, then replace
 what is outdated from the top. Under OrderedReady each stage does one thing at
 a time and waits until all before it is available and nothing is on its way
 out. Parallel fills and removes at once, but still replaces within its budget.
+A set may ask for any number of pods: what is missing is made in windows, so that
+one look costs what there is and not what is wanted.
 """
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
 from kohort.simulator.builtins.statefulsets.spec import Member, SetSpec
+
+MAKE_MAX = 2_000
 
 
 @dataclass(slots=True)
@@ -23,6 +27,7 @@ class Plan:
     leaving: list[Member] = field(default_factory=list)  # surplus that is on its way out
     remove: list[Member] = field(default_factory=list)
     replaced: int = 0  # how many of those removed were removed for an update
+    is_cut: bool = False  # more is missing than is made now
 
 
 def plan_pods(
@@ -48,9 +53,14 @@ def plan_pods(
 
 
 def _fill(plan: Plan, spec: SetSpec, wanted: dict[int, Member], blocked: Collection[int]) -> bool:
+    missing = 0
     for ordinal in range(spec.start, spec.end):
         member = wanted.get(ordinal)
         if member is None:
+            missing += 1
+            if missing > MAKE_MAX:
+                plan.is_cut = True
+                return False
             if ordinal not in blocked:
                 plan.make.append(ordinal)
         elif member.is_finished:
@@ -80,17 +90,17 @@ def _shrink(plan: Plan, spec: SetSpec, surplus: list[Member]) -> bool:
 
 
 def _roll(plan: Plan, spec: SetSpec, wanted: dict[int, Member], update: str) -> None:
-    ordinals = range(spec.end - 1, spec.start + spec.partition - 1, -1)
     if spec.max_unavailable == 1:
+        ordinals = range(spec.end - 1, spec.start + spec.partition - 1, -1)
         _replace_next(plan, (wanted.get(ordinal) for ordinal in ordinals), update)
         return
     available = sum(member.is_available for member in wanted.values())
     budget = spec.max_unavailable - (spec.replicas - available)
-    for ordinal in ordinals:
-        if plan.replaced >= budget:
+    for ordinal in sorted(wanted, reverse=True):
+        if plan.replaced >= budget or ordinal < spec.start + spec.partition:
             return
-        member = wanted.get(ordinal)
-        if member is not None and _is_outdated(member, update) and member not in plan.remove:
+        member = wanted[ordinal]
+        if _is_outdated(member, update) and member not in plan.remove:
             _replace(plan, member)
 
 

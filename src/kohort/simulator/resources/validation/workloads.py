@@ -246,8 +246,9 @@ def _with_claims(template: Object, claims: list[Object] | None) -> Object:
     volumes = list(spec.get("volumes") or ())
     known = {volume.get("name") for volume in volumes}
     for claim in claims:
-        name = (claim.get("metadata") or {}).get("name")
-        if name and name not in known:
+        name = (claim.get("metadata") or {}).get("name", "")
+        if name not in known:
+            known.add(name)
             volumes.append({"name": name, "persistentVolumeClaim": {"claimName": name}})
     return {**template, "spec": {**spec, "volumes": volumes}}
 
