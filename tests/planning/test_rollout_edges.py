@@ -1,10 +1,12 @@
 """Edges of a rollout that faults planted by hand have shown to need a test of their own."""
 
+import pytest
 from planning_builders import progress, units
 
 from kohort.model.policies import RolloutPolicy
 from kohort.model.units import Phase, Unit
 from kohort.planning.rollout.budgeted import plan_budgeted
+from kohort.planning.rollout.compatible import plan_compatible
 from kohort.planning.rollout.units import Roster
 
 READY_OLD, READY_NEW = (True, False), (True, True)
@@ -63,3 +65,22 @@ def test_a_released_unit_that_does_not_serve_goes_whatever_was_lost():
     policy = RolloutPolicy(wanted=2, partition=0, max_unavailable=0, max_surge=1)
     broken = [*units([(False, False), READY_NEW]), Unit(2, "new", Phase.LEAVING)]
     assert plan_budgeted(broken, progress(0, 3, 2), "new", policy).replace == (0,)
+
+
+@pytest.mark.parametrize("plan", [plan_budgeted, plan_compatible])
+@pytest.mark.parametrize("boundary", [0, 3, 2**31 - 1])
+def test_a_plan_for_any_number_of_units_looks_at_those_that_are_there(plan, boundary):
+    most = 2**31 - 1
+    policy = RolloutPolicy(wanted=most, partition=0, max_unavailable=1, max_surge=0)
+    some = units([READY_OLD, READY_NEW, READY_OLD])
+    found = plan(some, progress(boundary, most, most), "new", policy)
+    assert found.count == most
+
+
+def test_a_blocker_counts_all_units_and_names_some():
+    most = 2**31 - 1
+    policy = RolloutPolicy(wanted=most, partition=0, max_unavailable=1, max_surge=0)
+    found = plan_budgeted(units([READY_OLD] * 3), progress(3, most, most), "new", policy)
+    assert found.blocker is not None
+    assert f"{most - 3} groups are not ready" in found.blocker.message
+    assert len(found.blocker.ordinals) == 1_000

@@ -92,7 +92,7 @@ def settle_base(note: Note, groups: Iterable[Group], stored: Collection[str]) ->
     """
     progress, units = note.progress, {group.ordinal: group for group in groups}
     serving = {o for o, g in units.items() if g.phase is Phase.READY}
-    is_whole = set(range(progress.noted)) <= serving
+    is_whole = sum(ordinal < progress.noted for ordinal in serving) == progress.noted
     is_updated = all(group.revision == progress.target for group in units.values())
     is_done = progress.boundary == 0 and is_updated and is_whole
     return progress.target if is_done or note.base not in stored else note.base

@@ -16,6 +16,7 @@ count see what they know.
 """
 
 from collections.abc import Sequence
+from itertools import islice
 
 from kohort.model.observed import Progress
 from kohort.model.plans import Rollout
@@ -23,6 +24,8 @@ from kohort.model.policies import RolloutPolicy
 from kohort.model.reasons import Blocker, count
 from kohort.model.units import Unit
 from kohort.planning.rollout.units import Roster, count_while_rolling, spent
+
+NAMED_MAX = 1_000  # groups that a blocker names; it counts all
 
 
 def plan_budgeted(
@@ -92,13 +95,14 @@ class _Step:
     def lower_boundary(self) -> int:
         """The boundary, as low as the budget and the user's partition allow."""
         boundary = min(self._progress.boundary, self._progress.count)
-        while boundary > self._policy.partition:
-            serves = self._roster.is_ready(boundary - 1) and self._roster.is_stale(boundary - 1)
-            if serves and self.left <= 0:
-                break
-            self.left -= serves
-            boundary -= 1
-        return max(boundary, self._policy.partition)
+        partition = self._policy.partition
+        for ordinal in reversed(self._roster.stale(partition, boundary)):
+            if not self._roster.is_ready(ordinal):
+                continue
+            if self.left <= 0:
+                return ordinal + 1
+            self.left -= 1
+        return partition
 
     def settle_count(self, boundary: int, rolling: int) -> int:
         """
@@ -135,12 +139,14 @@ class _Step:
         is_still = boundary >= self._progress.boundary and bool(stale) and boundary > stale[0]
         if not is_still and not is_held:
             return None
-        roster, ordinals = self._roster, range(self._progress.count)
-        waiting = tuple(i for i in ordinals if not roster.is_available(i))
-        settling = sum(roster.is_ready(i) for i in waiting)
+        roster, total = self._roster, self._progress.count
+        missing = (i for i in range(total) if not roster.is_available(i))
+        waiting = tuple(islice(missing, NAMED_MAX))
+        settling = roster.count_settling(total)
+        unready = total - roster.count_available(total) - settling
         parts = []
-        if len(waiting) > settling:
-            parts.append(f"{count(len(waiting) - settling, 'group is', 'groups are')} not ready")
+        if unready:
+            parts.append(f"{count(unready, 'group is', 'groups are')} not ready")
         if settling:
             parts.append(f"{count(settling, 'group is', 'groups are')} ready for too short a time")
         are = ", ".join(parts)

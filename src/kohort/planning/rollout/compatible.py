@@ -43,7 +43,7 @@ def _compute(
         return 0, wanted
     if count < wanted:
         return boundary, wanted
-    unready = sum(not (i < count and roster.is_done(i)) for i in range(wanted))
+    unready = wanted - roster.count_done(min(count, wanted))
     if progress.noted != wanted:
         most = wanted + policy.surge
         return min(boundary, most), count_while_rolling(policy, unready)
@@ -60,7 +60,7 @@ def _window(roster: Roster, count: int, policy: RolloutPolicy) -> int:
         tail += 1
     base = max(0, count - tail - step)
     # Units below the window that do not serve are paid for out of the budget.
-    boundary = base + sum(not roster.is_available(i) for i in range(base))
+    boundary = base + base - roster.count_available(base)
     ordinal = min(boundary, count - 1)
     while ordinal >= base and (not roster.is_ready(ordinal) or roster.is_updated(ordinal)):
         boundary = ordinal

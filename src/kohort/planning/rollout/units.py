@@ -53,7 +53,21 @@ class Roster:
 
     def stale(self, start: int, end: int) -> list[int]:
         """The units of an interval that exist on another revision, lowest first."""
-        return [ordinal for ordinal in range(start, end) if self.is_stale(ordinal)]
+        # Of what there is, not of what is wanted: that may be millions.
+        return sorted(o for o in self._units if start <= o < end and self.is_stale(o))
+
+    def count_available(self, end: int) -> int:
+        """How many units below an ordinal serve and are counted on."""
+        return sum(o < end and unit.is_available for o, unit in self._units.items())
+
+    def count_done(self, end: int) -> int:
+        """How many units below an ordinal have the target revision and are counted on."""
+        return sum(o < end and self.is_done(o) for o in self._units)
+
+    def count_settling(self, end: int) -> int:
+        """How many units below an ordinal serve and are not counted on yet."""
+        found = (unit for o, unit in self._units.items() if o < end)
+        return sum(unit.is_ready and not unit.is_available for unit in found)
 
 
 def count_while_rolling(policy: RolloutPolicy, unready: int) -> int:

@@ -84,6 +84,7 @@ class World:
                     break
                 worked = True
                 await self._look(seat, key)
+                await self._breathe()
                 if seat.is_awaited:
                     await self._deliver(seat)
         return worked

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 from kohort.simulator.builtins.statefulsets.spec import Member, SetSpec
 
-MAKE_MAX = 2_000
+MAKE_MAX = 500
 
 
 @dataclass(slots=True)

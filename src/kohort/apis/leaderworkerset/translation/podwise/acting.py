@@ -13,6 +13,7 @@ they come one plan after it.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 
 from kohort.apis.api import Family, InvalidWorkload, Reading
 from kohort.apis.carriers.pods import Note, settle_base, write_note
@@ -42,6 +43,8 @@ from kohort.cluster.port import Address
 from kohort.model.observed import Group, Progress
 from kohort.model.plans import Plan
 from kohort.model.units import Phase
+
+_MAKE_MAX = 1_000  # leaders, and workers of one group, that one look makes; the next makes more
 
 
 def render(family: Family, reading: Reading, plan: Plan) -> tuple[Action, ...]:
@@ -185,12 +188,16 @@ def _delete(pod: PodFacts, why: str, propagation: str = "") -> Action:
 def _leader_actions(scene: _Scene) -> Iterator[Action]:
     missing: dict[str, list[int]] = {}  # by the revision they are made from
     progress, name = scene.note.progress, name_of(scene.family.root)
-    for ordinal in range(min(progress.count, scene.plan.rollout.count)):
-        if names.leader_name(name, ordinal) not in scene.held:
-            is_new = ordinal >= progress.boundary
-            # Where the old revision is gone, there is but one that a group can be made from.
-            is_new |= scene.find_spec(scene.note.base) is None
-            missing.setdefault(progress.target if is_new else scene.note.base, []).append(ordinal)
+    absent = (
+        ordinal
+        for ordinal in range(min(progress.count, scene.plan.rollout.count))
+        if names.leader_name(name, ordinal) not in scene.held
+    )
+    for ordinal in islice(absent, _MAKE_MAX):
+        is_new = ordinal >= progress.boundary
+        # Where the old revision is gone, there is but one that a group can be made from.
+        is_new |= scene.find_spec(scene.note.base) is None
+        missing.setdefault(progress.target if is_new else scene.note.base, []).append(ordinal)
     for key, ordinals in missing.items():
         then = scene.find_spec(key)
         joining = scene.join(choose_dialect(scene.family.root, scene.family.settings))
@@ -222,8 +229,8 @@ def _worker_actions(scene: _Scene, group: Group, then: Object, leader: Object) -
         pod, waits = scene.held[member.name], group.ordinal in scene.plan.backing_off
         if pod.has_ended and member.phase is not Phase.LEAVING and not waits:
             yield _delete(pod, f"pod {member.name} has ended")
-    wanted = [names.worker_name(name_of(leader), index) for index in range(1, group.size)]
-    missing = [index for index, name in enumerate(wanted, 1) if name not in scene.held]
+    wanted = ((i, names.worker_name(name_of(leader), i)) for i in range(1, group.size))
+    missing = [*islice((i for i, worker in wanted if worker not in scene.held), _MAKE_MAX)]
     if not missing:
         return
     topology = leader["metadata"]["annotations"].get(labels.EXCLUSIVE_TOPOLOGY, "")
