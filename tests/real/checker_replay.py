@@ -21,13 +21,14 @@ from kohort.rehearsal.checkers import ALL, Scene
 from kohort.rehearsal.checkers.stability import Stability
 from kohort.rehearsal.checkers.truth import IS_USER, KINDS, WORKLOAD, Truth, is_leaving
 from kohort.rehearsal.plane import WRITER, Request
-from kohort.rehearsal.play import NAME, NAMESPACE, PODS, STATEFULSETS, Play
-from kohort.simulator.kinds import POD
+from kohort.rehearsal.play import NAME, NAMESPACE, PODS, STATEFULSETS, Fault, Play
+from kohort.simulator.kinds import POD, STATEFUL_SET
 from kohort.simulator.store.entries import Change
 
 OPERATOR = "operator"
 # For how long an operator, or any other controller, may not have seen something when busy.
 PATIENCE_SECONDS = 5.0
+EDITS = {"kubectl-rollout": "restart-set", "kubectl-set": "set-image"}
 _BY_PLURAL = {kind.plural: kind for kind in KINDS}
 
 
@@ -150,7 +151,15 @@ def _describe(changes: list[Seen], replicas: int) -> Play:
         startup=last["spec"]["startupPolicy"],
         carrier=PODS if is_by_pods else STATEFULSETS,
         replicas=replicas,
+        faults=_find_edits(changes),
     )
+
+
+def _find_edits(changes: list[Seen]) -> tuple[Fault, ...]:
+    """What kubectl's commands did to sets of ours, as the fields say that they have held."""
+    held = [s.obj["metadata"].get("managedFields") or () for s in changes if s.kind == STATEFUL_SET]
+    managers = {field.get("manager") for fields in held for field in fields}
+    return tuple(Fault(EDITS[manager]) for manager in sorted(managers & set(EDITS)))
 
 
 def _is_network_changed(changes: list[Seen]) -> bool:

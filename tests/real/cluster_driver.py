@@ -67,6 +67,11 @@ class Driver:
         stored = await self.cluster.patch(address, list(operations), PatchForm.JSON)
         self._edited[name] = stored["metadata"].get("generation", 0)
 
+    async def edit_as(self, manager: str, kind: Kind, name: str, body: Object) -> None:
+        """Change an object by strategic merge patch, in the name of one of kubectl's commands."""
+        address = Address(kind, self.namespace, name)
+        await self.cluster.patch(address, body, PatchForm.STRATEGIC, manager=manager)
+
     async def delete(self, kind: Kind, name: str, **options: Any) -> None:
         """Delete an object."""
         await self.cluster.delete(Address(kind, self.namespace, name), **options)

@@ -178,8 +178,13 @@ async def keep_subgroups_apart(driver: Driver) -> None:
 
 def ready_groups(driver: Driver, size: int) -> int:
     """How many groups have all their members ready."""
+    return count_ready(driver.all(POD), size)
+
+
+def count_ready(pods: list[Object], size: int) -> int:
+    """How many groups of these pods have all their members ready."""
     ready: dict[str, int] = {}
-    for pod in driver.all(POD):
+    for pod in pods:
         if is_ready(pod):
             group = labels_of(pod)[labels.GROUP_INDEX]
             ready[group] = ready.get(group, 0) + 1

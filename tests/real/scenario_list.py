@@ -4,17 +4,19 @@ import inspect
 from collections.abc import Awaitable, Callable
 
 import accelerator_scenarios
+import drift_scenarios
 import own_scenarios
 import upstream_scenarios
 from cluster_driver import Driver
 
 Scenario = Callable[[Driver], Awaitable[None]]
+MODULES = (upstream_scenarios, accelerator_scenarios, own_scenarios, drift_scenarios)
 
 
 def _find_scenarios() -> list[Scenario]:
     found = [
         member
-        for module in (upstream_scenarios, accelerator_scenarios, own_scenarios)
+        for module in MODULES
         for name, member in inspect.getmembers(module, inspect.iscoroutinefunction)
         if not name.startswith("_")
         and member.__module__ == module.__name__

@@ -107,6 +107,16 @@ def test_a_healthy_group_is_deleted_by_people_only(story: Story, who: str):
     assert ("G3" in found) == (who == "operator")
 
 
+@pytest.mark.parametrize("manager", ["lws", "kubectl-rollout", "kubectl-set"])
+def test_a_set_that_kubectl_edited_may_cost_groups_of_the_same_template(story: Story, manager: str):
+    edited = leader_set(0, "one")
+    edited["metadata"]["managedFields"] = [{"manager": manager}]
+    story.tell(STATEFUL_SET, "MODIFIED", edited)
+    story.tell(POD, "MODIFIED", leader(1, deletionTimestamp=NOW), by_operator=True)
+    found = {breach[:2] for breach in story.breaches()}
+    assert ("G3" in found) == (manager == "lws")
+
+
 def test_changes_are_played_by_version_not_as_they_were_heard(story: Story):
     story.tell(STATEFUL_SET, "MODIFIED", leader_set(3, "two"), by_operator=True)
     seen = story.record.in_order()

@@ -6,13 +6,22 @@ from contextlib import asynccontextmanager
 
 import pytest
 from cluster_driver import Driver, images, is_ready, make_lws, set_image
+from drift_scenarios import (
+    FOREIGN,
+    GROUPS,
+    SIZE,
+    find_false_counts,
+    find_shortfalls,
+    is_mended,
+    name_image,
+)
 from operator_processes import QUICK_LEASE, Controller, controllers, eventually, read_holder
 from own_scenarios import PODS, ready_groups
 from scenario_runs import settle
 from upstream_scenarios import bring_up
 
 from kohort.cluster.http import connect
-from kohort.simulator.kinds import POD
+from kohort.simulator.kinds import POD, STATEFUL_SET
 from real_plane import Plane
 
 pytestmark = pytest.mark.real
@@ -64,6 +73,22 @@ async def test_a_rollout_survives_a_restart_of_the_api_server(site):
     # For a moment after its start a server knows no roles, and forbids everybody everything.
     breaches = site.audit.read_breaches()
     assert not [breach for breach in breaches if not breach.startswith("forbidden")]
+
+
+async def test_an_edit_while_no_operator_ran_costs_one_group(site):
+    """The set takes a leader down; the operator that comes then takes down no other."""
+    async with connect(site.plane.kubeconfig) as cluster, Driver(cluster) as driver:
+        with controllers(site.plane, site.service, site.kubeconfig):
+            await bring_up(driver, make_lws(groups=GROUPS, size=SIZE))
+        await driver.edit_as("kubectl-set", STATEFUL_SET, "x", name_image(FOREIGN))
+        await driver.until(lambda: "x-3" not in driver.uids())
+        with controllers(site.plane, site.service, site.kubeconfig):
+            await driver.until(lambda: images(driver.all(POD)) == {OLD} and is_mended(driver))
+            assert not await settle(driver, site.audit)
+        changes = driver.record.in_order()
+        assert not find_shortfalls(changes)
+        assert not find_false_counts(changes)
+    assert not site.audit.read_breaches()
 
 
 @asynccontextmanager
