@@ -221,7 +221,10 @@ class Lab:
 
     def mend_webhooks(self) -> None:
         """Our webhook answers again."""
-        self.api.context.admission = ApiAdmission([LEADER_WORKER_SET], self.settings)
+        context = self.api.context
+        context.admission = ApiAdmission(
+            [LEADER_WORKER_SET], self.settings, find=context.find_object
+        )
 
     def hold_seat(self, seat: Seat) -> None:
         """Let one part of the control plane see nothing new, and do nothing."""

@@ -56,6 +56,8 @@ class Settings:
     gangs: tuple[Dialect, ...] = ()  # those in use, the usual one first; none: no gangs are made
     tiers: Tiers = field(default_factory=Tiers)  # for dialects that know tiers by labels of nodes
     has_usual: bool = True  # whether the first dialect is for objects that name none
+    # The object that a webhook asked to see beside the one it judges, if that exists.
+    beside: Object | None = field(default=None, compare=False)
 
     @property
     def are_told(self) -> bool:
@@ -227,6 +229,8 @@ class Webhook:
     handle: Callable[[Object, Object | None, Settings], Verdict]  # (object, old object, settings)
     selector: Object | None = None  # objectSelector
     mutates: bool = False
+    # What else has to be read to judge an object; the settings then hold it as ``beside``.
+    find_beside: Callable[[Object, Settings], Address | None] = lambda obj, settings: None
 
 
 @dataclass(frozen=True, slots=True)

@@ -127,7 +127,7 @@ class Stage:
         store.restore(furniture.revision, furniture.entries)
         self._told = play.gang
         era = self._tell(BEFORE if play.has("upgrade") else PRESENT)
-        self.gate = Gate([era.api], era.settings)
+        self.gate = Gate([era.api], era.settings, find=self.api.context.find_object)
         self.api.context.admission = self.gate
         self.kubelet = Kubelet(KubeletStages(), emits=False)
         self.world = World(self.api, self._parts(), clock, records=False)

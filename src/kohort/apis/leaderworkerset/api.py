@@ -7,6 +7,7 @@ from kohort.apis.api import Api, Key, Settings, Verdict, Watched, Webhook
 from kohort.apis.definitions.shapes import find_metadata_misfit, find_pod_misfit, shape_of
 from kohort.apis.edits import find_edits
 from kohort.apis.facts import PodFacts, SetFacts, Whole, read_node, read_pod, read_set
+from kohort.apis.gangs.dialect import Dialect
 from kohort.apis.leaderworkerset import labels
 from kohort.apis.leaderworkerset.admission.defaulting import default_workload, record_carrier
 from kohort.apis.leaderworkerset.admission.placement import validate_placement, warn_placement
@@ -17,6 +18,7 @@ from kohort.apis.leaderworkerset.definition import define_leader_worker_set
 from kohort.apis.leaderworkerset.face import FACE
 from kohort.apis.leaderworkerset.names import find_ordinal
 from kohort.apis.leaderworkerset.rendering.claims import CLAIM
+from kohort.apis.leaderworkerset.rendering.gangs import find_dialect
 from kohort.apis.leaderworkerset.topology import FIELD
 from kohort.apis.leaderworkerset.translation.carrying import read, render
 from kohort.apis.leaderworkerset.translation.drift.templates import TEMPLATE
@@ -31,8 +33,16 @@ from kohort.apis.leaderworkerset.translation.reading import (
 )
 from kohort.apis.leaderworkerset.translation.status import write_status
 from kohort.apis.leaderworkerset.translation.telling import tell
-from kohort.cluster.objects import Kind, Object, annotations_of, namespace_of
+from kohort.cluster.objects import (
+    Kind,
+    Object,
+    annotations_of,
+    labels_of,
+    name_of,
+    namespace_of,
+)
 from kohort.cluster.permissions import Grant
+from kohort.cluster.port import Address
 
 NETWORK_TOPOLOGY = labels.NETWORK_TOPOLOGY.encode()
 # Pods that we make ourselves come with everything that the webhook would add.
@@ -117,12 +127,31 @@ def _validate(lws: Object, old: Object | None, settings: Settings) -> Verdict:
 def _mutate_pod(pod: Object, old: Object | None, settings: Settings) -> Verdict:
     if misfit := find_pod_misfit(pod):
         return Verdict(refusal=misfit)
-    dialect = settings.find_dialect(annotations_of(pod).get(labels.GANG, ""))
+    dialect = _find_pod_dialect(pod, settings)
     gang = None if dialect is None else Joining(dialect, settings.tiers)
     mutated = mutate_pod(pod, namespace=namespace_of(pod), gang=gang)
     if isinstance(mutated, PodRefused):
         return Verdict(refusal=str(mutated))
     return Verdict(mutated)
+
+
+def _find_leader(pod: Object, settings: Settings) -> Address | None:
+    """The leader of a worker that does not say itself whether it is in a gang."""
+    if not settings.gangs or find_pod_misfit(pod):
+        return None
+    notes, place = annotations_of(pod), find_ordinal(name_of(pod))
+    leader = notes.get(labels.LEADER_NAME)
+    if not leader or notes.get(labels.GANG) or place is None or place[0] != leader:
+        return None
+    return Address(POD, namespace_of(pod), leader)
+
+
+def _find_pod_dialect(pod: Object, settings: Settings) -> Dialect | None:
+    """The dialect of the gang that a pod joins: a worker follows its leader, if that is known."""
+    leader = settings.beside
+    if leader is not None:
+        return find_dialect(settings, labels_of(leader), annotations_of(leader))
+    return settings.find_dialect(annotations_of(pod).get(labels.GANG, ""))
 
 
 def _allow(pod: Object, old: Object | None, settings: Settings) -> Verdict:
@@ -140,7 +169,14 @@ WEBHOOKS = (
         mutates=True,
     ),
     Webhook(
-        "mpod.kb.io", "/mutate--v1-pod", POD, ("CREATE",), _mutate_pod, _SELECTOR, mutates=True
+        "mpod.kb.io",
+        "/mutate--v1-pod",
+        POD,
+        ("CREATE",),
+        _mutate_pod,
+        _SELECTOR,
+        mutates=True,
+        find_beside=_find_leader,
     ),
     Webhook(
         "vleaderworkerset.kb.io",

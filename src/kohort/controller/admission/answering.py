@@ -18,6 +18,7 @@ from kohort.apis.definitions.shapes import DEPTH_MAX, is_deeper
 from kohort.apis.denials import find_denial, write_denial
 from kohort.cluster.objects import Object
 from kohort.cluster.patches import to_json_patch
+from kohort.cluster.port import Address
 
 API_VERSION = "admission.k8s.io/v1"
 KIND = "AdmissionReview"
@@ -41,6 +42,15 @@ def answer_review(webhook: Webhook, review: Any, settings: Settings) -> Object:
     return _wrap(uid, _answer(webhook, request, settings))
 
 
+def find_beside(webhook: Webhook, review: Any, settings: Settings) -> Address | None:
+    """What has to be read before a question is answered, if it can be understood at all."""
+    request = review.get("request") if isinstance(review, Mapping) else None
+    obj = request.get("object") if isinstance(request, Mapping) else None
+    if not isinstance(request, Mapping) or not isinstance(obj, dict) or is_deeper(obj, DEPTH_MAX):
+        return None
+    return webhook.find_beside(_fill_namespace(obj, request.get("namespace")), settings)
+
+
 def refuse_question(why: str, code: int = 400, uid: str = "") -> Object:
     """The answer to something that is no question, or that we cannot judge."""
     return _wrap(uid, _refuse(code, why))
@@ -61,16 +71,20 @@ def _answer(webhook: Webhook, request: Mapping[str, Any], settings: Settings) ->
         return _refuse(400, "the object is no mapping")
     if is_deeper(obj, DEPTH_MAX) or is_deeper(old, DEPTH_MAX):
         return _refuse(400, f"the object is nested more than {DEPTH_MAX} levels deep")
-    namespace = request.get("namespace")
-    named = _fill_namespace(obj, namespace if isinstance(namespace, str) else "")
+    named = _fill_namespace(obj, request.get("namespace"))
     # What comes back may share parts with what went in, so the handler gets a copy.
     verdict = webhook.handle(orjson.loads(orjson.dumps(named)), old, settings)
     return _write(verdict, obj)
 
 
-def _fill_namespace(obj: Object, namespace: str) -> Object:
+def _fill_namespace(obj: Object, namespace: Any) -> Object:
     metadata = obj.get("metadata")
-    if not namespace or not isinstance(metadata, dict) or metadata.get("namespace"):
+    if (
+        not namespace
+        or not isinstance(namespace, str)
+        or not isinstance(metadata, dict)
+        or metadata.get("namespace")
+    ):
         return obj
     return {**obj, "metadata": {**metadata, "namespace": namespace}}
 

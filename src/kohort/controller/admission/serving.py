@@ -10,17 +10,21 @@ Only a path that nobody has is a 404.
 import logging
 import ssl
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import orjson
 from aiohttp import web
 
 from kohort.apis.api import Api, Settings, Webhook
+from kohort.cluster.errors import ClusterError, NotFound
 from kohort.cluster.objects import Object
+from kohort.cluster.port import Address
 from kohort.controller.admission.answering import (
     answer_review,
     collect_webhooks,
+    find_beside,
     find_uid,
     refuse_question,
 )
@@ -33,6 +37,7 @@ log = logging.getLogger(__name__)
 
 # Path, whether it was allowed, and how long it took.
 Recorder = Callable[[str, int, float], None]
+Reader = Callable[[Address], Awaitable[Object]]
 
 
 def _ignore(path: str, code: int, seconds: float) -> None:
@@ -42,11 +47,18 @@ def _ignore(path: str, code: int, seconds: float) -> None:
 class AdmissionServer:
     """Serves the webhooks of some APIs."""
 
-    def __init__(self, apis: Sequence[Api], settings: Settings, record: Recorder = _ignore) -> None:
+    def __init__(
+        self,
+        apis: Sequence[Api],
+        settings: Settings,
+        record: Recorder = _ignore,
+        read: Reader | None = None,
+    ) -> None:
         self.port = 0
         self._webhooks = collect_webhooks(apis)
         self._settings = settings
         self._record = record
+        self._read = read
         self._mistakes: set[tuple[str, str]] = set()
         self._runner: web.ServerRunner | None = None
 
@@ -81,14 +93,21 @@ class AdmissionServer:
             return web.Response(status=404, text="404 page not found\n")
         begun = time.monotonic()
         body = await _read_body(request)
-        answer = refuse_question(body) if isinstance(body, str) else self._judge(webhook, body)
+        answer = (
+            refuse_question(body) if isinstance(body, str) else await self._judge(webhook, body)
+        )
         code = int(answer["response"]["status"]["code"])
         self._record(request.path, code, time.monotonic() - begun)
         return web.Response(body=orjson.dumps(answer), content_type="application/json")
 
-    def _judge(self, webhook: Webhook, review: Any) -> Object:
+    async def _judge(self, webhook: Webhook, review: Any) -> Object:
         try:
-            return answer_review(webhook, review, self._settings)
+            settings = await self._look_beside(webhook, review)
+            return answer_review(webhook, review, settings)
+        except ClusterError as error:
+            # Whoever makes the object tries again; to guess could not be undone.
+            why = f"{webhook.name} cannot read what this object depends on: {error}"
+            return refuse_question(why, 500, find_uid(review))
         except Exception as error:
             # Whoever may create objects may repeat this as often as they like.
             mistake = (webhook.path, type(error).__name__)
@@ -97,6 +116,16 @@ class AdmissionServer:
                 log.error("cannot judge an object", exc_info=error, extra={"facts": _facts(review)})
             why = f"{webhook.name} cannot judge this object ({type(error).__name__}): report it"
             return refuse_question(why, 500, find_uid(review))
+
+    async def _look_beside(self, webhook: Webhook, review: Any) -> Settings:
+        """What we were told, with the object that this question has to be judged beside."""
+        address = find_beside(webhook, review, self._settings)
+        if address is None or self._read is None:
+            return self._settings
+        try:
+            return replace(self._settings, beside=await self._read(address))
+        except NotFound:
+            return self._settings
 
 
 def _facts(review: Any) -> Object:

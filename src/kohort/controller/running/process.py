@@ -94,7 +94,9 @@ class Process:
         self.pages = PageServer()
         # Reviews store nothing, and are not counted as writes.
         self._reviews = AccessReviews(cluster, self._time)
-        self.admission = AdmissionServer(launch.apis, launch.settings, self.measures.note_review)
+        self.admission = AdmissionServer(
+            launch.apis, launch.settings, self.measures.note_review, self._cluster.read
+        )
         settings = launch.configuration
         self._live = LiveContext(settings.tls_version, settings.tls_suites)
         self._keeper = self._make_keeper()

@@ -5,26 +5,36 @@ The embedded cluster asks them first and then whatever webhooks are configured.
 The same functions answer over HTTPS in a real cluster.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import orjson
 
 from kohort.apis.api import Api, Settings, Verdict, Webhook
 from kohort.apis.denials import find_denial
 from kohort.cluster.objects import Kind, Object, labels_of
+from kohort.cluster.port import Address
 from kohort.cluster.selectors import read_label_selector
 from kohort.simulator.admission.reviews import Denied
 from kohort.simulator.api.admission import Admission, NoAdmission, Review
 from kohort.simulator.api.requests import Target
+
+# The stored object at an address, if there is one.
+Finder = Callable[[Address], Object | None]
 
 
 class ApiAdmission:
     """The webhooks of some APIs, and after them another admission."""
 
     def __init__(
-        self, apis: Sequence[Api], settings: Settings, others: Admission | None = None
+        self,
+        apis: Sequence[Api],
+        settings: Settings,
+        others: Admission | None = None,
+        find: Finder = lambda address: None,
     ) -> None:
         self._settings = settings
+        self._find = find
         self._others = others or NoAdmission()
         self._webhooks: dict[tuple[str, Kind], list[Webhook]] = {}
         for webhook in (webhook for api in apis for webhook in api.webhooks):
@@ -42,13 +52,19 @@ class ApiAdmission:
         obj = review.obj
         for webhook in self._asked(review, mutates=True):
             # Others hold parts of what is stored: a copy is changed, never that.
-            verdict = webhook.handle(orjson.loads(orjson.dumps(obj)), review.old, self._settings)
+            copied, settings = orjson.loads(orjson.dumps(obj)), self._look_beside(webhook, obj)
+            verdict = webhook.handle(copied, review.old, settings)
             _judge(webhook, verdict, review)
             obj = verdict.obj if verdict.obj is not None else obj
         if self._others.concerns(review.operation, review.target):
             review.obj = obj
             obj = await self._others.mutate(review)
         return obj
+
+    def _look_beside(self, webhook: Webhook, obj: Object) -> Settings:
+        address = webhook.find_beside(obj, self._settings)
+        found = None if address is None else self._find(address)
+        return self._settings if found is None else replace(self._settings, beside=found)
 
     async def validate(self, review: Review) -> None:
         """Refuse what our APIs or others refuse."""

@@ -12,6 +12,7 @@ from random import Random
 
 from kohort.cluster.errors import not_found
 from kohort.cluster.objects import Object, write_time
+from kohort.cluster.port import Address
 from kohort.simulator.api.admission import Admission, NoAdmission
 from kohort.simulator.api.registry import Registry
 from kohort.simulator.api.requests import Target
@@ -56,6 +57,12 @@ class Context:
     def find(self, target: Target) -> Entry | None:
         """The stored object that a request is about."""
         return self.store.find(target.resource.bucket, (target.namespace, target.name))
+
+    def find_object(self, address: Address) -> Object | None:
+        """A stored object, for those who know no resources."""
+        bucket = self.registry.of(address.kind).bucket
+        found = self.store.find(bucket, (address.namespace, address.name))
+        return None if found is None else found.decode()
 
     def expect(self, target: Target) -> Entry:
         """The stored object that a request is about; it must exist."""

@@ -103,7 +103,9 @@ class Embedded:
         api = Api(store, registry, clock.now, SystemRandom())
         webhooks = Webhooks(store, served=registry.resources, new_uid=api.context.new_uid)
         registry.listeners.append(webhooks.refresh)
-        api.context.admission = ApiAdmission(options.apis, options.settings, webhooks)
+        api.context.admission = ApiAdmission(
+            options.apis, options.settings, webhooks, api.context.find_object
+        )
         api.settled = commits.settled
         api.context.aside = threads = Threads()
         quick = api.without_waiting()

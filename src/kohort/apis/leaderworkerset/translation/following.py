@@ -20,7 +20,7 @@ from kohort.apis.leaderworkerset.rendering.gangs import find_dialect
 from kohort.apis.leaderworkerset.rendering.placing import DEFAULT_SCHEDULER
 from kohort.apis.leaderworkerset.rendering.templates import Following
 from kohort.apis.leaderworkerset.translation.gangs import Gangs
-from kohort.cluster.objects import Object
+from kohort.cluster.objects import Object, annotations_of
 
 
 def find_following(
@@ -31,8 +31,7 @@ def find_following(
     chosen = leader.spec.scheduler_name
     dialect = find_dialect(family.settings, leader.metadata.labels, leader.metadata.annotations)
     following = Following(
-        # Said where there is none, too: a set goes on making workers when gangs are in use.
-        gang=NONE if dialect is None else dialect.name,
+        gang=_name_gang(family, dialect),
         notes=_find_notes(dialect, leader),
         scheduler="" if named or chosen == DEFAULT_SCHEDULER else chosen,
     )
@@ -42,6 +41,18 @@ def find_following(
         return replace(following, exclusive=topology)
     found = _find_domain(family, leader, topology)
     return None if found is None else replace(following, node_selector={topology: found})
+
+
+def _name_gang(family: Family, dialect: Dialect | None) -> str:
+    """
+    What workers are told of the gang.
+
+    Without one nothing is said, as upstream does: admission looks at their leader. Only where
+    the object names a gang now, and the leader is of a time before, that is undone.
+    """
+    if dialect is not None:
+        return dialect.name
+    return NONE if annotations_of(family.root).get(labels.GANG) else ""
 
 
 def _find_notes(dialect: Dialect | None, leader: PodFacts) -> dict[str, str]:
