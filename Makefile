@@ -19,9 +19,10 @@ up: .venv/installed ## install, start the embedded cluster with a first workload
 test: .venv/installed-dev ## install what tests need and run them (ARGS="-k name" chooses some)
 	@$(BIN)/pytest -n $(WORKERS) $(ARGS)
 
-search: .venv/installed-dev ## look for what tests missed: new examples of properties, fresh seeds (SEEDS=500)
+search: .venv/installed-dev ## look for what tests missed: new examples of properties, fresh seeds (SEEDS=500), odd requests (REQUESTS=1000000)
 	@$(BIN)/pytest -n $(WORKERS) -m 'hypothesis and not real' --hypothesis-profile=search $(ARGS)
 	@$(BIN)/kohort sim run --seeds $(or $(SEEDS),500)
+	@$(BIN)/python -m tools.fuzz --requests $(or $(REQUESTS),20000)
 
 install: .venv/installed ## only make .venv, with .venv/bin/kohort
 	@echo '$(BIN)/kohort is installed'

@@ -52,7 +52,7 @@ def read_object(
     fields given twice. ``path`` says where the object stands in a larger one.
     """
     if raw is not None and has_duplicates(obj, raw):
-        return read_thoroughly(json.loads(raw, object_pairs_hook=Pairs), shape, path)
+        return read_thoroughly(_load_pairs(raw), shape, path)
     try:
         compile_reader(shape)(obj)
     except Irregular:
@@ -93,9 +93,22 @@ def has_duplicates(obj: Any, raw: bytes) -> bool:
 
 def find_duplicates(raw: bytes) -> list[str]:
     """The fields that a document gives twice, whatever its type; for custom kinds."""
-    if not has_duplicates(orjson.loads(raw), raw):
-        return []
-    return list_duplicates(json.loads(raw, object_pairs_hook=Pairs))
+    try:
+        if not has_duplicates(orjson.loads(raw), raw):
+            return []
+    except orjson.JSONDecodeError:
+        pass  # A text that Go takes and the fast parser does not.
+    return list_duplicates(_load_pairs(raw))
+
+
+def _load_pairs(raw: bytes) -> Any:
+    """A document with all its fields; bytes that are no text and numbers without end are taken."""
+    text = raw.decode("utf-8", "replace")
+    return json.loads(text, object_pairs_hook=Pairs, parse_int=_read_int)
+
+
+def _read_int(text: str) -> int | float:
+    return int(text) if len(text) < 400 else float(text)
 
 
 def strict_text(problems: Sequence[str]) -> str:

@@ -1,0 +1,1 @@
+"""A search for requests that break the embedded cluster."""
