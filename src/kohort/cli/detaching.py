@@ -27,7 +27,8 @@ def detach(wish: Wish) -> Ready:
         raise Failure(f"{wish.name} is running already; stop it with 'kohort down{state.flag}'")
     reading, writing = os.pipe()
     command = [sys.executable, "-m", "kohort", "up", *_arguments(wish), "--report-to", str(writing)]
-    with state.log.open("wb") as log:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW
+    with os.fdopen(os.open(state.log, flags, 0o600), "wb") as log:
         child = subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,

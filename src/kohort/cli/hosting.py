@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from kohort.cli.exits import Failure
 from kohort.cli.processes.signals import catch_signals
-from kohort.cli.state import State, writing
+from kohort.cli.state import State, check_owner, writing
 from kohort.cli.terminal import show
 from kohort.simulator.hosting.loop import run
 from kohort.simulator.hosting.memory import settle_memory
@@ -87,6 +87,7 @@ def host(wish: Wish, announce: Callable[[Ready], None]) -> None:
             raise Failure(f"{wish.data_dir} is not a folder")
         with _keeping(wish.data_dir):
             wish.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+        check_owner(wish.data_dir, "choose another data folder with --data-dir")
     with state.claim():
         run(_Hosting(wish, state, announce).run())
 
@@ -198,11 +199,13 @@ class _Hosting:
         return Settings(wish.strategy, wish.carrier, gangs, TIERS)
 
     def _publish(self, embedded: "Embedded", identity: "Identity") -> None:
+        from kohort.simulator.hosting.identity import write_secret
+
         url = f"https://{HOST}:{embedded.port}"
         with writing(self._kubeconfig.path, "name another file with --kubeconfig"):
             self._kubeconfig.write(url, identity)
         if self._wish.data_dir:
-            (self._wish.data_dir / _PORT_FILE).write_text(str(embedded.port))
+            write_secret(self._wish.data_dir / _PORT_FILE, str(embedded.port))
         ready = _describe(self._wish, embedded, url, self._kubeconfig.path)
         self._write_control(ready, identity)
         self._announce(ready)

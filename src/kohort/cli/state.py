@@ -10,6 +10,7 @@ import fcntl
 import json
 import os
 import re
+import stat
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -18,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from kohort.cli.exits import Failure, UsageError
+from kohort.cluster.numbers import find_whole
 
 NAME_DEFAULT = "sim"
 _NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?")
@@ -68,11 +70,21 @@ class State:
                 while not _try_lock(file.fileno(), shared=True):
                     # Between taking the lock and writing its number, a process is nameless.
                     if text := file.read():
-                        return int(text)
+                        return self._read_pid(text)
                     time.sleep(0.001)
         except (FileNotFoundError, NotADirectoryError):
             return None
         return None
+
+    def _read_pid(self, text: str) -> int:
+        """The number of a process of ours; others are never sent a signal, nor are groups."""
+        number = find_whole(text.strip())
+        if number is None or number < 2 or not _is_our_process(number):
+            raise Failure(
+                f"{self.pid_file} does not name a cluster of yours; look who holds it, "
+                "and remove it"
+            )
+        return number
 
     def expect_control(self) -> dict[str, Any]:
         """How to reach the cluster, which must be running."""
@@ -119,7 +131,9 @@ class State:
     def make_folder(self) -> None:
         """See that the folder is there."""
         with writing(self.folder, "name another place with the variable KOHORT_HOME"):
-            self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            _home().mkdir(parents=True, exist_ok=True, mode=0o700)
+            self.folder.mkdir(exist_ok=True, mode=0o700)
+        check_owner(self.folder, "name another place with the variable KOHORT_HOME")
 
     def tidy(self) -> None:
         """Take the folder away if nothing is left in it."""
@@ -137,6 +151,27 @@ def name_running() -> str:
     names = sorted(path.name for path in home.iterdir()) if home.is_dir() else []
     clusters = [State(name) for name in names if _NAME.fullmatch(name)]
     return ", ".join(state.name for state in clusters if state.find_pid() is not None)
+
+
+def _is_our_process(number: int) -> bool:
+    place = Path(f"/proc/{number}")
+    if not Path("/proc/self").exists():
+        return True  # No way to ask here.
+    try:
+        return place.stat().st_uid == os.geteuid() and b"kohort" in (place / "cmdline").read_bytes()
+    except OSError:
+        return False
+
+
+def check_owner(folder: Path, remedy: str) -> None:
+    """Refuse a folder that is a link, somebody else's, or open to others for writing."""
+    found = folder.lstat()
+    if stat.S_ISLNK(found.st_mode):
+        raise Failure(f"{folder} is a link; {remedy}")
+    if found.st_uid != os.geteuid():
+        raise Failure(f"{folder} belongs to another user; {remedy}")
+    if found.st_mode & 0o022:
+        raise Failure(f"{folder} can be written by others; run 'chmod go-w {folder}', or {remedy}")
 
 
 @contextmanager
@@ -164,7 +199,8 @@ def hold_lock(path: Path, taken: str) -> Iterator[None]:
 
 def _open_locked(path: Path, taken: str) -> int:
     while True:
-        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+        # A link would let whoever made it choose the file that is emptied.
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
         if not _try_lock(handle):
             os.close(handle)
             raise Failure(taken)

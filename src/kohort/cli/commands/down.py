@@ -15,8 +15,13 @@ _SECONDS_MAX = 15.0
 
 
 def _make_parser(prog: str) -> Parser:
-    parser = Parser(prog, "stop a cluster, and wait until it has ended", ("", "--name ci"))
+    parser = Parser(
+        prog, "stop a cluster, and wait until it has ended", ("", "--name ci", "--name ci --kill")
+    )
     add_cluster(parser)
+    parser.add_argument(
+        "--kill", action="store_true", help="end it by force if it does not end in time"
+    )
     return parser
 
 
@@ -30,9 +35,14 @@ def _run(arguments: argparse.Namespace) -> int:
     with suppress(ProcessLookupError):
         os.kill(pid, signal.SIGTERM)
     if not state.wait_for_end(_SECONDS_MAX):
-        raise TimedOut(
-            f"{state.name} (process {pid}) has not ended after {_SECONDS_MAX:.0f} seconds"
-        )
+        if not arguments.kill or state.find_pid() != pid:
+            raise TimedOut(
+                f"{state.name} (process {pid}) has not ended after {_SECONDS_MAX:.0f} seconds; "
+                f"'kohort down{state.flag} --kill' ends it by force"
+            )
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+        state.wait_for_end(_SECONDS_MAX)
     print(f"{state.name} has ended")
     return Exit.DONE
 

@@ -10,6 +10,7 @@ import json
 import os
 import secrets
 import ssl
+import stat
 import tempfile
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -54,11 +55,22 @@ def make_identity() -> Identity:
 def keep_identity(folder: Path) -> Identity:
     """The identity that is kept in a folder; a new one is made and kept if there is none."""
     path = folder / IDENTITY_FILE
-    if path.exists():
+    if path.exists() or path.is_symlink():
+        _check_place(path)
         return _read(path)
     identity = make_identity()
     write_secret(path, json.dumps(asdict(identity), indent=2))
     return identity
+
+
+def _check_place(path: Path) -> None:
+    """Refuse an identity that somebody else may know, or may have put there."""
+    found = path.lstat()
+    if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid() or found.st_mode & 0o077:
+        raise DamagedIdentity(
+            f"{path} must be a file of yours that nobody else can read; if it is, run "
+            f"'chmod 600 {path}', else move it away to let a new one be made"
+        )
 
 
 def _read(path: Path) -> Identity:

@@ -33,6 +33,8 @@ class Kubeconfig:
 
     def check(self) -> None:
         """Raise unless the file is missing, empty, or was written for this cluster."""
+        if self.path.is_symlink():
+            raise ForeignFile(f"{self.path} is a link; name a file of its own with --kubeconfig")
         if self.path.is_dir():
             raise ForeignFile(f"{self.path} is a folder; name a file with --kubeconfig")
         if not self._is_ours():
@@ -49,7 +51,7 @@ class Kubeconfig:
 
     def remove(self) -> None:
         """Take the file away, if it is still the one that was written."""
-        if self.path.exists() and self._is_ours():
+        if self.path.exists() and not self.path.is_symlink() and self._is_ours():
             self.path.unlink(missing_ok=True)
 
     def _is_ours(self) -> bool:
