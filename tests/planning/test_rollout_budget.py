@@ -177,6 +177,21 @@ class TestExamples:
         assert unseen.replace == ()
         assert plan_budgeted(groups, progress(2, 4, 4), "new", policy).replace == (3, 2)
 
+    def test_going_back_replaces_whoever_serves_nobody_below_the_boundary(self):
+        """It takes the whole budget, so those above it, which serve, could never go first."""
+        policy = RolloutPolicy(3, max_unavailable=1)
+        groups = units([(True, True), (False, False), (True, False)])
+        back = replace(progress(3, 3, 3), is_base=True)
+        assert plan_budgeted(groups, back, "new", policy).replace == (1,)
+        assert plan_budgeted(groups, replace(back, is_seen=False), "new", policy).replace == ()
+        assert plan_budgeted(groups, progress(3, 3, 3), "new", policy).replace == ()
+
+    def test_going_back_spares_what_is_below_the_partition(self):
+        policy = RolloutPolicy(3, partition=2, max_unavailable=1)
+        groups = units([(True, False), (False, False), (True, False)])
+        back = replace(progress(3, 3, 3), is_base=True)
+        assert plan_budgeted(groups, back, "new", policy).replace == ()
+
     def test_at_rest_nothing_moves(self):
         policy = RolloutPolicy(3, max_unavailable=1, max_surge=1)
         step = plan_budgeted(units([(True, True)] * 3), progress(0, 3, 3), "new", policy)

@@ -106,6 +106,7 @@ class Progress:
     noted: int  # units wanted when this was written
     target: str  # the revision it leads to
     is_seen: bool = True  # the carrier has acted on the last boundary
+    is_base: bool = False  # units below the boundary are made from the target, too
 
 
 @dataclass(frozen=True, slots=True)

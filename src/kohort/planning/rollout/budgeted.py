@@ -46,7 +46,8 @@ def plan_budgeted(
     boundary = step.lower_boundary()
     count = step.settle_count(boundary, rolling)
     blocker = step.explain(boundary, target)
-    return Rollout(boundary, count, step.affordable(spent(roster, progress, target)), blocker)
+    released = step.affordable(spent(roster, progress, target))
+    return Rollout(boundary, count, (*released, *step.find_free()), blocker)
 
 
 def _shelter(roster: Roster, progress: Progress, policy: RolloutPolicy) -> int:
@@ -91,6 +92,20 @@ class _Step:
         serving = [ordinal for ordinal in released if self._roster.is_ready(ordinal)]
         kept = set(serving[max(0, free) :])
         return tuple(ordinal for ordinal in released if ordinal not in kept)
+
+    def find_free(self) -> tuple[int, ...]:
+        """
+        Stale units above which the boundary waits, and which nobody has to wait for.
+
+        They serve nobody, and after going back to where a rollout began they are made from
+        the target wherever the boundary stands. Without this, one that never serves takes the
+        whole budget, and those above it, which serve, could not go first.
+        """
+        progress = self._progress
+        if not progress.is_base or not progress.is_seen:
+            return ()
+        stale = reversed(self._roster.stale(self._policy.partition, progress.boundary))
+        return tuple(ordinal for ordinal in stale if not self._roster.is_ready(ordinal))
 
     def lower_boundary(self) -> int:
         """The boundary, as low as the budget and the user's partition allow."""

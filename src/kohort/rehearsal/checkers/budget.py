@@ -174,9 +174,12 @@ class Budget(Checker):
 
     def _check_counts(self) -> None:
         policy = self._policies[-1][1]
-        count = len(self.truth.groups())
-        # Who is being made anew does not count for a moment, and comes back.
+        groups = self.truth.groups()
+        count = len(groups)
+        # Who is being made anew does not count for a moment, and comes back; and scaling is not
+        # over as long as one stands that has to go.
         is_settled = self._step is None or self._step[1] <= policy.most
+        is_settled &= all(group.ordinal < policy.most for group in groups)
         if count <= policy.most and is_settled:
             self._most = policy.most
         elif count > self._most and not self._is_meddled:

@@ -15,7 +15,7 @@ import orjson
 from kohort.apis.api import Family, InvalidWorkload, Reading
 from kohort.apis.carriers.members import Reader
 from kohort.apis.carriers.statefulsets import read_groups
-from kohort.apis.facts import Meta, SetFacts, Whole
+from kohort.apis.facts import Meta, SetFacts, SetStatusFacts, Whole
 from kohort.apis.leaderworkerset import labels, spec
 from kohort.apis.leaderworkerset.names import find_ordinal, leader_name, worker_name
 from kohort.apis.leaderworkerset.rendering.differences import find_differences
@@ -292,7 +292,13 @@ def _progress_of(leader_set: SetFacts, drift: Drift) -> Progress:
         noted=leader_set.spec.replicas if noted is None else noted,
         target=metadata.labels.get(labels.REVISION, ""),
         is_seen=is_seen and not drift.edits and not drift.puts.is_recent,
+        is_base=_is_base(leader_set.status),
     )
+
+
+def _is_base(status: SetStatusFacts) -> bool:
+    """Whether the set makes all groups alike: no rollout began, or it went back to its start."""
+    return status.current_revision == status.update_revision != ""
 
 
 def _group_of(metadata: Meta) -> int | None:

@@ -23,7 +23,7 @@ from kohort.apis.leaderworkerset.translation.reading import (
     read_workload,
 )
 from kohort.cluster.objects import Object, name_of, uid_of
-from kohort.model.observed import Observed
+from kohort.model.observed import Observed, Progress
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ def read(family: Family) -> Reading:
     groups = read_groups(_READER, pods, uid_of(lws), family.lost, family.recall)
     observed = Observed(
         groups=groups,
-        progress=note.progress if note else assume_progress(groups),
+        progress=_progress_of(note) if note else assume_progress(groups),
         exist=len(groups),
         drift=tuple(describe_drift(family, Drift(), groups)),
     )
@@ -68,6 +68,11 @@ def _find_note(revisions: tuple[Whole, ...]) -> Note | None:
         if note is not None:
             found.append(note)
     return max(found, key=lambda note: note.turn, default=None)
+
+
+def _progress_of(note: Note) -> Progress:
+    progress = note.progress
+    return replace(progress, is_base=note.base == progress.target)
 
 
 def _refuse_namesakes(lws: Object, pods: tuple[PodFacts, ...]) -> None:
