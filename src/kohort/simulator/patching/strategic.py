@@ -205,6 +205,10 @@ def _merge_entries(old: list[Object], patch: list[Object], shape: Shape) -> list
         places.setdefault(entry.get(shape.merge_key), place)
     for entry in patch:
         key = _key_of(entry, shape.merge_key)
+        if isinstance(key, dict | list):
+            # It is like no other; what is wrong with it is said when the object is read.
+            merged.append(_strip(entry))
+            continue
         place = places.get(key, -1)
         if place < 0:
             places[key] = len(merged)

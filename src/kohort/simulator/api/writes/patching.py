@@ -118,7 +118,8 @@ def unsupported_patch(*, strategic: bool) -> UnsupportedMediaType:
 
 
 def _check_identity(target: Target, obj: Object) -> None:
-    name = (obj.get("metadata") or {}).get("name")
+    metadata = obj.get("metadata")
+    name = metadata.get("name") if isinstance(metadata, dict) else None
     if not name:
         raise _nameless(target)
     if name != target.name:
