@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from api_builders import Bench, pod
 
-from kohort.cluster.errors import ClusterError, TooManyRequests
+from kohort.cluster.errors import ClusterError, Conflict, TooManyRequests
 from kohort.simulator.api.requests import WriteOptions
 from kohort.simulator.kinds import BUDGET, POD
 
@@ -78,6 +78,15 @@ async def test_an_eviction_that_is_only_tried_costs_nothing(bench: Bench):
     await evict(bench, dryRun=["All"])
     assert bench.read(BUDGET, "b")["status"]["disruptionsAllowed"] == 1
     assert not is_leaving(bench)
+
+
+async def test_an_eviction_of_another_pod_of_that_name_leaves_no_mark(bench: Bench):
+    await bench.create(POD, pod("p", nodeName="n"))
+    with pytest.raises(Conflict):
+        await evict(bench, preconditions={"uid": "of-its-predecessor"})
+    conditions = bench.read(POD, "p")["status"].get("conditions") or []
+    assert not is_leaving(bench)
+    assert "DisruptionTarget" not in [condition["type"] for condition in conditions]
 
 
 async def test_a_pod_of_two_budgets_cannot_be_evicted(bench: Bench):

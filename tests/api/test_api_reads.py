@@ -151,6 +151,17 @@ class TestWatch:
         await bench.merge(CONFIG_MAP, "c0", {"metadata": {"labels": {"even": "true"}}})
         assert [e.type for e in await watch.batch()] == ["DELETED", "ADDED"]
 
+    async def test_who_resumes_at_the_end_of_a_match_is_not_told_of_it_again(self, bench: Bench):
+        await fill(bench, 1)
+        page, _ = bench.list(CONFIG_MAP)
+        chosen = parse_label_selector("even=true")
+        watch = self.open(bench, labels=chosen, resource_version=page.resource_version)
+        await bench.merge(CONFIG_MAP, "c0", {"metadata": {"labels": {"even": "no"}}})
+        (left,) = await watch.batch()
+        version = orjson.loads(left.raw)["metadata"]["resourceVersion"]
+        resumed = self.open(bench, labels=chosen, resource_version=version)
+        assert not resumed.has_events
+
     async def test_a_version_that_is_forgotten_is_expired(self, bench: Bench):
         bench.api.store.bucket("configmaps").history_max = 1
         await fill(bench, 3)

@@ -1,7 +1,7 @@
 """Jobs: pods run to their end, as many as are wanted, and each is counted once."""
 
 import pytest
-from builtins_world import World
+from builtins_world import Seat, World
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -125,6 +125,45 @@ def test_at_rest_nothing_is_written():
     world.wake("default/run")
     world.settle()
     assert len(world.log) == before
+
+
+def note_end(world: World) -> Seat:
+    """Let the one pod succeed, and the status note it: the next step would let the pod go."""
+    (pod,) = (p["metadata"]["name"] for p in world.all(POD) if p["status"]["phase"] == "Pending")
+    world.set_ready(pod, False, "Succeeded")
+    seat = world.seats[0]
+    seat.deliver(POD)
+    world.step(seat)
+    assert status(world)["uncountedTerminatedPods"]
+    seat.deliver(JOB)
+    return seat
+
+
+def test_a_controller_with_an_old_view_takes_no_count_back():
+    world = start(completions=3)
+    seat = note_end(world)
+    world.step(seat)
+    seat.deliver(POD)
+    old = Seat(Jobs())
+    old.cache = {kind: dict(entries) for kind, entries in seat.cache.items()}
+    old.keys = {"default/run": None}
+    world.settle()
+    end_pods(world)
+    assert status(world)["succeeded"] == 2
+    world.step(old)
+    assert status(world)["succeeded"] == 2
+
+
+def test_a_finalizer_that_another_client_adds_meanwhile_stays():
+    world = start()
+    seat = note_end(world)
+    (pod,) = world.names(POD)
+    held = world.read(POD, pod)["metadata"]["finalizers"]
+    world.patch(POD, pod, {"metadata": {"finalizers": [*held, "example.com/keep"]}})
+    world.step(seat)
+    world.settle()
+    assert world.read(POD, pod)["metadata"]["finalizers"] == ["example.com/keep"]
+    assert status(world)["succeeded"] == 1
 
 
 @pytest.mark.parametrize(

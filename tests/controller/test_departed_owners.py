@@ -89,6 +89,15 @@ async def test_nothing_is_made_again_for_an_owner_that_was_made_anew():
     assert await run(executor, create(owner)) is Result.CONFLICT
 
 
+async def test_nothing_is_made_again_for_an_owner_that_is_being_deleted():
+    cluster, executor, owner = await make_lab()
+    executor.departures.note_gone(CHILD, "child-1", uid_of(owner))
+    address = Address(CONFIGMAP, "lab", "owner")
+    await cluster.patch(address, {"metadata": {"finalizers": ["example.com/wait"]}})
+    await cluster.delete(address)
+    assert await run(executor, create(owner)) is Result.CONFLICT
+
+
 async def test_what_another_client_deleted_is_made_again_for_an_owner_that_lives():
     cluster, executor, owner = await make_lab()
     executor.departures.note_gone(CHILD, "child-1", uid_of(owner))

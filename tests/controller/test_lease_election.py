@@ -110,6 +110,21 @@ def test_a_lease_that_is_given_back_is_taken_at_once():
     run_virtual(body())
 
 
+def test_who_waits_for_the_lease_and_stops_does_not_give_it_back_for_its_holder():
+    async def body() -> None:
+        cluster = await make_cluster()
+        me, you = candidate(cluster, "me"), candidate(cluster, "you")
+        await me.acquire()
+        waiting = asyncio.create_task(you.acquire())
+        await asyncio.sleep(1)
+        waiting.cancel()
+        await you.release()
+        assert you.holder == "me"
+        assert (await cluster.read(PLACE))["spec"]["holderIdentity"] == "me"
+
+    run_virtual(body())
+
+
 def test_a_holder_that_is_cut_off_gives_up_before_another_begins():
     async def body() -> None:
         cluster = await make_cluster()

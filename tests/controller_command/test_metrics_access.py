@@ -38,6 +38,7 @@ class Reviewer(InProcessCluster):
         super().__init__(make_api())
         self.asked: list[Any] = []
         self.fault: Exception | None = None
+        self.is_denied = False  # one authorizer says no, whatever the others say
 
     async def create(self, kind: Any, namespace: str, obj: Any) -> Any:
         self.asked.append(obj)
@@ -45,10 +46,16 @@ class Reviewer(InProcessCluster):
             raise self.fault
         if kind.name == "TokenReview":
             name = obj["spec"]["token"].removeprefix("token-of-")
-            user = {"username": name, "groups": ["system:authenticated"], "uid": f"u-{name}"}
+            user = {
+                "username": name,
+                "uid": f"u-{name}",
+                "groups": ["system:authenticated"],
+                "extra": {"example.com/team": ["chat"]},
+            }
             is_known = obj["spec"]["token"] in (READER, STRANGER)
             return {"status": {"authenticated": is_known, "user": user if is_known else {}}}
-        return {"status": {"allowed": obj["spec"]["user"] == "reader"}}
+        allowed = obj["spec"]["user"] == "reader"
+        return {"status": {"allowed": allowed, "denied": self.is_denied}}
 
 
 class Place:
@@ -96,6 +103,7 @@ async def test_a_token_that_may_get_metrics_reads_them(place):
         "user": "reader",
         "uid": "u-reader",
         "groups": ["system:authenticated"],
+        "extra": {"example.com/team": ["chat"]},
         "nonResourceAttributes": {"path": "/metrics", "verb": "get"},
     }
 
@@ -112,6 +120,11 @@ async def test_a_token_that_nobody_knows_is_refused(place):
 
 async def test_a_user_who_may_not_is_named(place):
     assert await place.get(STRANGER) == (403, "user 'stranger' may not get /metrics\n")
+
+
+async def test_a_user_who_is_denied_reads_nothing_though_another_rule_allows_it(place):
+    place.cluster.is_denied = True
+    assert await place.get(READER) == (403, "user 'reader' may not get /metrics\n")
 
 
 async def test_a_permission_for_one_page_is_none_for_another(place):

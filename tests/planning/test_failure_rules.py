@@ -173,6 +173,12 @@ class TestHold:
         held = (Failure(7, "new", "gone", 3, T0, Crash("x-7")),)
         assert plan(workload(), rolling(group(2, "a"), failures=held), T0 + 60).rollout.boundary < 2
 
+    def test_a_record_of_a_missing_group_that_is_not_released_holds_nothing(self):
+        held = (Failure(0, "new", "gone", 3, T0, Crash("x-0")),)
+        seen = rolling(group(2, "a"), failures=held)
+        without = replace(seen, groups=seen.groups[1:])
+        assert plan(workload(), without, T0 + 60).rollout.boundary < 2
+
     def test_an_old_record_holds_no_second_rollout_to_the_same_revision(self):
         held = (Failure(2, "new", "before", 6, T0 - 3600, Crash("x-2")),)
         assert plan(workload(), rolling(group(2, "a"), failures=held), T0 + 60).rollout.boundary < 2

@@ -1,5 +1,8 @@
 """What people see of workloads, word for word, at a fixed moment."""
 
+from dataclasses import replace
+from datetime import timedelta
+
 from scenes import NOW, Scene, ago, bad_image, crash, make_lws
 
 from kohort.cli.render.explanations import write_explanation, write_history
@@ -103,6 +106,16 @@ def test_the_table_has_one_row_for_each_workload():
         "LeaderWorkerSet   llama   3/4     1/4       1 → 2      blocked: ImagePullBackOff   5h",
     ]
     assert [row.ready for row in select_blocked(make_table(pictures))] == [3]
+
+
+def test_of_those_that_need_help_the_longest_waiting_comes_first():
+    row = make_row(BLOCKED.picture())
+    waits = {"a": timedelta(minutes=1), "b": timedelta(hours=2), "c": None, "d": timedelta(hours=1)}
+    rows = [
+        replace(row, name=name, health=replace(row.health, since=wait and NOW - wait))
+        for name, wait in waits.items()
+    ]
+    assert [row.name for row in select_blocked(rows)] == ["b", "d", "a", "c"]
 
 
 def test_a_change_is_told_in_one_line():
