@@ -222,7 +222,8 @@ def _put_in_order(
     merged: list[Any], patch_order: list[Any], old_order: list[Any], merge_key: str
 ) -> list[Any]:
     def name(entry: Any) -> Any:
-        return _key_of(entry, merge_key) if merge_key else entry
+        key = _key_of(entry, merge_key) if merge_key else entry
+        return repr(key) if isinstance(key, dict | list) else key
 
     wanted = _places(patch_order, name)
     lived = _places(old_order, name)
