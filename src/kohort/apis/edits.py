@@ -52,12 +52,12 @@ class _Managed(msgspec.Struct):
 _decode = msgspec.json.Decoder(_Managed).decode
 
 
-def find_edits(raw: bytes, keeper: str, *below: Step) -> tuple[Edit, ...]:
+def find_edits(raw: bytes, keeper: str, *below: Step, maker: Path = _SELECTOR) -> tuple[Edit, ...]:
     """What clients other than the keeper and the maker have set below a path."""
     entries = [e for e in _decode(raw).metadata.managed_fields if not e.subresource]
-    others = [e for e in entries if e.manager != keeper and not _holds(e, _SELECTOR)]
+    others = [e for e in entries if e.manager != keeper and not _holds(e, maker)]
     others = [e for e in others if _holds(e, below)]
-    if not others:
+    if not others or (not keeper and not any(_holds(e, maker) for e in entries)):
         return ()
     kept = {path for e in entries if e not in others for path in _leaves(e, below)}
     found = {path: e.manager for e in others for path in _leaves(e, below) if path not in kept}

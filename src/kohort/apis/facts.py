@@ -94,6 +94,7 @@ class PodFacts(msgspec.Struct, rename="camel"):
     spec: PodSpecFacts = msgspec.field(default_factory=PodSpecFacts)
     status: PodStatusFacts = msgspec.field(default_factory=PodStatusFacts)
     details: dict[str, Any] | None = None  # of a pod that is not ready, or is leaving
+    edits: tuple[Edit, ...] = ()  # by other clients than its maker, as far as they matter
 
     @property
     def is_ready(self) -> bool:

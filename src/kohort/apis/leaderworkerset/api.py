@@ -21,6 +21,7 @@ from kohort.apis.leaderworkerset.rendering.claims import CLAIM
 from kohort.apis.leaderworkerset.rendering.gangs import find_dialect
 from kohort.apis.leaderworkerset.topology import FIELD
 from kohort.apis.leaderworkerset.translation.carrying import read, render
+from kohort.apis.leaderworkerset.translation.drift.pods import find_pod_edits
 from kohort.apis.leaderworkerset.translation.drift.templates import TEMPLATE
 from kohort.apis.leaderworkerset.translation.outages import rehearse, wake
 from kohort.apis.leaderworkerset.translation.reading import (
@@ -66,6 +67,12 @@ def _read_set(raw: bytes) -> SetFacts:
     facts.edits = find_edits(raw, labels.FIELD_MANAGER, *TEMPLATE)
     if facts.metadata.labels.get(labels.NAME) == facts.metadata.name:
         facts.raw = raw
+    return facts
+
+
+def _read_pod(raw: bytes) -> PodFacts:
+    facts = read_pod(raw)
+    facts.edits = find_pod_edits(raw)
     return facts
 
 
@@ -210,7 +217,7 @@ LEADER_WORKER_SET = Api(
     short_name="lws",
     watched=(
         Watched(STATEFUL_SET, _read_set, labels.NAME, _owners),
-        Watched(POD, read_pod, labels.NAME, _owners),
+        Watched(POD, _read_pod, labels.NAME, _owners),
         Watched(SERVICE, Whole, labels.NAME, _owners),
         Watched(CLAIM, Whole, labels.NAME, _owners),
         Watched(REVISION, _read_revision, owners=_revision_owners),

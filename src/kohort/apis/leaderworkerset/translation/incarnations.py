@@ -9,12 +9,13 @@ their marks and their variables, so their group cannot work, whatever it says.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
 from kohort.apis.carriers.statefulsets import find_own_set
 from kohort.apis.facts import PodFacts, SetFacts
 from kohort.apis.leaderworkerset import labels
+from kohort.apis.leaderworkerset.translation.drift.pods import has_foreign_image
 from kohort.apis.leaderworkerset.translation.drift.templates import (
     Drift,
     find_drifted,
@@ -34,7 +35,7 @@ def own_pods(pods: Iterable[PodFacts], leader_set: SetFacts | None) -> list[PodF
 
 def judge_groups(
     groups: Iterable[Group],
-    pods: Iterable[PodFacts],
+    pods: Collection[PodFacts],
     leader_set: SetFacts | None,
     sets: Mapping[str, SetFacts],
     drift: Drift,
@@ -42,6 +43,7 @@ def judge_groups(
     """The groups, with what their labels do not tell."""
     unmarked: dict[str, list[str]] = defaultdict(list)
     leaders: dict[str, PodFacts] = {}
+    foreign = {pod.metadata.uid for pod in pods if pod.edits and has_foreign_image(pod)}
     for pod in pods:
         metadata = pod.metadata
         held = metadata.labels
@@ -57,6 +59,9 @@ def judge_groups(
         groups = [
             _compare(group, leaders[group.incarnation], leader_set, sets, drift) for group in groups
         ]
+    if leader_set is not None and foreign:
+        target = leader_set.metadata.labels.get(labels.REVISION, "")
+        groups = [_disown(group, foreign, target) for group in groups]
     return tuple(_mark(group, unmarked) for group in groups)
 
 
@@ -83,6 +88,13 @@ def _compare(
     if (found, is_edited) == (group.revision, group.is_edited):
         return group
     return replace(group, revision=found, is_edited=is_edited)
+
+
+def _disown(group: Group, foreign: set[str], target: str) -> Group:
+    """The group without its revision, if one of its pods runs the image of another client."""
+    if group.revision != target or not any(m.uid in foreign for m in group.members):
+        return group
+    return replace(group, revision="", is_edited=True)
 
 
 def _mark(group: Group, unmarked: dict[str, list[str]]) -> Group:

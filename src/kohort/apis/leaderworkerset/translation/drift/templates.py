@@ -18,6 +18,7 @@ from kohort.apis.api import Family, PutBacks
 from kohort.apis.edits import Edit, Path, locate
 from kohort.apis.facts import SetFacts, Whole
 from kohort.apis.leaderworkerset import labels
+from kohort.apis.leaderworkerset.translation.drift.pods import tell_pods
 from kohort.cluster.objects import Object, name_of
 from kohort.model.observed import Group
 
@@ -48,6 +49,8 @@ def describe_drift(family: Family, drift: Drift, groups: tuple[Group, ...]) -> I
     """What other clients edited of a workload, and what of that is not mended yet."""
     name = name_of(family.root)
     edited = ", ".join(str(group.ordinal) for group in groups if group.is_edited)
+    pods = tuple(tell_pods(groups, family.all(labels.POD)))
+    yield from pods
     if drift.edits:
         yield drift.describe(name)
     recent = [puts.why for puts in family.put_backs.values() if puts.is_recent]
@@ -55,7 +58,7 @@ def describe_drift(family: Family, drift: Drift, groups: tuple[Group, ...]) -> I
     if edited and drift.restart:
         who = drift.restart.manager
         yield f"StatefulSet {name}: {who} asked for a restart; groups {edited} are to come"
-    elif edited and not drift.edits:
+    elif edited and not drift.edits and not pods:
         yield f"groups {edited} are not as their revision says; they are made anew"
 
 

@@ -13,6 +13,7 @@ from kohort.apis.carriers.pods import Note, assume_progress, find_note, read_gro
 from kohort.apis.facts import Owner, PodFacts, Whole
 from kohort.apis.leaderworkerset import labels
 from kohort.apis.leaderworkerset.names import find_ordinal
+from kohort.apis.leaderworkerset.translation.drift.pods import judge_pods
 from kohort.apis.leaderworkerset.translation.drift.templates import Drift, describe_drift
 from kohort.apis.leaderworkerset.translation.reading import (
     POD,
@@ -49,6 +50,9 @@ def read(family: Family) -> Reading:
     held = note.progress.target if note else None
     revision, key = choose_revision(lws, held, revisions)
     groups = read_groups(_READER, pods, uid_of(lws), family.lost, family.recall)
+    if note is not None:
+        stored = {r.metadata.labels.get(labels.REVISION, "") for r in revisions}
+        groups = judge_pods(groups, pods, note.progress.target, stored | {note.progress.target})
     observed = Observed(
         groups=groups,
         progress=_progress_of(note) if note else assume_progress(groups),

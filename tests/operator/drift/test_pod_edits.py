@@ -1,0 +1,133 @@
+"""Another client edits pods in place: their groups are made anew within the budget, and named."""
+
+from collections import Counter
+
+import pytest
+from edits import edit_as
+from operator_lab import Lab, make_lws
+from pods_truth import is_serving
+from test_group_edits import images, rest
+
+from kohort.cluster.objects import Object, find_condition
+from kohort.simulator import kinds
+from kohort.simulator.store.entries import Change, Event
+
+PREFIX = "leaderworkerset.sigs.k8s.io/"
+REVISION = f"{PREFIX}template-revision-hash"
+
+
+@pytest.fixture(params=["statefulsets", "pods"])
+def carrier(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+class Census:
+    """How many groups of two serve, by the names of their pods: labels are what is edited here."""
+
+    def __init__(self, lab: Lab) -> None:
+        self._pods: dict[str, Object] = {}
+        self.least: int | None = None  # since it was last reset
+        self.made: Counter[str] = Counter()
+        bucket = lab.api.registry.of(kinds.POD).bucket
+        lab.api.store.subscribe(bucket, self._on_pod)
+
+    def _on_pod(self, event: Event) -> None:
+        pod = event.entry.decode()
+        name = pod["metadata"]["name"]
+        self._pods[name] = pod
+        if event.change is Change.DELETED:
+            del self._pods[name]
+        self.made[name] += event.change is Change.ADDED
+        serving = {name for name, pod in self._pods.items() if is_serving(pod)}
+        count = sum({f"x-{i}", f"x-{i}-1"} <= serving for i in range(4))
+        self.least = count if self.least is None else min(self.least, count)
+
+
+async def bring_up(lab: Lab, carrier: str, policy: str = "RecreateGroupOnPodRestart") -> Census:
+    census = Census(lab)
+    notes, template = {"kohort.dev/carrier": carrier}, {"restartPolicy": policy}
+    await lab.apply(make_lws(groups=4, size=2, annotations=notes, template=template))
+    await lab.until(lab.is_available)
+    await lab.run(20)
+    census.least = None
+    return census
+
+
+async def change_image(lab: Lab, pod: str) -> None:
+    """``kubectl set image pod/NAME engine=evil:1``."""
+    body = {"spec": {"containers": [{"name": "engine", "image": "evil:1"}]}}
+    await edit_as(lab, "kubectl-set", body, pod, kinds.POD)
+
+
+async def change_label(lab: Lab, pod: str, **marks: str | None) -> None:
+    """``kubectl label --overwrite pod/NAME …``."""
+    held = {PREFIX + key.replace("_", "-"): value for key, value in marks.items()}
+    await edit_as(lab, "kubectl-label", {"metadata": {"labels": held}}, pod, kinds.POD)
+
+
+def drift(lab: Lab) -> str:
+    found = find_condition(lab.lws(), "Drifted") or {}
+    return str(found.get("message")) if found.get("status") == "True" else ""
+
+
+@pytest.mark.parametrize("suffix", ["", "-1"])
+async def test_pods_with_a_foreign_image_are_rolled_within_the_budget(
+    lab: Lab, carrier: str, suffix: str
+):
+    census = await bring_up(lab, carrier, "None")
+    await lab.stop_operator()
+    for ordinal in range(4):
+        await change_image(lab, f"x-{ordinal}{suffix}")
+    # The kubelet starts the container anew, and that is the client's doing.
+    await lab.run(20)
+    census.least = None
+    lab.start_operator()
+    await lab.run(1)
+    assert f"Pod x-0{suffix}: kubectl-set set spec.containers[engine].image" in drift(lab)
+    events = [e for e in lab.all(kinds.EVENT) if e["reason"] == "Drifted"]
+    assert any("kubectl-set" in event["message"] for event in events)
+    await rest(lab)
+    assert census.least == 3
+    assert images(lab) == {"engine:1"}
+
+
+async def test_one_pod_with_a_foreign_image_costs_its_group_alone(lab: Lab, carrier: str):
+    census = await bring_up(lab, carrier, "None")
+    await change_image(lab, "x-1")
+    await lab.run(10)
+    await rest(lab)
+    assert census.least == 3
+    assert [census.made[f"x-{i}"] for i in range(4)] == [1, 2, 1, 1]
+
+
+@pytest.mark.parametrize("value", ["other", None])
+async def test_revisions_of_all_leaders_that_are_edited_roll_within_the_budget(
+    lab: Lab, carrier: str, value: str | None
+):
+    census = await bring_up(lab, carrier)
+    for ordinal in range(4):
+        await change_label(lab, f"x-{ordinal}", template_revision_hash=value)
+    await lab.run(10)
+    await rest(lab)
+    assert census.least is not None
+    assert census.least >= 3
+
+
+async def test_a_label_that_names_the_old_revision_in_a_rollout_releases_nobody(lab: Lab):
+    census = await bring_up(lab, "pods")
+    old = (lab.find(kinds.POD, "x-0") or {})["metadata"]["labels"][REVISION]
+    path = "/spec/leaderWorkerTemplate/workerTemplate/spec/containers/0/image"
+    await lab.edit("x", {"op": "replace", "path": path, "value": "engine:2"})
+
+    def is_halfway() -> bool:
+        pod = lab.find(kinds.POD, "x-1")
+        return pod is not None and pod["metadata"]["labels"][REVISION] != old
+
+    await lab.until(is_halfway)
+    for ordinal in (1, 2, 3):
+        if lab.find(kinds.POD, f"x-{ordinal}") is not None:
+            await change_label(lab, f"x-{ordinal}", template_revision_hash=old)
+    await lab.run(10)
+    await rest(lab)
+    assert census.least == 3
+    assert images(lab) == {"engine:2"}
