@@ -76,6 +76,21 @@ async def test_a_restart_of_the_set_rolls_within_the_budget(lab: Lab, strategy: 
 
 
 @STRATEGIES
+async def test_a_restart_that_a_partition_holds_back_is_no_drift(lab: Lab, strategy: str):
+    truth = await bring_up(lab, strategy)
+    path = "/spec/rolloutStrategy/rollingUpdateConfiguration/partition"
+    await lab.edit("x", {"op": "add", "path": path, "value": 2})
+    await restart(lab)
+    await lab.until(lambda: drifted(lab)[0] == "True", 5)
+    await rest(lab)
+    assert [len(truth.made(f"x-{i}")) for i in range(4)] == [1, 1, 2, 2]
+    await lab.edit("x", {"op": "replace", "path": path, "value": 0})
+    await rest(lab)
+    assert [len(truth.made(f"x-{i}")) for i in range(4)] == [2, 2, 2, 2]
+    assert truth.breaches == []
+
+
+@STRATEGIES
 async def test_a_foreign_image_is_put_back_and_groups_made_from_it_roll_back(
     lab: Lab, strategy: str
 ):

@@ -17,7 +17,7 @@ from typing import Any
 from kohort.apis.api import Family, PutBacks
 from kohort.apis.edits import Edit, Path, locate
 from kohort.apis.facts import SetFacts, Whole
-from kohort.apis.leaderworkerset import labels
+from kohort.apis.leaderworkerset import labels, spec
 from kohort.apis.leaderworkerset.translation.drift.pods import tell_pods
 from kohort.cluster.objects import Object, name_of
 from kohort.model.observed import Group
@@ -48,7 +48,10 @@ class Drift:
 def describe_drift(family: Family, drift: Drift, groups: tuple[Group, ...]) -> Iterator[str]:
     """What other clients edited of a workload, and what of that is not mended yet."""
     name = name_of(family.root)
-    edited = ", ".join(str(group.ordinal) for group in groups if group.is_edited)
+    # A restart takes the user's partition for an answer: what it holds back is no drift.
+    lowest = spec.partition_of(family.root) if drift.restart else 0
+    ordinals = (group.ordinal for group in groups if group.is_edited)
+    edited = ", ".join(str(ordinal) for ordinal in ordinals if ordinal >= lowest)
     pods = tuple(tell_pods(groups, family.all(labels.POD)))
     yield from pods
     if drift.edits:
