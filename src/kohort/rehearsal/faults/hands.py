@@ -11,7 +11,7 @@ from kohort.rehearsal.choices import Choices
 from kohort.rehearsal.faults.drawing import Draw, of_kind, timed, valued
 from kohort.rehearsal.play import Play
 
-HANDS_PERCENT = 30
+HANDS_PERCENT = 50
 # Claims twice: few plays have them.
 KINDS = (
     "Pod",
@@ -30,9 +30,6 @@ DRAWN: dict[str, tuple[tuple[str, ...], str, Draw, bool]] = {
         of_kind("between", KINDS, 40.0, 5.0),
         False,
     ),
-}
-# Drawn as soon as the operator has an answer to them; until then scenario files may have them.
-NAMED: dict[str, tuple[tuple[str, ...], str, Draw, bool]] = {
     "restart-set": (
         ("F11",),
         "kubectl rollout restart of a set of ours",
@@ -45,13 +42,16 @@ NAMED: dict[str, tuple[tuple[str, ...], str, Draw, bool]] = {
         valued("set-image", ("leaders", "leaders", "workers")),
         False,
     ),
+    "edit-service": (("F11",), "somebody edits a Service", timed("edit-service"), False),
+}
+# Drawn as soon as the operator has an answer to them; until then scenario files may have them.
+NAMED: dict[str, tuple[tuple[str, ...], str, Draw, bool]] = {
     "relabel": (
         ("F11",),
         "somebody edits labels of a child",
         valued("relabel", ("Service", "StatefulSet", "Pod", "place")),
         False,
     ),
-    "edit-service": (("F11",), "somebody edits a Service", timed("edit-service"), False),
     "orphan": (
         ("F11", "F17"),
         "deleted without its children, and applied again",
@@ -66,7 +66,8 @@ def add_hands(play: Play) -> Play:
     choices = Choices(play.seed).fork("hands")
     if not choices.happens(HANDS_PERCENT):
         return play
-    names = sorted(DRAWN)
+    # Writes of others in between twice: most guards are against those.
+    names = sorted([*DRAWN, "between"])
     drawn = [DRAWN[choices.pick(names)][2](choices) for _ in range(1 + choices.below(2))]
     faults = sorted((*play.faults, *drawn), key=lambda fault: (fault.at, fault.n))
     return replace(play, faults=tuple(faults))
