@@ -136,16 +136,23 @@ class _Teller:
         from kohort.views.table import make_table, select_blocked
 
         rows = make_table(pictures)
-        rows = select_blocked(rows) if self._blocked else rows
-        seen = {(row.kind, row.namespace, row.name): row for row in rows}
-        for key, row in seen.items():
-            line = write_change(row, namespaces=self._namespaces)
-            if self._told.get(key) != line:
-                self._told[key] = line
-                show(line)
-        for key in self._told.keys() - seen.keys():
+        lines = {
+            (row.kind, row.namespace, row.name): write_change(row, namespaces=self._namespaces)
+            for row in rows
+        }
+        shown = select_blocked(rows) if self._blocked else rows
+        seen = [(row.kind, row.namespace, row.name) for row in shown]
+        for key in seen:
+            if self._told.get(key) != lines[key]:
+                self._told[key] = lines[key]
+                show(lines[key])
+        for key in sorted(self._told.keys() - set(seen)):
             del self._told[key]
-            show(f"{key[0]}/{key[2]}   gone")
+            # One that needs no more help is told once more, as it is now.
+            show(lines.get(key) or self._write_end(*key))
+
+    def _write_end(self, kind: str, namespace: str, name: str) -> str:
+        return f"{kind}/{namespace}/{name}   gone" if self._namespaces else f"{kind}/{name}   gone"
 
 
 def _write(arguments: argparse.Namespace, wanted: "Wanted", pictures: "Sequence[Picture]") -> str:
