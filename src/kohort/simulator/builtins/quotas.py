@@ -16,7 +16,7 @@ from kohort.simulator.store.entries import Entry
 _COUNTED = (
     *(kinds.POD, kinds.SERVICE, kinds.SECRET, kinds.CONFIG_MAP, kinds.CLAIM),
     *(kinds.REPLICATION_CONTROLLER, kinds.JOB, kinds.CRON_JOB, kinds.DEPLOYMENT),
-    *(kinds.REPLICA_SET, kinds.STATEFUL_SET),
+    *(kinds.REPLICA_SET, kinds.STATEFUL_SET, kinds.QUOTA),
 )
 
 
@@ -25,16 +25,14 @@ class Quotas:
 
     name = "quotas"
     manager = "kube-controller-manager"
-    kinds: tuple[Kind, ...] = (kinds.QUOTA, *_COUNTED)
+    kinds: tuple[Kind, ...] = _COUNTED
 
     def observe(
         self, kind: Kind, old: Entry | None, new: Entry | None, view: View
     ) -> Iterable[str]:
-        """The quota itself, or those of the namespace in which something changed."""
+        """The quotas of the namespace in which something changed."""
         entry = new or old
         assert entry is not None
-        if kind == kinds.QUOTA:
-            return (f"{entry.namespace}/{entry.name}",)
         found = view.all(kinds.QUOTA, entry.namespace)
         return [f"{quota.namespace}/{quota.name}" for quota in found]
 
