@@ -171,7 +171,7 @@ def find_shortfalls(changes: list[Seen]) -> list[str]:
         if is_answered and serving < floor:
             found.append(f"{seen.version}: {serving} groups serve, {floor} must")
         floor = min(FEWEST, max(floor, serving) if is_answered else serving)
-    return found
+    return found if is_answered else ["the partition was never raised, so nobody was kept"]
 
 
 def find_false_counts(changes: list[Seen]) -> list[str]:

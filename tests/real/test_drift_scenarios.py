@@ -80,6 +80,13 @@ def test_groups_that_came_back_must_stay():
     assert find_shortfalls(story.changes) == ["14: 2 groups serve, 3 must"]
 
 
+def test_an_edit_that_nobody_answered_is_found():
+    story = Story()
+    story.edit(0)
+    story.take(3, 2, 1)
+    assert find_shortfalls(story.changes) == ["the partition was never raised, so nobody was kept"]
+
+
 def test_a_status_that_counts_a_foreign_group_for_long_is_false():
     story = Story()
     story.take(3)
