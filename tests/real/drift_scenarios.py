@@ -128,7 +128,9 @@ async def _set_image(driver: Driver, notes: Object) -> None:
     await _edit_leader_set(driver, notes, set_image)
     await driver.until(lambda: images(driver.all(POD)) == {OURS} and is_mended(driver))
     what = "kubectl-set set spec.template.spec.containers[engine].image"
-    _check(driver, what, await _read_warnings(driver))
+    warnings = await _read_warnings(driver)
+    _check(driver, what, warnings)
+    assert len(warnings) == 1
     assert not find_false_counts(driver.record.in_order())
 
 

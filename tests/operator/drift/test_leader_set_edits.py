@@ -206,6 +206,19 @@ async def test_the_edit_is_an_event(lab: Lab):
     assert "kubectl-set" in events[0]["message"]
 
 
+async def test_the_edit_is_one_event_where_the_status_must_wait(lab: Lab):
+    """A status that was written a moment ago is not written again at once."""
+    await bring_up(lab)
+    await lab.edit("x", {"op": "replace", "path": "/spec/replicas", "value": 5})
+    await lab.run(0.1)
+    await set_image(lab)
+    await lab.run(0.1)
+    assert drifted(lab) == ("", "")
+    await lab.run(30)
+    events = [e for e in lab.all(kinds.EVENT) if e["reason"] == "Drifted"]
+    assert ["kubectl-set" in e["message"] for e in events] == [True]
+
+
 async def test_the_edit_is_part_of_the_answer_to_why(lab: Lab):
     """Whoever asks sees it without an operator, too."""
     await bring_up(lab)

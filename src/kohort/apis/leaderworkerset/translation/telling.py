@@ -29,16 +29,17 @@ def tell(family: Family, reading: Reading, plan: Plan, deeds: Deeds) -> tuple[No
     """The events that a plan is worth, once this has come of it."""
     if reading.workload.is_leaving:
         return ()
-    return tuple(_notices(family.root, reading, plan, deeds))
+    return tuple(_notices(family, reading, plan, deeds))
 
 
-def _notices(lws: Object, reading: Reading, plan: Plan, deeds: Deeds) -> Iterator[Notice]:
+def _notices(family: Family, reading: Reading, plan: Plan, deeds: Deeds) -> Iterator[Notice]:
+    lws = family.root
     for action in deeds.done:
         yield from _success(lws, reading, plan, action)
     for action, message in deeds.failed:
         yield from _failure(name_of(lws), reading, action, message)
     yield from _pod_notices(deeds)
-    yield from _edit_notices(lws, plan, deeds)
+    yield from _edit_notices(family, plan, deeds)
     if deeds.is_reported:
         yield from _condition_notices(lws, reading, plan)
         yield from _placement_notices(lws, plan)
@@ -164,12 +165,14 @@ def _placement_notices(lws: Object, plan: Plan) -> Iterator[Notice]:
         yield Notice("Warning", DEGRADED, text[:1_000], "Update")
 
 
-def _edit_notices(lws: Object, plan: Plan, deeds: Deeds) -> Iterator[Notice]:
+def _edit_notices(family: Family, plan: Plan, deeds: Deeds) -> Iterator[Notice]:
     """One event for each time that something is put back, and one for each new claim."""
     undone = [a.undoes for a in deeds.done if isinstance(a, Patch) and a.undoes]
     for text in dict.fromkeys(undone):
         yield Notice("Warning", DRIFTED, text[:1_000], "Update")
-    held = find_condition(lws, DRIFTED) or {}
-    is_new = held.get("status") != "True"
-    if not undone and deeds.is_reported and plan.report.drift and is_new:
+    held = find_condition(family.root, DRIFTED) or {}
+    # What is put back has its event at once, though the status may have to wait.
+    is_told = any(puts.is_recent for puts in family.put_backs.values())
+    is_new = held.get("status") != "True" and not undone and not is_told
+    if is_new and deeds.is_reported and plan.report.drift:
         yield Notice("Warning", DRIFTED, SEPARATOR.join(plan.report.drift)[:1_000], "Update")
