@@ -88,3 +88,17 @@ async def test_a_delete_names_the_very_pod_that_was_seen(lab: Lab):
     await lab.delete(kinds.POD, "x-1-1", grace_seconds=0)
     await lab.until(lambda: bool(uids))
     assert leader and uids == [leader["metadata"]["uid"]]
+
+
+async def test_a_status_names_the_very_workload_that_was_seen(lab: Lab):
+    patch, uids = lab.cluster.patch, []
+
+    async def answer(address: Any, body: Any, *args: Any, **options: Any) -> Object:
+        if address.part == "status":
+            uids.append(body["metadata"].get("uid"))
+        made: Object = await patch(address, body, *args, **options)
+        return made
+
+    lab.cluster.patch = answer  # type: ignore[method-assign]
+    await bring_up(lab)
+    assert set(uids) == {lab.lws()["metadata"]["uid"]}
