@@ -1,9 +1,13 @@
 """A workload that is applied again takes back what was its own, and nothing else."""
 
+import orjson
 import pytest
 from edits import edit_as
 from operator_lab import LWS, Lab, make_lws
+from pods_truth import PodTruth
 
+from kohort.apis.facts import Whole
+from kohort.apis.leaderworkerset.face import FACE
 from kohort.cluster.objects import Object, find_condition, find_controller, uid_of
 from kohort.simulator import kinds
 from kohort.simulator.api.requests import Patch, PatchType, WriteOptions
@@ -109,18 +113,37 @@ async def test_a_forged_revision_stops_nobody(lab: Lab):
     await lab.delete(kinds.POD, "x-1-1", grace_seconds=0)
     await lab.run(60)
     assert lab.is_available()
+    desk, key = lab.operator.desks[0], ("default", "x")
+    editions = FACE.list_editions(desk.gather(key, Whole(orjson.dumps(lab.lws()))))
+    assert [edition.number for edition in editions] == [1]
+    told = [e for e in lab.all(kinds.EVENT) if "ControllerRevision forged" in e["message"]]
+    assert [(e["type"], e.get("count", 1)) for e in told] == [("Warning", 1)]
     path = "/spec/leaderWorkerTemplate/workerTemplate/spec/containers/0/image"
     await lab.edit("x", {"op": "replace", "path": path, "value": "engine:2"})
     await lab.until(lab.is_available)
     assert {p["spec"]["containers"][0]["image"] for p in lab.all(kinds.POD)} == {"engine:2"}
 
 
-@pytest.mark.parametrize("name", ["evil", "x-0-9"])
-async def test_a_forged_pod_restarts_no_group(lab: Lab, name: str):
-    """It has the labels of a worker and its owner, and crashes."""
-    await lab.apply(make_lws(groups=2, size=2, annotations={"kohort.dev/carrier": "pods"}))
+# The webhook refuses a pod of a set whose name has no place.
+@pytest.mark.parametrize(
+    ("carrier", "name"), [("statefulsets", "x-0-9"), ("pods", "x-0-9"), ("pods", "evil")]
+)
+async def test_a_forged_pod_restarts_no_group(lab: Lab, name: str, carrier: str):
+    """It has the labels of a worker and its owner, and crashes, and is deleted."""
+    await lab.apply(make_lws(groups=2, size=2, annotations={"kohort.dev/carrier": carrier}))
     await lab.until(lab.is_available)
     before = uids(lab)
+    await forge(lab, name)
+    await lab.run(60)
+    assert {k: v for k, v in uids(lab).items() if k != name} == before
+    if lab.find(kinds.POD, name) is not None:
+        await lab.delete(kinds.POD, name, grace_seconds=0)
+    await lab.run(60)
+    assert uids(lab) == before
+
+
+async def forge(lab: Lab, name: str) -> None:
+    """A failed pod that says to be a worker of the first group."""
     worker = lab.find(kinds.POD, "x-0-1") or {}
     metadata = {k: worker["metadata"][k] for k in ("labels", "annotations", "ownerReferences")}
     if name != "evil":
@@ -132,12 +155,56 @@ async def test_a_forged_pod_restarts_no_group(lab: Lab, name: str):
     }
     target = lab.api.target(kinds.POD, "default")
     await lab.api.create(target, forged, WriteOptions(manager="user"))
-    await lab.run(2)
     status = {"phase": "Failed"}
     await lab.api.patch(
         lab.api.target(kinds.POD, "default", name, "status"),
         Patch(PatchType.MERGE, {"status": status}),
         WriteOptions(manager="user"),
     )
+
+
+async def test_orphaned_leaders_of_the_pods_carrier_are_adopted_untouched(lab: Lab):
+    wanted = make_lws(groups=2, size=2, annotations={"kohort.dev/carrier": "pods"})
+    await lab.apply(wanted)
+    await lab.until(lab.is_available)
+    before = uids(lab)
+    await orphan(lab)
+    assert find_controller(lab.find(kinds.POD, "x-0") or {}) is None
+    lab.cluster.tried.clear()
+    await lab.apply(wanted)
+    await lab.until(lab.is_available)
     await lab.run(60)
-    assert {k: v for k, v in uids(lab).items() if k != name} == before
+    assert uids(lab) == before
+    assert stalled(lab) == ""
+    for name in ("x-0", "x-1"):
+        owner = find_controller(lab.find(kinds.POD, name) or {}) or {}
+        assert owner.get("uid") == uid_of(lab.lws())
+    assert not {("create", "Pod"), ("delete", "Pod")} & set(lab.cluster.tried)
+    await lab.delete(LWS, "x")
+    await lab.until(lambda: not lab.all(kinds.POD) and not lab.all(kinds.REVISION))
+
+
+async def test_orphans_that_meet_another_template_are_rolled_within_the_budget(lab: Lab):
+    notes = {"kohort.dev/carrier": "pods"}
+    truth = PodTruth(lab)
+    await lab.apply(make_lws(groups=3, size=2, annotations=notes))
+    await lab.until(lab.is_available)
+    await orphan(lab)
+    container = {"image": "engine:2"}
+    await lab.apply(make_lws(groups=3, size=2, annotations=notes, container=container))
+    truth.is_on = True
+    await lab.until(lab.is_available)
+    assert truth.fewest_ready == 2
+
+
+async def test_a_pod_of_our_name_without_our_labels_is_refused(lab: Lab):
+    pod = {
+        "metadata": {"name": "x-0", "labels": {f"{PREFIX}name": "x", "kohort.dev/carrier": "pods"}},
+        "spec": {"containers": [{"name": "a", "image": "b"}]},
+    }
+    target = lab.api.target(kinds.POD, "default")
+    await lab.api.create(target, pod, WriteOptions(manager="user"))
+    await lab.apply(make_lws(annotations={"kohort.dev/carrier": "pods"}))
+    await lab.run(10)
+    assert "belongs to nobody" in stalled(lab)
+    assert find_controller(lab.find(kinds.POD, "x-0") or {}) is None

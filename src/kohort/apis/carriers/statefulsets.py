@@ -63,6 +63,8 @@ def _read_group(
     members = tuple(
         read_member(reader, index, pod, index == 0 or pod.metadata.controller == set_uid != "")
         for index, pod in sorted(pods.items())
+        # Nobody stands beyond the end of a group, whatever a pod says of itself.
+        if index == 0 or index < size
     )
     return Group(
         ordinal=ordinal,

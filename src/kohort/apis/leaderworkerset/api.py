@@ -6,7 +6,7 @@ from typing import Any
 from kohort.apis.api import Api, Key, Settings, Verdict, Watched, Webhook
 from kohort.apis.definitions.shapes import find_metadata_misfit, find_pod_misfit, shape_of
 from kohort.apis.edits import find_edits
-from kohort.apis.facts import PodFacts, SetFacts, Whole, read_node, read_pod, read_set
+from kohort.apis.facts import Meta, PodFacts, SetFacts, Whole, read_node, read_pod, read_set
 from kohort.apis.gangs.dialect import Dialect
 from kohort.apis.leaderworkerset import labels
 from kohort.apis.leaderworkerset.admission.defaulting import default_workload, record_carrier
@@ -28,6 +28,7 @@ from kohort.apis.leaderworkerset.translation.reading import (
     HISTORY,
     NODE,
     POD,
+    READER,
     REVISION,
     SERVICE,
     STATEFUL_SET,
@@ -103,8 +104,18 @@ def _lost(pod: PodFacts, find: Callable[[Kind, Key], Any]) -> tuple[Key, str] | 
     owner = find(POD if is_podwise else STATEFUL_SET, (metadata.namespace, place[0]))
     if owner is None or owner.metadata.uid != metadata.controller:
         return None
+    if not _has_place(metadata, place[1], owner):
+        return None
     incarnation = owner.metadata.uid if is_podwise else owner.metadata.controller
     return (metadata.namespace, metadata.labels.get(labels.NAME, "")), incarnation
+
+
+def _has_place(metadata: Meta, index: int, owner: PodFacts | SetFacts) -> bool:
+    """Whether a worker stood where its group has a place; whoever may make pods can forge one."""
+    size = (
+        owner.spec.replicas + 1 if isinstance(owner, SetFacts) else READER.size_of(owner.metadata)
+    )
+    return metadata.labels.get(labels.WORKER_INDEX) == str(index) and index < size
 
 
 def _heeds_tiers(root: Whole) -> bool:
@@ -201,7 +212,8 @@ WRITES = (
     Grant(STATEFUL_SET, ("get", "create", "patch")),
     Grant(SERVICE, ("get", "create", "patch")),
     Grant(REVISION, ("get", "create", "patch", "delete")),
-    Grant(POD, ("get", "create", "delete")),
+    # A label that another client changed is put back, and an orphan gets its owner.
+    Grant(POD, ("get", "create", "patch", "delete")),
     Grant(CLAIM, ("get", "create", "patch")),
     # Workers and worker sets belong to their leader, and block its deletion.
     Grant(POD, ("update",), "finalizers"),

@@ -13,8 +13,8 @@ from kohort.apis.api import Edition, Face, Family, Settings
 from kohort.apis.facts import Whole
 from kohort.apis.leaderworkerset import labels, spec
 from kohort.apis.leaderworkerset.revision import apply_revision
-from kohort.apis.leaderworkerset.translation.reading import REVISION
-from kohort.cluster.objects import Object, annotations_of, uid_of
+from kohort.apis.leaderworkerset.translation.reading import own_revisions
+from kohort.cluster.objects import Object, annotations_of
 from kohort.cluster.quantities import find_whole
 
 HELD = "kohort.dev/paused-partition"
@@ -32,9 +32,7 @@ def _carrier_of(lws: Object, settings: Settings) -> str:
 
 
 def _list_editions(family: Family) -> tuple[Edition, ...]:
-    uid = uid_of(family.root)
-    own = [r for r in family.all(REVISION) if r.raw and r.metadata.controller in ("", uid)]
-    return tuple(sorted((_read_edition(r) for r in own), key=lambda edition: edition.number))
+    return tuple(_read_edition(revision) for revision in own_revisions(family))
 
 
 def _read_edition(stored: Whole) -> Edition:

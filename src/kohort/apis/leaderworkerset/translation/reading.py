@@ -7,6 +7,7 @@ for it already, and only then a new one. So a write that is repeated, or a templ
 that comes back, makes no second revision (spec §16.4, §16.5).
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -94,7 +95,7 @@ def read(family: Family) -> Reading:
         groups=groups,
         progress=None if leader_set is None else _progress_of(leader_set, drift),
         exist=leader_set.status.replicas if leader_set else 0,
-        drift=tuple(describe_drift(family, drift, groups)),
+        drift=(*describe_drift(family, drift, groups), *tell_forged(family)),
     )
     memory = Memory(
         leader_set, revisions, revision, key, has_leftover=_has_leftover(family), drift=drift
@@ -202,6 +203,17 @@ def own_revisions(family: Family) -> tuple[Whole, ...]:
     found: tuple[Whole, ...] = family.all(REVISION)
     own = [r for r in found if r.metadata.controller in ("", uid) and is_readable(r)]
     return tuple(sorted(own, key=number_of))
+
+
+def tell_forged(family: Family) -> Iterator[str]:
+    """Which objects say to be revisions of this one, and are ignored."""
+    uid = uid_of(family.root)
+    found: tuple[Whole, ...] = family.all(REVISION)
+    for revision in found:
+        # One without an owner may be that of a set which was orphaned.
+        if revision.metadata.controller == uid and not is_readable(revision):
+            name = revision.metadata.name
+            yield f"ControllerRevision {name} cannot be read and is ignored: delete it"
 
 
 def is_readable(revision: Whole) -> bool:

@@ -9,11 +9,14 @@ the workload says whose it is, or what it lacks.
 
 from collections.abc import Iterator
 
+from msgspec import structs
+
 from kohort.apis.api import InvalidWorkload
-from kohort.apis.facts import Meta, SetFacts, Whole
+from kohort.apis.facts import Meta, Owner, PodFacts, SetFacts, Whole
 from kohort.apis.leaderworkerset import labels
+from kohort.apis.leaderworkerset.names import find_ordinal
 from kohort.cluster.actions import Action, Patch
-from kohort.cluster.objects import Kind, Object, name_of, owner_reference
+from kohort.cluster.objects import Kind, Object, name_of, owner_reference, uid_of
 from kohort.cluster.port import Address
 
 
@@ -39,6 +42,30 @@ def _refuse(name: str, why: str) -> None:
         f"StatefulSet {name} exists and {why}: delete it, or choose another name for this "
         "LeaderWorkerSet",
     )
+
+
+def is_orphan(lws: Object, leader: PodFacts) -> bool:
+    """Whether a pod was a leader of ours that we made, and belongs to nobody."""
+    metadata, name = leader.metadata, name_of(lws)
+    held, place = metadata.labels, find_ordinal(metadata.name)
+    if metadata.controller or metadata.is_leaving or place is None or place[0] != name:
+        return False
+    marks = {labels.NAME: name, labels.CARRIER: labels.PODS, labels.WORKER_INDEX: "0"}
+    marks[labels.GROUP_INDEX] = str(place[1])
+    return bool(held.get(labels.REVISION)) and all(held.get(k) == v for k, v in marks.items())
+
+
+def take_back(lws: Object, pods: tuple[PodFacts, ...]) -> tuple[PodFacts, ...]:
+    """The pods, with orphans as they will be when they are adopted: so none of them is missed."""
+    if not any(is_orphan(lws, pod) for pod in pods if not pod.metadata.controller):
+        return pods
+    owner = Owner(labels.KIND.name, name_of(lws), uid_of(lws), controller=True)
+    return tuple(_give(pod, owner) if is_orphan(lws, pod) else pod for pod in pods)
+
+
+def _give(pod: PodFacts, owner: Owner) -> PodFacts:
+    metadata = structs.replace(pod.metadata, owner_references=[owner])
+    return structs.replace(pod, metadata=metadata)
 
 
 def adopt(lws: Object, kind: Kind, found: Meta) -> Iterator[Action]:

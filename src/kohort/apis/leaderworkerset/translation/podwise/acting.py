@@ -30,6 +30,7 @@ from kohort.apis.leaderworkerset.translation.acting import (
     create_revision,
     shared_service_actions,
 )
+from kohort.apis.leaderworkerset.translation.drift.adopting import adopt
 from kohort.apis.leaderworkerset.translation.drift.services import bring_service
 from kohort.apis.leaderworkerset.translation.following import find_following
 from kohort.apis.leaderworkerset.translation.gangs import Gangs, as_leader
@@ -56,6 +57,13 @@ def render(family: Family, reading: Reading, plan: Plan) -> tuple[Action, ...]:
 
 def _actions(family: Family, reading: Reading, plan: Plan) -> Iterator[Action]:
     memory: PodMemory = reading.memory
+    for stored in memory.revisions:
+        yield from adopt(family.root, REVISION, stored.metadata)
+    if memory.orphans:
+        # Nothing is done about them before they are ours.
+        for orphan in memory.orphans:
+            yield from adopt(family.root, POD, orphan)
+        return
     served = mark_served(family.root, reading, plan)
     yield from served
     if memory.revision is None or not served:

@@ -10,9 +10,10 @@ from dataclasses import dataclass, replace
 
 from kohort.apis.api import Family, InvalidWorkload, Reading
 from kohort.apis.carriers.pods import Note, assume_progress, find_note, read_groups
-from kohort.apis.facts import Owner, PodFacts, Whole
+from kohort.apis.facts import Meta, Owner, PodFacts, Whole
 from kohort.apis.leaderworkerset import labels
 from kohort.apis.leaderworkerset.names import find_ordinal
+from kohort.apis.leaderworkerset.translation.drift.adopting import is_orphan, take_back
 from kohort.apis.leaderworkerset.translation.drift.pods import judge_pods
 from kohort.apis.leaderworkerset.translation.drift.templates import Drift, describe_drift
 from kohort.apis.leaderworkerset.translation.reading import (
@@ -22,6 +23,7 @@ from kohort.apis.leaderworkerset.translation.reading import (
     choose_revision,
     own_revisions,
     read_workload,
+    tell_forged,
 )
 from kohort.cluster.objects import Object, name_of, uid_of
 from kohort.model.observed import Observed, Progress
@@ -32,6 +34,7 @@ class PodMemory(Memory):
     """What rendering needs and the model does not know."""
 
     note: Note | None = None  # the one in force
+    orphans: tuple[Meta, ...] = ()  # leaders that are read as ours, and have to be adopted
 
 
 # All members are counted at every pass, while other workloads wait; and a size is an annotation
@@ -43,12 +46,14 @@ _READER = replace(READER, size_of=lambda metadata: min(READER.size_of(metadata),
 def read(family: Family) -> Reading:
     """The family in the words of the model."""
     lws = family.root
-    pods: tuple[PodFacts, ...] = family.all(POD)
+    held: tuple[PodFacts, ...] = family.all(POD)
+    orphans = tuple(pod.metadata for pod in held if is_orphan(lws, pod))
+    pods = take_back(lws, held)
     _refuse_namesakes(lws, pods)
     revisions = own_revisions(family)
     note = _find_note(revisions)
-    held = note.progress.target if note else None
-    revision, key = choose_revision(lws, held, revisions)
+    aimed = note.progress.target if note else None
+    revision, key = choose_revision(lws, aimed, revisions)
     groups = read_groups(_READER, pods, uid_of(lws), family.lost, family.recall)
     if note is not None:
         stored = {r.metadata.labels.get(labels.REVISION, "") for r in revisions}
@@ -57,9 +62,9 @@ def read(family: Family) -> Reading:
         groups=groups,
         progress=_progress_of(note) if note else assume_progress(groups),
         exist=len(groups),
-        drift=tuple(describe_drift(family, Drift(), groups)),
+        drift=(*describe_drift(family, Drift(), groups), *tell_forged(family)),
     )
-    memory = PodMemory(None, revisions, revision, key, note)
+    memory = PodMemory(None, revisions, revision, key, note, orphans)
     return Reading(read_workload(family, key, groups), observed, memory)
 
 
