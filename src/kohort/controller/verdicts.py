@@ -100,7 +100,7 @@ class Judge:
         pods = family.all(self._api.members)
         details = {pod.metadata.name: pod.details for pod in pods if pod.details is not None}
         sample = Sample(family, {}, details)
-        facts = ClusterFacts(_find_nodes(family, details, now), known.events)
+        facts = ClusterFacts(_find_nodes(family, details, now), known.events, is_operator=True)
         troubles = find_troubles(reading, sample, now, facts)
         picture = Picture(self._api, sample, now, reading, decided, None, troubles, (), facts)
         health = judge(picture)

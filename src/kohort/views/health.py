@@ -90,6 +90,8 @@ def _find_stall(picture: Picture) -> Health | None:
 
 def _find_silence(picture: Picture) -> Health | None:
     """An operator that has not seen what is wanted, or does not do what is to be done."""
+    if picture.facts.is_operator:
+        return None
     generation = metadata_of(picture.root).get("generation", 0)
     seen = (picture.root.get("status") or {}).get("observedGeneration")
     is_unseen = seen is not None and seen < generation
@@ -157,7 +159,8 @@ def _judge_plan(picture: Picture) -> Health:
 def _unplanned(picture: Picture) -> Health:
     created = _created(picture)
     message = "nothing has been made for it yet"
-    if created is not None and picture.now - created > CONTROLLER_PATIENCE:
+    is_late = created is not None and picture.now - created > CONTROLLER_PATIENCE
+    if is_late and not picture.facts.is_operator:
         text = f"{message}: no operator seems to run"
         return Health(Word.BLOCKED, "NotPlanned", text, created)
     return Health(Word.STARTING, "NotPlanned", message, created)

@@ -55,6 +55,7 @@ class ClusterFacts:
     nodes: Mapping[str, NodeState] = field(default_factory=dict)
     warnings: Sequence[Object] = ()  # events of type Warning
     operator: OperatorState | None = None  # None: not known
+    is_operator: bool = False  # the operator itself judges, so it cannot be away
 
     def find_warnings(self, uid: str, reason: str = "") -> list[Object]:
         """The warnings about one object, the newest first."""

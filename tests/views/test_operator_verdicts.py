@@ -1,0 +1,34 @@
+"""The verdict that the operator itself takes, as its condition and its event tell it."""
+
+from scenes import NOW, Scene
+
+from kohort.apis.leaderworkerset.api import LEADER_WORKER_SET
+from kohort.cluster.objects import find_condition
+from kohort.controller.verdicts import BLOCKED, Judge, Ruling, Warnings
+from kohort.planning.plan import plan
+from kohort.views.health import Word
+
+
+def rule(scene: Scene) -> Ruling:
+    family = scene.sample().family
+    reading = LEADER_WORKER_SET.read_checked(family)
+    decided = plan(reading.workload, reading.observed, NOW.timestamp())
+    judge = Judge(LEADER_WORKER_SET, None)  # type: ignore[arg-type]
+    return judge.rule(family, reading, decided, Warnings(), NOW)
+
+
+def test_the_operator_never_says_of_itself_that_it_does_not_run():
+    scene = Scene(revisions=())
+    scene.sets = lambda: []  # type: ignore[method-assign]
+    ruling = rule(scene)
+    assert (ruling.health.word, ruling.health.reason) == (Word.STARTING, "NotPlanned")
+    assert "operator" not in ruling.health.message
+    assert find_condition({"status": ruling.status}, BLOCKED) is None
+    assert ruling.tell(scene.lws) == ()
+
+
+def test_the_operator_does_not_miss_itself_where_it_has_not_reported_a_generation_yet():
+    scene = Scene()
+    scene.lws["metadata"]["generation"] = 3
+    scene.lws["metadata"]["managedFields"] = [{"time": "2026-01-01T11:00:00Z"}]
+    assert rule(scene).health.word is Word.READY
