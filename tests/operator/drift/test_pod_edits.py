@@ -131,3 +131,18 @@ async def test_a_label_that_names_the_old_revision_in_a_rollout_releases_nobody(
     await rest(lab)
     assert census.least == 3
     assert images(lab) == {"engine:2"}
+
+
+@pytest.mark.parametrize("pod", ["x-1", "x-1-1"])
+@pytest.mark.parametrize("label", ["group_index", "worker_index"])
+async def test_a_label_of_a_place_is_put_back_and_costs_no_pod(
+    lab: Lab, carrier: str, pod: str, label: str
+):
+    census = await bring_up(lab, carrier)
+    before = (lab.find(kinds.POD, pod) or {})["metadata"]["labels"]
+    await change_label(lab, pod, **{label: "7"})
+    await lab.run(2)
+    assert (lab.find(kinds.POD, pod) or {})["metadata"]["labels"] == before
+    assert f"Pod {pod}: another client changed" in drift(lab)
+    await rest(lab)
+    assert max(census.made.values()) == 1

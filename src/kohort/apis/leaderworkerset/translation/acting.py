@@ -23,6 +23,7 @@ from kohort.apis.leaderworkerset.rendering.services import group_service, shared
 from kohort.apis.leaderworkerset.rendering.sets import leader_set, worker_set
 from kohort.apis.leaderworkerset.revision import apply_revision, make_revision
 from kohort.apis.leaderworkerset.translation.drift.adopting import adopt
+from kohort.apis.leaderworkerset.translation.drift.places import put_places_back
 from kohort.apis.leaderworkerset.translation.drift.services import bring_service
 from kohort.apis.leaderworkerset.translation.drift.templates import find_additions
 from kohort.apis.leaderworkerset.translation.following import find_following
@@ -73,6 +74,7 @@ def _actions(family: Family, reading: Reading, plan: Plan) -> Iterator[Action]:
         yield from _leader_set_actions(family, reading, plan)
     for stored in memory.revisions:
         yield from adopt(family.root, REVISION, stored.metadata)
+    yield from put_places_back(family)
     yield from shared_service_actions(family)
     leaders = _leaders_by_ordinal(family, reading)
     gangs = Gangs(family, memory.revisions, plan)

@@ -31,6 +31,7 @@ from kohort.apis.leaderworkerset.translation.acting import (
     shared_service_actions,
 )
 from kohort.apis.leaderworkerset.translation.drift.adopting import adopt
+from kohort.apis.leaderworkerset.translation.drift.places import put_places_back
 from kohort.apis.leaderworkerset.translation.drift.services import bring_service
 from kohort.apis.leaderworkerset.translation.following import find_following
 from kohort.apis.leaderworkerset.translation.gangs import Gangs, as_leader
@@ -69,6 +70,7 @@ def _actions(family: Family, reading: Reading, plan: Plan) -> Iterator[Action]:
     if memory.revision is None or not served:
         # The note of the last target is read no more after this, so the mark comes first.
         yield from _note_actions(family.root, reading, plan)
+    yield from put_places_back(family)
     yield from shared_service_actions(family)
     note = memory.note
     if note is not None and note.progress.target == memory.key:
