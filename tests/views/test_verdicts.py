@@ -9,6 +9,7 @@ from kohort.apis.carriers.failures import write_failures
 from kohort.apis.leaderworkerset import labels
 from kohort.apis.leaderworkerset.api import LEADER_WORKER_SET
 from kohort.apis.leaderworkerset.revision import key_of
+from kohort.cli.render.explanations import write_explanation
 from kohort.cluster.objects import Object
 from kohort.model.observed import Crash, Failure
 from kohort.views.evidence.cluster import (
@@ -266,3 +267,26 @@ def test_one_crash_of_a_group_that_was_made_anew_is_named_and_calls_nobody():
     told = explain(scene.picture())
     assert told.row.health.word is Word.STARTING
     assert told.on[0].reason == "Restarted"
+
+
+@pytest.mark.parametrize(
+    ("message", "subject", "command"),
+    [
+        (
+            "StatefulSet llama exists and belongs to Model x",
+            "StatefulSet llama",
+            "statefulset llama",
+        ),
+        ("pod llama-0 exists and belongs to nobody", "pod llama-0", "pod llama-0"),
+    ],
+)
+def test_a_name_that_is_taken_is_tried_again_when_it_is_free(message, subject, command):
+    stalled = {"type": "Stalled", "status": "True", "observedGeneration": 2}
+    text = f"{message}: delete it, or choose another name for this LeaderWorkerSet"
+    lws = make_lws(conditions=[{**stalled, "reason": "NameTaken", "message": text}])
+    lws["metadata"]["namespace"] = "prod"
+    told = explain(take_picture(LEADER_WORKER_SET, Scene(lws=lws).sample(), NOW))
+    assert told.commands == (f"kubectl delete {command} -n prod",)
+    assert f"delete {subject} only if it is not needed" in told.notes[0]
+    lines = write_explanation(told, NOW)
+    assert f"  on        {subject}: it is tried again by itself when that is gone" in lines

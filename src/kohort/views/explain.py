@@ -6,6 +6,7 @@ to go back comes before to edit. Lists hold facts and commands, and are empty wh
 there is nothing to say: the words for that belong to the page that shows them.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -22,6 +23,8 @@ from kohort.views.troubles import CRASH_LOOP, NODE_LOST, RESTARTED, Trouble
 CULPRITS_MAX = 3
 _EVENTS_MAX = 2
 _TIER = "; tier "  # how the scheduler of the embedded cluster goes from one tier to the next
+# How a refusal names an object that has a name of ours and is not ours.
+_HOLDER = re.compile(r"(\w+) (\S+) exists and ")
 _CRASHES = (CRASH_LOOP, RESTARTED, "Error", "RunContainerError", "OOMKilled")
 
 
@@ -101,7 +104,7 @@ def explain(
         since=health.since,
         commands=suggest_commands(picture, health),
         rules=_rules(picture),
-        notes=tuple(_notes(picture)),
+        notes=tuple(_notes(picture, health)),
         gangs=tuple(gangs),
         events=() if is_told else tuple(tell_events(own, any_type=True)),
     )
@@ -174,14 +177,22 @@ def suggest_commands(picture: Picture, health: Health) -> tuple[str, ...]:
     if health.word is Word.PAUSED:
         return (f"kohort rollout resume {target}",)
     if health.word is Word.STALLED:
+        holder = find_holder(health).lower()
         edit = f"kubectl edit {picture.api.kind.group_resource} {picture.name}{flag}"
-        return (*_undo(picture, target), edit)
+        free = (f"kubectl delete {holder}{flag}",) if holder else ()
+        return free or (*_undo(picture, target), edit)
     if health.word is Word.BLOCKED and health.reason in ("NotPlanned", OPERATOR_SILENT):
         return _find_operator(picture)
     if not health.word.needs_help:
         undo = _undo(picture, target) if health.word is Word.UPDATING else ()
         return (f"kohort rollout status {target}", *undo)
     return _mend(picture, target, flag)
+
+
+def find_holder(health: Health) -> str:
+    """The object that holds a name which this workload needs; nothing if that is not why."""
+    found = _HOLDER.match(health.message) if health.word is Word.STALLED else None
+    return f"{found[1]} {found[2]}" if found else ""
 
 
 def _find_operator(picture: Picture) -> tuple[str, ...]:
@@ -250,7 +261,9 @@ def _rules(picture: Picture) -> Rules:
     return Rules(row.strategy, row.carrier, policy.max_unavailable, policy.surge, policy.partition)
 
 
-def _notes(picture: Picture) -> Iterator[str]:
+def _notes(picture: Picture, health: Health) -> Iterator[str]:
+    if holder := find_holder(health):
+        yield f"delete {holder} only if it is not needed; else give this workload another name"
     for culprit in find_culprits(picture):
         if culprit.reason == NODE_LOST and "cannot end" in culprit.message:
             yield (

@@ -6,8 +6,8 @@ from datetime import datetime
 from kohort.cli.render.lines import Paint, align, plain
 from kohort.cli.render.trees import write_title
 from kohort.views.ages import write_age
-from kohort.views.explain import EventLine, Explanation, Finding, Rules
-from kohort.views.health import Word
+from kohort.views.explain import EventLine, Explanation, Finding, Rules, find_holder
+from kohort.views.health import Health, Word
 from kohort.views.rollouts import HistoryLine
 
 _WIDTH = 10
@@ -25,10 +25,9 @@ def write_explanation(told: Explanation, now: datetime, paint: Paint = plain) ->
     since = "unknown"
     if told.since is not None:
         since = f"{write_age(told.since, now)} ({told.since:%Y-%m-%dT%H:%M:%SZ})"
-    word = told.row.health.word
     on = [
         *(line for finding in told.on for line in write_finding(finding, now)),
-        *([_FILLERS.get(word, _UNTOLD)] if not told.on else ()),
+        *([_fill(told.row.health)] if not told.on else ()),
         *(write_event(event, now) for event in told.events),
     ]
     parts: dict[str, Sequence[str]] = {
@@ -45,6 +44,13 @@ def write_explanation(told: Explanation, now: datetime, paint: Paint = plain) ->
         for place, text in enumerate(texts):
             lines.append(f"  {title if place == 0 else '':<{_WIDTH}}{text}")
     return lines
+
+
+def _fill(health: Health) -> str:
+    """What is waited for where no member is."""
+    if holder := find_holder(health):
+        return f"{holder}: it is tried again by itself when that is gone"
+    return _FILLERS.get(health.word, _UNTOLD)
 
 
 def write_finding(finding: Finding, now: datetime) -> Iterator[str]:
