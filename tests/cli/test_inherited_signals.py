@@ -76,6 +76,8 @@ def interrupt_after(process: subprocess.Popen[str], text: str) -> int:
 def test_a_command_that_follows_a_workload_can_be_interrupted(words, home, kubeconfig, tmp_path):
     with start((*words, "--kubeconfig", str(kubeconfig)), tmp_path) as process:
         assert interrupt_after(process, "waiting") == 130
+        assert process.stdout is not None
+        assert "error" not in process.stdout.read()
 
 
 def test_a_cluster_in_the_foreground_can_be_interrupted(tmp_path):

@@ -37,6 +37,17 @@ def read_verdicts(kohort: Tell, name: str) -> set[tuple[str, str]]:
     return {(found["health"]["word"], found["health"]["reason"]) for found in (row, tree, why)}
 
 
+@pytest.mark.parametrize("form", ["text", "wide", "name"])
+def test_where_nothing_is_blocked_a_sentence_says_so(form: str, kohort: Tell, cluster: Path):
+    hand = Hand(cluster, f"unblocked-{form}")
+    hand.create()
+    told = kohort("get", "--blocked", "-l", f"team=unblocked-{form}", "-o", form)
+    assert (told.code, told.out) == (0, "")
+    assert told.err == "nothing is blocked in namespace default\n"
+    values = kohort("get", "--blocked", "-l", f"team=unblocked-{form}", "-o", "json")
+    assert (json.loads(values.out), values.err) == ([], "")
+
+
 def test_commands_condition_and_event_say_the_same(kohort: Tell, cluster: Path):
     hand = Hand(cluster, "same")
     hand.create()

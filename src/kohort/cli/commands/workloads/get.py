@@ -99,11 +99,25 @@ async def _show(arguments: argparse.Namespace, wanted: "Wanted") -> int:
     async with open_source(arguments, wanted) as source:
         pictures = [await source.read_one()] if wanted.name else await source.read()
         where = f"in namespace {source.namespace}" if source.namespace else "in any namespace"
-    if not pictures and arguments.output in ("text", "wide"):
-        print(f"no workloads found {where}", file=sys.stderr)
+    empty = _describe_empty(arguments, wanted, pictures, where)
+    if empty and arguments.output in ("text", "wide", "name"):
+        print(empty, file=sys.stderr)
         return Exit.DONE
     print(_write(arguments, wanted, pictures))
     return Exit.DONE
+
+
+def _describe_empty(
+    arguments: argparse.Namespace, wanted: "Wanted", pictures: "Sequence[Picture]", where: str
+) -> str:
+    """Why there is nothing to show; nothing if there is something."""
+    from kohort.views.table import make_table, select_blocked
+
+    if not pictures:
+        return f"no workloads found {where}"
+    if wanted.name or not arguments.blocked or select_blocked(make_table(pictures)):
+        return ""
+    return f"nothing is blocked {where}"
 
 
 async def _follow(arguments: argparse.Namespace, wanted: "Wanted") -> int:

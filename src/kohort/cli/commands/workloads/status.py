@@ -57,7 +57,11 @@ def _make_parser(prog: str) -> Parser:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    return asyncio.run(_wait(arguments))
+    try:
+        return asyncio.run(_wait(arguments))
+    except KeyboardInterrupt:
+        # A user who has seen enough: what was told stands, and it is no error.
+        return Exit.INTERRUPTED
 
 
 async def _wait(arguments: argparse.Namespace) -> int:
