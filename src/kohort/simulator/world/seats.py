@@ -18,6 +18,7 @@ from kohort.simulator.world.caches import Cache, Caches
 
 BACKOFF_SECONDS_MIN = 0.05
 BACKOFF_SECONDS_MAX = 30.0
+REFUSED_MAX = 1_100  # in a row, after which no event cuts the wait of a key short
 
 
 class Seat:
@@ -102,7 +103,9 @@ class Seat:
         keys = self.part.observe(cache.kind, old, new, self.view)
         # A set has no order of its own, and a simulation must repeat itself.
         for key in sorted(keys) if isinstance(keys, set) else keys:
-            self.add(key)
+            # Who is refused so often hears its own doing: it would run while no time passes.
+            if self._failures.get(key, 0) < REFUSED_MAX or key not in self._due:
+                self.add(key)
 
     def add(self, key: str) -> None:
         """Queue a key, unless it is queued already."""
