@@ -207,6 +207,9 @@ class Budget(Checker):
             self.breach(f"A4: the partition goes down to {partition}, below the user's")
         highest = max(p.partition for p in self._recent())
         is_same = target == before[2] and not self.scene.play.may_roll_alike
+        # A group that somebody edited while it served is sheltered behind the partition.
+        present = (*self.truth.groups(), *self._was_there.values())
+        is_same &= all(group.revision for group in present)
         if is_same and partition > max(before[0], highest):
             self.breach(f"A4: the partition rises from {before[0]} to {partition}")
         groups, seen = self.truth.groups(), self.truth.find_seen(commit.writer)
