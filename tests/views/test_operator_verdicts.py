@@ -4,9 +4,9 @@ from scenes import NOW, Scene
 
 from kohort.apis.leaderworkerset.api import LEADER_WORKER_SET
 from kohort.cluster.objects import find_condition
-from kohort.controller.verdicts import BLOCKED, Judge, Ruling, Warnings
+from kohort.controller.verdicts import Judge, Ruling, Warnings
 from kohort.planning.plan import plan
-from kohort.views.health import Word
+from kohort.views.health import BLOCKED, Word
 
 
 def rule(scene: Scene) -> Ruling:

@@ -44,7 +44,7 @@ def test_a_crash_loop_stays_broken_between_two_crashes():
     told = [judge(scene.picture()) for scene in scenes]
     assert [health.word for health in told] == [Word.BROKEN, Word.BROKEN]
     assert {(health.reason, health.message) for health in told} == {
-        ("CrashLoopBackOff", "llama-3-1: exit 1, Error")
+        ("CrashLoopBackOff", "llama-3-1: container engine: exit 1, Error")
     }
     commands = explain(scenes[1].picture()).commands
     assert commands[0] == "kubectl logs llama-3-1 -c engine --previous"
@@ -245,7 +245,7 @@ STARTING = {"state": {"waiting": {"reason": "ContainerCreating"}}}
 def test_crashes_are_remembered_over_recreated_pods(scene: Scene, word: Word):
     told = explain(scene.picture())
     assert (told.row.health.word, told.row.health.reason) == (word, "CrashLoopBackOff")
-    assert told.row.health.message == "llama-3-1: exit 1, Error"
+    assert told.row.health.message == "llama-3-1: container engine: exit 1, Error"
     finding = told.on[0]
     assert (finding.about, finding.container) == ("llama-3-1", "engine")
     assert finding.message == "exit 1, Error, group restarted 3 times in a row"
@@ -290,3 +290,24 @@ def test_a_name_that_is_taken_is_tried_again_when_it_is_free(message, subject, c
     assert f"delete {subject} only if it is not needed" in told.notes[0]
     lines = write_explanation(told, NOW)
     assert f"  on        {subject}: it is tried again by itself when that is gone" in lines
+
+
+def test_what_the_operator_tells_of_a_child_is_no_second_cause():
+    cause = refuse("set")
+    repeated = {**refuse("root"), "message": f"StatefulSet llama: {cause['message']}"}
+    repeated["lastTimestamp"] = ago(seconds=1)
+    facts = ClusterFacts(warnings=[cause, repeated])
+    picture = take_picture(LEADER_WORKER_SET, Refused().sample(), NOW, facts)
+    told = explain(picture, [cause, repeated])
+    assert [finding.about for finding in told.on] == ["StatefulSet llama"]
+    assert told.events == ()
+
+
+def test_a_crash_loop_is_as_old_as_the_condition_that_tells_of_it():
+    held = {"type": "Blocked", "status": "True", "lastTransitionTime": ago(minutes=9)}
+    since = {}
+    for reason in ("CrashLoopBackOff", "ImagePullBackOff"):
+        lws = make_lws(conditions=[{**held, "reason": reason}])
+        since[reason] = judge(Crashing(waiting={"llama-3-1": STARTING}, lws=lws).picture()).since
+    assert since["CrashLoopBackOff"] == NOW - timedelta(minutes=9)
+    assert since["ImagePullBackOff"] == NOW - timedelta(seconds=5)

@@ -26,11 +26,10 @@ from kohort.views.ages import find_time
 from kohort.views.evidence.children import find_lacking
 from kohort.views.evidence.cluster import GONE, ClusterFacts, NodeState
 from kohort.views.gathering import Sample
-from kohort.views.health import Health, Word, judge
+from kohort.views.health import BLOCKED, Health, Word, judge
 from kohort.views.picture import Picture, find_troubles
 from kohort.views.troubles import find_patience_end
 
-BLOCKED = "Blocked"
 WARNING = Kind("", "v1", "Event", "events")
 _SETS_MAX = 3  # whose warnings are read; more tell the same
 # A node may be in use before our cache has it; after so long it is not there.

@@ -96,7 +96,7 @@ def explain(
     """The explanation of a workload, with the events of it and of its culprits as evidence."""
     health = judge(picture)
     is_told = health.word in (Word.READY, Word.STALLED, Word.PAUSED)
-    own = events_of(events, uid_of(picture.root))
+    own = _leave_out_retold(picture, events_of(events, uid_of(picture.root)))
     return Explanation(
         row=make_row(picture),
         waits=_waits(picture, health),
@@ -153,6 +153,12 @@ def _leave_to_gangs(message: str, gangs: Sequence[str]) -> str:
 def events_of(events: Sequence[Object], uid: str) -> list[Object]:
     """The events of one object: by its uid, since another object may have had its name."""
     return [event for event in events if uid and find_subject(event).get("uid") == uid]
+
+
+def _leave_out_retold(picture: Picture, own: Sequence[Object]) -> list[Object]:
+    """The events of a workload without the warnings that repeat what a member or a child tells."""
+    heads = tuple(f"{trouble.member}: " for trouble in picture.troubles)
+    return [e for e in own if e.get("type") != "Warning" or not find_text(e).startswith(heads)]
 
 
 def tell_events(

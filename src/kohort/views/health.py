@@ -11,7 +11,7 @@ been asked for nothing new and still does not serve. Stalled was refused: nothin
 happens before the object is changed.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 
@@ -22,7 +22,7 @@ from kohort.views.evidence.children import REFUSED
 from kohort.views.picture import Picture
 from kohort.views.troubles import NODE_LOST, TERMINATING
 
-STALLED = "Stalled"
+STALLED, BLOCKED = "Stalled", "Blocked"  # conditions
 OPERATOR_SILENT = "OperatorSilent"
 DEGRADED = "TopologyDegraded"
 # How long an object may wait for its first plan before somebody should look for the operator.
@@ -71,7 +71,17 @@ def judge(picture: Picture) -> Health:
     if is_leaving(picture.root):
         since = find_time(metadata_of(picture.root).get("deletionTimestamp"))
         return Health(Word.LEAVING, "Deleted", "it is being deleted", since)
-    return _find_stall(picture) or _find_silence(picture) or _judge_plan(picture)
+    return _find_stall(picture) or _find_silence(picture) or _date(picture, _judge_plan(picture))
+
+
+def _date(picture: Picture, health: Health) -> Health:
+    """The same, since when the condition tells of it: pods that are made anew start over."""
+    held = find_condition(picture.root, BLOCKED) or {}
+    told = find_time(held.get("lastTransitionTime"))
+    is_same = (held.get("status"), held.get("reason")) == ("True", health.reason)
+    if not health.word.needs_help or not is_same or told is None:
+        return health
+    return replace(health, since=min(told, health.since or told))
 
 
 def _find_stall(picture: Picture) -> Health | None:
@@ -146,7 +156,8 @@ def _judge_plan(picture: Picture) -> Health:
         word = Word.BLOCKED if is_waiting else Word.BROKEN
         moments = [trouble.since for trouble in stuck if trouble.since]
         first = stuck[0]
-        message = f"{first.member}: {first.message}"
+        place = f"container {first.container}: " if first.is_crash and first.container else ""
+        message = f"{first.member}: {place}{first.message}"
         return Health(word, first.reason, message, min(moments, default=None))
     if is_held:
         message = "the rollout is paused: it goes on when it is resumed"

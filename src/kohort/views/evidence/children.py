@@ -90,7 +90,16 @@ def find_refusals(
         # Where the operator makes the pods itself, it tells of the workload.
         made = [stamp for stamps in newest.values() for stamp in stamps]
         subject = str(family.root.get("kind", "")) or "the workload"
-        yield from _refuse(facts, uid_of(family.root), subject, len(observed.groups), made, now)
+        told = _leave_out_verdicts(facts, family, subject)
+        yield from _refuse(told, uid_of(family.root), subject, len(observed.groups), made, now)
+
+
+def _leave_out_verdicts(facts: ClusterFacts, family: Family, subject: str) -> ClusterFacts:
+    """The facts without the verdicts that the operator told of a workload: those are no causes."""
+    sets = (s for found in family.children.values() for s in found if isinstance(s, SetFacts))
+    retold = (f"{subject}: ", *(f"StatefulSet {found.metadata.name}: " for found in sets))
+    causes = [event for event in facts.warnings if not find_text(event).startswith(retold)]
+    return replace(facts, warnings=causes)
 
 
 def find_lacking(family: Family) -> list[SetFacts]:
