@@ -42,7 +42,8 @@ Request = tuple[str, str, str]  # verb, group, resource
 # Granted although nothing here asks for it.
 RESERVES: dict[Request, str] = {
     ("get", "apps", "statefulsets"): "a create that meets a namesake reads it",
-    ("get", "", "pods"): "a create that meets a namesake reads it",
+    ("get", "", "pods"): "a create that meets a namesake reads it, and admission a leader",
+    ("patch", "", "pods"): "an orphan gets its owner, and an edited label is put back",
     ("get", "", "persistentvolumeclaims"): "a create that meets a namesake reads it",
     ("get", "apps", "controllerrevisions"): "a create that meets a namesake reads it",
     ("get", "leaderworkerset.x-k8s.io", "leaderworkersets"): "when a child has gone, for its owner",
