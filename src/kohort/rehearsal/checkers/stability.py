@@ -143,6 +143,10 @@ class Stability(Checker):
         losses = find_losses(workload, self.scene.play)
         if losses is None:
             true.discard(DEGRADED)
+        groups = self.truth.groups()
+        if any(not g.revision and g.ordinal < policy.partition for g in groups):
+            # The partition holds back what somebody edited, and that is told.
+            true.discard("Drifted")
         if stuck:
             # As upstream has it, a rollout is over when all groups serve.
             true.discard("UpdateInProgress")
