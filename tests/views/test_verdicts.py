@@ -311,3 +311,23 @@ def test_a_crash_loop_is_as_old_as_the_condition_that_tells_of_it():
         since[reason] = judge(Crashing(waiting={"llama-3-1": STARTING}, lws=lws).picture()).since
     assert since["CrashLoopBackOff"] == NOW - timedelta(minutes=9)
     assert since["ImagePullBackOff"] == NOW - timedelta(seconds=5)
+
+
+REFUSAL = {"type": "Stalled", "status": "True", "observedGeneration": 2, "reason": "Refused"}
+
+
+@pytest.mark.parametrize(
+    ("scene", "facts"),
+    [
+        (Dying(), ClusterFacts({"gpu-09": DEAD})),
+        (Refused(), ClusterFacts(warnings=[refuse("set")])),
+        (Crashing(waiting={"llama-3-1": STARTING}), ClusterFacts()),
+        (Crashing((1, 1, 1, 2), boundary=3, waiting={"llama-3-1": STARTING}), ClusterFacts()),
+        (Refused(lws=make_lws(conditions=[{**REFUSAL, "message": "no"}])), ClusterFacts()),
+        (scaled(), operator(timedelta(minutes=4))),
+    ],
+)
+def test_why_is_headed_by_the_reason_that_the_table_shows(scene: Scene, facts: ClusterFacts):
+    told = why(scene, facts)
+    assert told.row.health.word.needs_help
+    assert told.waits.partition(": ")[0] == told.row.health.reason

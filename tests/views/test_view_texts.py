@@ -65,7 +65,7 @@ def test_why_always_has_four_parts():
     }
     assert why(BLOCKED, event).splitlines() == [
         "llama  LeaderWorkerSet  ! blocked 4m12s",
-        "  waits     WaitingForReady: 3 of 4 groups wait for the new revision: 1 group is not "
+        "  waits     ImagePullBackOff: 3 of 4 groups wait for the new revision: 1 group is not "
         "ready and maxUnavailable is 1",
         '  on        llama-3-2  ImagePullBackOff: Back-off pulling image "engine:2" '
         "(group 3, container engine, on gpu-03)",

@@ -113,16 +113,19 @@ def explain(
 def _waits(picture: Picture, health: Health) -> str:
     if health.word is Word.READY:
         return f"nothing: {health.message}"
-    if health.reason == OPERATOR_SILENT:
-        return f"{health.reason}: {health.message}"
-    blockers = picture.plan.report.blockers if picture.plan else ()
-    if health.word.needs_help and blockers:
-        return f"{blockers[0].reason}: {blockers[0].message}"
-    if health.word in (Word.BLOCKED, Word.BROKEN) and picture.plan and picture.stuck:
-        report = picture.plan.report
-        missing = report.wanted - report.wanted_ready
-        return f"WaitingForReady: {missing} of {report.wanted} groups are not ready"
-    return f"{health.reason}: {health.message}"
+    what = _count_waiting(picture) if health.word is not Word.STALLED else ""
+    is_told_below = any(trouble.reason == health.reason for trouble in picture.stuck)
+    return f"{health.reason}: {what if what and is_told_below else health.message}"
+
+
+def _count_waiting(picture: Picture) -> str:
+    """What waits, by the plan; the members that it waits for are told on their own."""
+    if picture.plan is None:
+        return ""
+    report = picture.plan.report
+    if report.blockers:
+        return report.blockers[0].message
+    return f"{report.wanted - report.wanted_ready} of {report.wanted} groups are not ready"
 
 
 def _find(picture: Picture, events: Sequence[Object], gangs: Sequence[str]) -> Iterator[Finding]:
