@@ -88,6 +88,11 @@ class Lasting(Checker):
             self._lost[uid] = self._since.pop(uid), commit.at
         self._before = groups
 
+    def _has_gone_back(self) -> bool:
+        """Whether groups come back on the target wherever the partition stands."""
+        status = (self.truth.leader_set or {}).get("status") or {}
+        return bool(status.get("currentRevision") == status.get("updateRevision"))
+
     def _check_recreation(self, commit: Commit) -> None:
         """G9: a group that failed by itself is deleted when its wait is over."""
         assert commit.old is not None
@@ -95,6 +100,8 @@ class Lasting(Checker):
         if group is None or group.uid not in self._failed or self.scene.play.restart == KEEP:
             return
         if self._step is None or is_released(group, self._step):
+            return
+        if group.revision != self._step[2] and self._has_gone_back():
             return
         past = self._past.get(group.ordinal)
         lived = self._failed[group.uid] - self._made[group.uid]
