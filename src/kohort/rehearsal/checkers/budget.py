@@ -264,13 +264,31 @@ def read_step(truth: Truth, carrier: str) -> tuple[int, int, str] | None:
     """How far the rollout has come, as the carrier remembers it."""
     if carrier != PODS:
         return _step_of(truth.leader_set)
+    note, target = _find_note(truth)
+    return None if note is None else (note["boundary"], note["count"], target)
+
+
+def has_gone_back(truth: Truth, carrier: str) -> bool:
+    """Whether groups come back on the target wherever the boundary stands."""
+    if carrier == PODS:
+        note, target = _find_note(truth)
+        return note is not None and note["base"] == target
+    status = (truth.leader_set or {}).get("status") or {}
+    return bool(status.get("currentRevision") == status.get("updateRevision"))
+
+
+def _find_note(truth: Truth) -> tuple[Object | None, str]:
+    """The newest note of the rollout, and the revision that it stands on."""
     notes = []
     for revision in truth.objects[kinds.REVISION].values():
         text, key = annotations_of(revision).get(_NOTE), revision_of(revision)
         if text and key:
             note = orjson.loads(text)
-            notes.append((note["turn"], note["boundary"], note["count"], key))
-    return max(notes)[1:] if notes else None
+            notes.append((note["turn"], note["boundary"], note["count"], key, note))
+    if not notes:
+        return None, ""
+    *_, key, note = max(notes, key=lambda entry: entry[:4])
+    return note, key
 
 
 def is_released(group: Group, step: tuple[int, int, str]) -> bool:

@@ -10,7 +10,13 @@ run: timestamps of pods have whole seconds, so one second is forgiven.
 from dataclasses import dataclass
 
 from kohort.cluster.objects import Object
-from kohort.rehearsal.checkers.budget import is_released, is_taken, read_policy, read_step
+from kohort.rehearsal.checkers.budget import (
+    has_gone_back,
+    is_released,
+    is_taken,
+    read_policy,
+    read_step,
+)
 from kohort.rehearsal.checkers.checker import Checker, Scene
 from kohort.rehearsal.checkers.truth import (
     WORKLOAD,
@@ -88,11 +94,6 @@ class Lasting(Checker):
             self._lost[uid] = self._since.pop(uid), commit.at
         self._before = groups
 
-    def _has_gone_back(self) -> bool:
-        """Whether groups come back on the target wherever the partition stands."""
-        status = (self.truth.leader_set or {}).get("status") or {}
-        return bool(status.get("currentRevision") == status.get("updateRevision"))
-
     def _check_recreation(self, commit: Commit) -> None:
         """G9: a group that failed by itself is deleted when its wait is over."""
         assert commit.old is not None
@@ -101,7 +102,7 @@ class Lasting(Checker):
             return
         if self._step is None or is_released(group, self._step):
             return
-        if group.revision != self._step[2] and self._has_gone_back():
+        if group.revision != self._step[2] and has_gone_back(self.truth, self.scene.play.carrier):
             return
         past = self._past.get(group.ordinal)
         lived = self._failed[group.uid] - self._made[group.uid]
