@@ -135,7 +135,7 @@ def find_troubles(
     refused = find_refusals(sample.family, observed, facts, now)
     live = tuple(_leave_to_records(t, reading.workload.recovery) for t in (*found, *refused))
     # The record says the same through all lives of a group, so it speaks for the pods of now.
-    past = tuple(remember_crashes(observed, reading.workload.revision, now))
+    past = tuple(remember_crashes(observed, reading.workload, now))
     recorded = {t.ordinal for t in past}
     told = (*past, *(t for t in live if not (t.ordinal in recorded and t.is_crash)))
     return tuple(sorted(told, key=lambda t: (not t.is_stuck, t.ordinal)))

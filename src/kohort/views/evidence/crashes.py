@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from kohort.model.observed import Failure, Group, Observed
+from kohort.model.workload import Workload
 from kohort.planning.failures import (
     QUIET_SECONDS,
     find_failure,
@@ -23,12 +24,14 @@ from kohort.views.troubles import CRASH_LOOP, RESTARTED, Trouble, describe_exit
 _FAILURES_MANY = 2
 
 
-def remember_crashes(observed: Observed, revision: str, now: datetime) -> Iterator[Trouble]:
-    """The crashes of this revision that its groups have not got over yet."""
+def remember_crashes(observed: Observed, workload: Workload, now: datetime) -> Iterator[Trouble]:
+    """The crashes of the wanted revision that its groups have not got over yet."""
     groups = {group.ordinal: group for group in observed.groups}
     for failure in observed.failures:
         group = groups.get(failure.ordinal)
-        if failure.revision == revision and _is_in_force(failure, group, now.timestamp()):
+        if group is None and failure.ordinal >= workload.groups:
+            continue  # an extra group of a rollout, which was given back
+        if failure.revision == workload.revision and _is_in_force(failure, group, now.timestamp()):
             yield _make_trouble(failure, group)
 
 

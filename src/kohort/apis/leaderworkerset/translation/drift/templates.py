@@ -48,8 +48,9 @@ class Drift:
 def describe_drift(family: Family, drift: Drift, groups: tuple[Group, ...]) -> Iterator[str]:
     """What other clients edited of a workload, and what of that is not mended yet."""
     name = name_of(family.root)
-    # A restart takes the user's partition for an answer: what it holds back is no drift.
-    lowest = spec.partition_of(family.root) if drift.restart else 0
+    # What the user's partition holds back is no drift: a restart, or an annotation of the user's
+    # that went into the template.
+    lowest = spec.partition_of(family.root)
     ordinals = (group.ordinal for group in groups if group.is_edited)
     edited = ", ".join(str(ordinal) for ordinal in ordinals if ordinal >= lowest)
     pods = tuple(tell_pods(groups, family.all(labels.POD)))
