@@ -103,7 +103,7 @@ async def test_nor_is_half_a_second_one(face: Face):
 async def test_a_connection_at_rest_between_two_requests_is_kept(face: Face):
     async with asyncio.timeout(10):
         reader, writer = await face.say(HEAD.encode(), b"\r\n")
-        await reader.readuntil(b'"items":[]}')
+        await reader.readuntil(b'"items":[]}\n')
         # Another client is given up meanwhile: so long is longer than the patience for headers.
         assert await (await face.say(b"GET"))[0].read() == b""
         writer.write(HEAD.encode() + b"\r\n")
