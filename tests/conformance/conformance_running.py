@@ -108,14 +108,13 @@ class Run:
         request = self._request(self._fill(step))
         reply = self._client.send(request)
         body = read_body(reply)
-        text = reply.raw.decode()
         if reply.code == 201 and isinstance(body, dict):
             self._note(request, body)
         for name, path in step.get("save", {}).items():
             self._values[name] = str(find_in(body, path))
         if "only" in step and reply.code < 300:
             body = {path: find_in(body, path) for path in self._fill(step["only"])}
-        return self._answer(reply, text if self._case.bytes else body)
+        return self._answer(reply, reply.raw.decode() if self._case.bytes else body)
 
     def _answer(self, reply: Reply, body: Any) -> Answer:
         answer: Answer = {"code": reply.code, "type": reply.headers.get("Content-Type", "")}
