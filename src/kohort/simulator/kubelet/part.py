@@ -6,6 +6,8 @@ that matter (a spec, a deletion, an annotation for the simulation, a readiness g
 a Ready condition that is not the one it wrote) by facts that need no decoding, so a
 pod that is up costs nothing. On a node that failed, or does not exist, it does
 nothing at all; when the node is back, every pod there is looked at again.
+
+A pod that lacks a ConfigMap or Secret is looked at when that object comes or changes.
 """
 
 from collections.abc import Iterable
@@ -14,10 +16,11 @@ import msgspec
 
 from kohort.cluster.errors import ClusterError
 from kohort.cluster.objects import Kind, Object
-from kohort.simulator.kinds import NODE, POD
+from kohort.simulator.kinds import CONFIG_MAP, NODE, POD, SECRET
 from kohort.simulator.kubelet.addresses import AddressBook
 from kohort.simulator.kubelet.conditions import OWN_TYPES, find_phase, make_conditions
 from kohort.simulator.kubelet.logs import make_manner
+from kohort.simulator.kubelet.references import ReferenceReader, Waits
 from kohort.simulator.kubelet.runs import SLACK, Plan, PodRun
 from kohort.simulator.stages import (
     FAILED,
@@ -62,7 +65,7 @@ class Kubelet:
 
     name = "kubelet"
     manager = "kubelet"
-    kinds: tuple[Kind, ...] = (NODE, POD)
+    kinds: tuple[Kind, ...] = (NODE, POD, CONFIG_MAP, SECRET)
 
     def __init__(self, stages: KubeletStages | None = None, *, emits: bool = True) -> None:
         self.stages = stages or KubeletStages()
@@ -73,6 +76,7 @@ class Kubelet:
         self._hosts: dict[str, str] = {}  # addresses of the nodes that work
         self._unready: set[str] = set()  # nodes whose pods others keep from being ready
         self._on_node: dict[str, set[str]] = {}
+        self._waits = Waits()
 
     def observe(
         self, kind: Kind, old: Entry | None, new: Entry | None, view: View
@@ -80,6 +84,8 @@ class Kubelet:
         """The pods that need a look because of a change."""
         if kind == NODE:
             return self._observe_node(old, new)
+        if kind in (CONFIG_MAP, SECRET):
+            return self._waits.pods_for(new, kind) if new is not None else ()
         if old is not None and (new is None or new.uid != old.uid):
             self._forget(old)
         if new is None:
@@ -105,10 +111,10 @@ class Kubelet:
         if plan is None or plan.node not in self._hosts:
             return Step()
         if entry.facts.is_leaving:
-            return self._leave(entry, plan, moment)
+            return self._leave(entry, plan, view, moment)
         if entry.facts.phase in TERMINAL:
             return Step()
-        return self._live(entry, plan, moment)
+        return self._live(entry, plan, view, moment)
 
     def refused(self, key: str, action: Action, error: ClusterError) -> None:
         """Nothing to undo: the next look starts from the pod's status."""
@@ -153,6 +159,7 @@ class Kubelet:
         plan = self._plans.pop(entry.uid, None)
         if plan is not None:
             self._addresses.release(plan.ip, entry.uid)
+            self._waits.note(_key(entry), set())
             pods = self._on_node[plan.node]
             pods.discard(_key(entry))
             if not pods:
@@ -172,11 +179,18 @@ class Kubelet:
             return _annotations(old) != _annotations(new)
         return False
 
-    def _live(self, entry: Entry, plan: Plan, moment: Moment) -> Step:
+    def _live(self, entry: Entry, plan: Plan, view: View, moment: Moment) -> Step:
         pod = entry.decode()
         plan.has_gates = bool(pod["spec"].get("readinessGates"))
-        run = PodRun(pod, plan, make_manner(pod, self.stages), moment)
+        reader = ReferenceReader(view, entry.namespace)
+        run = PodRun(pod, plan, make_manner(pod, self.stages), moment, reader)
+        told = self._waits.told(_key(entry))
+        run.is_new |= bool(told)
         after = run.advance()
+        run.events += [("Warning", "FailedMount", m) for m in run.unmounted if m not in told]
+        if run.has_sandbox or (told and not run.unmounted):
+            self._give_address(run, plan)
+        self._waits.note(_key(entry), reader.lacking, run.unmounted)
         status = self._status(run, plan, entry, moment)
         plan.is_ready = any(
             c["type"] == "Ready" and c["status"] == "True" for c in status["conditions"]
@@ -184,11 +198,11 @@ class Kubelet:
         actions = [*self._write(entry, pod, status), *self._announce(pod, run)]
         return Step(tuple(actions), after)
 
-    def _leave(self, entry: Entry, plan: Plan, moment: Moment) -> Step:
+    def _leave(self, entry: Entry, plan: Plan, view: View, moment: Moment) -> Step:
         """Stop the containers, then let the API remove the pod."""
         pod = entry.decode()
         manner = make_manner(pod, self.stages)
-        run = PodRun(pod, plan, manner, moment)
+        run = PodRun(pod, plan, manner, moment, ReferenceReader(view, entry.namespace))
         grace = float(pod["metadata"].get("deletionGracePeriodSeconds") or 0)
         is_stubborn = manner.annotations.get(IGNORE_STOP) == "true"
         wait = grace if is_stubborn else min(self._find_stop(manner, plan), grace)
@@ -215,6 +229,12 @@ class Kubelet:
             return self._stops[plan.node]
         return manner.seconds(stage)
 
+    def _give_address(self, run: PodRun, plan: Plan) -> None:
+        host = self._hosts[plan.node]
+        if not plan.ip:
+            shares_host = bool(run.spec.get("hostNetwork")) and host
+            plan.ip = host if shares_host else self._addresses.take(run.pod["metadata"]["uid"])
+
     def _status(self, run: PodRun, plan: Plan, entry: Entry, moment: Moment) -> Object:
         """The whole status that a pod should have now."""
         pod, host = run.pod, self._hosts[plan.node]
@@ -225,10 +245,6 @@ class Kubelet:
         status["phase"] = self._phase(run, entry)
         if host:
             status["hostIP"], status["hostIPs"] = host, [{"ip": host}]
-        everyone = (*run.inits, *run.mains)
-        if not plan.ip and any("running" in s["state"] for s in everyone):
-            shares_host = bool(pod["spec"].get("hostNetwork")) and host
-            plan.ip = host if shares_host else self._addresses.take(entry.uid)
         if plan.ip:
             status["podIP"], status["podIPs"] = plan.ip, [{"ip": plan.ip}]
         if run.inits:

@@ -5,13 +5,19 @@ What a container does next follows from its state in the pod's status, and from
 when it entered that state. Only the second is kept outside the status (``Plan``),
 and only for delays: after a restart of the process the clock of the state starts
 again, and nothing else is lost.
+
+A container whose image has no name, or whose variables come from an object that is
+missing, waits without a timer: the kubelet looks again when that object or the pod changes.
 """
 
+import json
 from dataclasses import dataclass, field
 from hashlib import sha256
 
 from kohort.cluster.objects import Object
 from kohort.simulator.kubelet.conditions import is_init_done
+from kohort.simulator.kubelet.images import find_image_fault
+from kohort.simulator.kubelet.references import ReferenceReader
 from kohort.simulator.stages import (
     BACKOFF_FORGOTTEN_SECONDS,
     Manner,
@@ -23,6 +29,8 @@ NEVER_LOCATED = "The container could not be located when the pod was terminated"
 # Sums of delays are compared with a clock, both in floating point.
 SLACK = 1e-6
 POD_CLOCK, START_CLOCK = "/created", "/initialised"
+CONFIG_ERROR, INVALID_IMAGE = "CreateContainerConfigError", "InvalidImageName"
+_CREATING = ("ContainerCreating", "PodInitializing")
 
 
 @dataclass(slots=True)
@@ -39,11 +47,15 @@ class Plan:
 class PodRun:
     """The containers of one pod, at one moment."""
 
-    def __init__(self, pod: Object, plan: Plan, manner: Manner, moment: Moment) -> None:
+    def __init__(
+        self, pod: Object, plan: Plan, manner: Manner, moment: Moment, reader: ReferenceReader
+    ) -> None:
         self.pod = pod
         self.spec: Object = pod["spec"]
         self.manner = manner
         self.events: list[tuple[str, str, str]] = []
+        self.unmounted: tuple[str, ...] = ()  # what is told of volumes that are not there
+        self.reader = reader
         self._plan = plan
         self._moment = moment
         self._due: list[float] = []
@@ -59,11 +71,25 @@ class PodRun:
         specs = self.spec.get("initContainers") or ()
         return all(is_init_done(s, c) for s, c in zip(self.inits, specs, strict=True))
 
+    @property
+    def has_sandbox(self) -> bool:
+        """Whether the node has got as far as to create containers."""
+        states = [status["state"] for status in (*self.inits, *self.mains)]
+        return any(
+            "running" in state or (state.get("waiting") or {}).get("reason", "") not in _CREATING
+            for state in states
+            if "terminated" not in state
+        )
+
     def advance(self) -> float | None:
         """Do everything that is due; the answer is how long nothing will be."""
+        self.unmounted = self._find_unmounted()
+        if self.unmounted:
+            return None
         if self.is_new:
-            for container in (self.spec.get("initContainers") or self.spec["containers"])[:1]:
-                self._tell("Pulling", f'Pulling image "{container["image"]}"')
+            first = (self.spec.get("initContainers") or self.spec["containers"])[0]
+            if not find_image_fault(first["image"]):
+                self._tell("Pulling", f'Pulling image "{first["image"]}"')
         self._advance_inits()
         if self.is_initialised:
             for number, status in enumerate(self.mains):
@@ -89,6 +115,13 @@ class PodRun:
             known = self._plan.clocks[name] = (tag, self._moment.elapsed)
         return known[1]
 
+    def _find_unmounted(self) -> tuple[str, ...]:
+        """What is told of volumes that cannot be mounted; once they are, this is not asked."""
+        if self._plan.ip or POD_CLOCK in self._plan.clocks or not self.spec.get("volumes"):
+            return ()
+        faults = self.reader.find_volume_faults(self.spec)
+        return tuple(f'MountVolume.SetUp failed for volume "{v}" : {why}' for v, why in faults)
+
     def _advance_inits(self) -> None:
         """Start init containers one after the other; sidecars stay, the others end."""
         specs = self.spec.get("initContainers") or ()
@@ -100,7 +133,8 @@ class PodRun:
                 wait = self.manner.seconds(self.manner.stages.pull) if number == 0 else 0.0
                 if not self._is_due(begun + wait):
                     return
-                self._start(status, spec)
+                if not self._try_start(status, spec):
+                    return
                 if spec.get("restartPolicy") == "Always":
                     status["ready"] = True
                     continue
@@ -124,8 +158,7 @@ class PodRun:
         if reason == "CrashLoopBackOff":
             since = self.elapsed_since(status["name"], _tag(status))
             if self._is_due(since + backoff_seconds(status["restartCount"])):
-                status["restartCount"] += 1
-                self._start(status, spec)
+                self._try_start(status, spec)
             return
         wait = self.manner.seconds(stages.start)
         clock = START_CLOCK
@@ -136,7 +169,7 @@ class PodRun:
         if self.manner.pull_error:
             self._fail_pull(status, spec)
         else:
-            self._start(status, spec)
+            self._try_start(status, spec)
 
     def _advance_running(self, status: Object, spec: Object, is_first: bool) -> None:
         since = self.elapsed_since(status["name"], _tag(status))
@@ -170,9 +203,7 @@ class PodRun:
             return
         since = self.elapsed_since(status["name"], _tag(status))
         if self._is_due(since + self.manner.seconds(self.manner.stages.start)):
-            status["restartCount"] += 1
-            status["lastState"] = status["state"]
-            self._start(status, spec)
+            self._try_start(status, spec)
 
     def _back_off(self, status: Object, spec: Object, seconds: float) -> None:
         where = f"{self.pod['metadata']['name']}_{self.pod['metadata']['namespace']}"
@@ -201,19 +232,56 @@ class PodRun:
         message = f'Back-off pulling image "{image}": ErrImagePull: {self.manner.pull_error}'
         status["state"] = {"waiting": {"reason": "ImagePullBackOff", "message": message}}
 
+    def _try_start(self, status: Object, spec: Object) -> bool:
+        """Start a container, or say what it lacks for that."""
+        image = spec["image"]
+        if fault := find_image_fault(image):
+            quoted = json.dumps(image, ensure_ascii=False)
+            message = f"Failed to apply default image tag {quoted}: "
+            message += f"couldn't parse image name {quoted}: {fault}"
+            return self._refuse(status, spec, INVALID_IMAGE, message)
+        if fault := self.reader.find_environment_fault(spec):
+            return self._refuse(status, spec, CONFIG_ERROR, fault)
+        if "terminated" in status["state"]:
+            status["lastState"] = status["state"]
+        if status["lastState"]:
+            status["restartCount"] += 1
+        self._start(status, spec)
+        return True
+
+    def _refuse(self, status: Object, spec: Object, reason: str, message: str) -> bool:
+        """Say once why a container cannot be created: a pod that waits writes nothing."""
+        waiting = {"reason": reason, "message": message}
+        if status["state"].get("waiting") == waiting:
+            return False
+        if "terminated" in status["state"]:
+            status["lastState"] = status["state"]
+        if reason == CONFIG_ERROR:
+            self._tell_pulled(status, spec)
+            self._tell("Failed", f"Error: {message}", "Warning")
+        else:
+            self._tell("InspectFailed", message, "Warning")
+            self._tell("Failed", f"Error: {reason}", "Warning")
+        status["state"] = {"waiting": waiting}
+        return False
+
+    def _tell_pulled(self, status: Object, spec: Object) -> None:
+        image, pull = spec["image"], self.manner.seconds(self.manner.stages.pull)
+        was_refused = (status["state"].get("waiting") or {}).get("reason") == CONFIG_ERROR
+        if status["lastState"] or was_refused:
+            self._tell("Pulled", f'Container image "{image}" already present on machine')
+            return
+        size = 50_000_000 + int(sha256(image.encode()).hexdigest()[:7], 16)
+        self._tell(
+            "Pulled",
+            f'Successfully pulled image "{image}" in {pull:g}s '
+            f"({pull:g}s including waiting). Image size: {size} bytes.",
+        )
+
     def _start(self, status: Object, spec: Object) -> None:
-        pull = self.manner.seconds(self.manner.stages.pull)
         identity = f"{self.manner.uid}/{spec['name']}/{status['restartCount']}"
         digest = sha256(spec["image"].encode()).hexdigest()
-        size = 50_000_000 + int(digest[:7], 16)
-        if status["restartCount"] == 0:
-            self._tell(
-                "Pulled",
-                f'Successfully pulled image "{spec["image"]}" in {pull:g}s '
-                f"({pull:g}s including waiting). Image size: {size} bytes.",
-            )
-        else:
-            self._tell("Pulled", f'Container image "{spec["image"]}" already present on machine')
+        self._tell_pulled(status, spec)
         self._tell("Created", "Container created")
         self._tell("Started", "Container started")
         status["image"] = spec["image"]

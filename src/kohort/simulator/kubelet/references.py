@@ -1,0 +1,151 @@
+"""
+References: the ConfigMaps and Secrets that a pod needs before its containers can start.
+
+Volumes are mounted before anything else happens on the node, and hold up the whole pod.
+Variables are read when a container is created, and hold up that container. What is optional
+holds up nothing. The words are those of a real kubelet, since people search for them.
+
+A reader notes what it did not find, so that the kubelet looks at the pod again when that
+object comes or changes, and not before.
+"""
+
+from collections.abc import Iterator
+
+import msgspec
+
+from kohort.cluster.objects import Kind, Object
+from kohort.simulator.kinds import CONFIG_MAP, SECRET
+from kohort.simulator.steps import View
+from kohort.simulator.store.entries import Entry
+
+Reference = tuple[Kind, str, str]  # kind, namespace, name
+
+_WORDS = {CONFIG_MAP: "configmap", SECRET: "secret"}
+_KEY_WORDS = {CONFIG_MAP: "config", SECRET: "secret"}
+
+
+class _Keys(msgspec.Struct, rename="camel"):
+    data: dict[str, msgspec.Raw] | None = None
+    binary_data: dict[str, msgspec.Raw] | None = None
+
+
+_decoder = msgspec.json.Decoder(_Keys)
+
+
+class ReferenceReader:
+    """What one pod finds of the objects that it refers to."""
+
+    def __init__(self, view: View, namespace: str) -> None:
+        self.lacking: set[Reference] = set()
+        self._view = view
+        self._namespace = namespace
+
+    def find_volume_faults(self, spec: Object) -> Iterator[tuple[str, str]]:
+        """The volumes that cannot be mounted, each with why."""
+        for volume in spec.get("volumes") or ():
+            faults = [
+                fault
+                for kind, name, source in _find_sources(volume)
+                if (fault := self._find_source_fault(kind, name, source))
+            ]
+            if faults:
+                # Several faults of one projected volume are told together.
+                yield volume["name"], faults[0] if len(faults) == 1 else f"[{', '.join(faults)}]"
+
+    def find_environment_fault(self, container: Object) -> str:
+        """Why the variables of a container cannot be set; nothing if they can."""
+        for source in container.get("envFrom") or ():
+            for field, kind in (("configMapRef", CONFIG_MAP), ("secretRef", SECRET)):
+                wanted = source.get(field)
+                if not wanted or _may_lack(wanted):
+                    continue
+                if self._find(kind, wanted.get("name", "")) is None:
+                    return self._lack(kind, wanted.get("name", ""))
+        for variable in container.get("env") or ():
+            fault = self._find_variable_fault(variable.get("valueFrom") or {})
+            if fault:
+                return fault
+        return ""
+
+    def _find_variable_fault(self, source: Object) -> str:
+        for field, kind in (("configMapKeyRef", CONFIG_MAP), ("secretKeyRef", SECRET)):
+            wanted = source.get(field)
+            if not wanted or _may_lack(wanted):
+                continue
+            name, key = wanted.get("name", ""), wanted.get("key", "")
+            found = self._find(kind, name)
+            if found is None:
+                return self._lack(kind, name)
+            if key not in (_decoder.decode(found.raw).data or {}):
+                self._lack(kind, name)
+                return f"couldn't find key {key} in {kind.name} {self._namespace}/{name}"
+        return ""
+
+    def _find_source_fault(self, kind: Kind, name: str, source: Object) -> str:
+        if _may_lack(source):
+            return ""
+        found = self._find(kind, name)
+        if found is None:
+            return self._lack(kind, name)
+        items = source.get("items") or ()
+        keys = _decoder.decode(found.raw) if items else _Keys()
+        for item in items:
+            if item["key"] not in (keys.data or {}) and item["key"] not in (keys.binary_data or {}):
+                self._lack(kind, name)
+                return f"references non-existent {_KEY_WORDS[kind]} key: {item['key']}"
+        return ""
+
+    def _find(self, kind: Kind, name: str) -> Entry | None:
+        return self._view.find(kind, self._namespace, name)
+
+    def _lack(self, kind: Kind, name: str) -> str:
+        self.lacking.add((kind, self._namespace, name))
+        return f'{_WORDS[kind]} "{name}" not found'
+
+
+def _find_sources(volume: Object) -> Iterator[tuple[Kind, str, Object]]:
+    """The ConfigMaps and Secrets that a volume is made of."""
+    if wanted := volume.get("configMap"):
+        yield CONFIG_MAP, wanted.get("name", ""), wanted
+    elif wanted := volume.get("secret"):
+        yield SECRET, wanted.get("secretName", ""), wanted
+    else:
+        for source in (volume.get("projected") or {}).get("sources") or ():
+            for field, kind in (("configMap", CONFIG_MAP), ("secret", SECRET)):
+                if wanted := source.get(field):
+                    yield kind, wanted.get("name", ""), wanted
+
+
+def _may_lack(source: Object) -> bool:
+    return bool(source.get("optional"))
+
+
+class Waits:
+    """Which pods wait for which objects; a pod that refers to nothing is not in here."""
+
+    def __init__(self) -> None:
+        self._pods: dict[Reference, set[str]] = {}
+        self._references: dict[str, set[Reference]] = {}
+        self._told: dict[str, tuple[str, ...]] = {}
+
+    def note(self, pod: str, lacking: set[Reference], told: tuple[str, ...] = ()) -> None:
+        """From now on a pod waits for these objects and no others."""
+        for reference in self._references.pop(pod, ()):
+            pods = self._pods[reference]
+            pods.discard(pod)
+            if not pods:
+                del self._pods[reference]
+        self._told.pop(pod, None)
+        if lacking:
+            self._references[pod] = lacking
+            self._told[pod] = told
+        for reference in lacking:
+            self._pods.setdefault(reference, set()).add(pod)
+
+    def told(self, pod: str) -> tuple[str, ...]:
+        """What was told of the volumes of a pod that waits for them."""
+        return self._told.get(pod, ())
+
+    def pods_for(self, entry: Entry, kind: Kind) -> list[str]:
+        """The pods that wait for an object."""
+        return sorted(self._pods.get((kind, *entry.key), ()))
