@@ -95,6 +95,7 @@ class PodFacts(msgspec.Struct, rename="camel"):
     status: PodStatusFacts = msgspec.field(default_factory=PodStatusFacts)
     details: dict[str, Any] | None = None  # of a pod that is not ready, or is leaving
     edits: tuple[Edit, ...] = ()  # by other clients than its maker, as far as they matter
+    is_admitted: bool = True  # false: made while its API's webhook was not asked
 
     @property
     def is_ready(self) -> bool:

@@ -8,7 +8,7 @@ from operator_lab import Lab, make_lws
 from pods_truth import is_serving
 from test_group_edits import images, rest
 
-from kohort.cluster.objects import Object, find_condition
+from kohort.cluster.objects import Object, find_condition, is_leaving
 from kohort.simulator import kinds
 from kohort.simulator.store.entries import Change, Event
 
@@ -28,24 +28,42 @@ class Census:
         self._pods: dict[str, Object] = {}
         self.least: int | None = None  # since it was last reset
         self.made: Counter[str] = Counter()
+        # How many groups served when the operator gave up one of them, that one included.
+        self.served_at_deletes: list[int] = []
         bucket = lab.api.registry.of(kinds.POD).bucket
         lab.api.store.subscribe(bucket, self._on_pod)
 
     def _on_pod(self, event: Event) -> None:
         pod = event.entry.decode()
         name = pod["metadata"]["name"]
+        self._note_delete(name, pod)
         self._pods[name] = pod
         if event.change is Change.DELETED:
             del self._pods[name]
         self.made[name] += event.change is Change.ADDED
-        serving = {name for name, pod in self._pods.items() if is_serving(pod)}
-        count = sum({f"x-{i}", f"x-{i}-1"} <= serving for i in range(4))
+        count = len(self._serving())
         self.least = count if self.least is None else min(self.least, count)
 
+    def _serving(self) -> set[str]:
+        """The leaders of groups whose pods are all ready."""
+        pods = {name for name, pod in self._pods.items() if is_serving(pod)}
+        return {f"x-{i}" for i in range(4) if {f"x-{i}", f"x-{i}-1"} <= pods}
 
-async def bring_up(lab: Lab, carrier: str, policy: str = "RecreateGroupOnPodRestart") -> Census:
+    def _note_delete(self, name: str, pod: Object) -> None:
+        is_new = name in self._pods and not is_leaving(self._pods[name])
+        if is_new and is_leaving(pod) and name in self._serving():
+            self.served_at_deletes.append(len(self._serving()))
+
+
+async def bring_up(
+    lab: Lab,
+    carrier: str,
+    policy: str = "RecreateGroupOnPodRestart",
+    strategy: str = "budgeted",
+) -> Census:
     census = Census(lab)
-    notes, template = {"kohort.dev/carrier": carrier}, {"restartPolicy": policy}
+    notes = {"kohort.dev/carrier": carrier, "kohort.dev/rollout-strategy": strategy}
+    template = {"restartPolicy": policy}
     await lab.apply(make_lws(groups=4, size=2, annotations=notes, template=template))
     await lab.until(lab.is_available)
     await lab.run(20)
@@ -91,6 +109,26 @@ async def test_pods_with_a_foreign_image_are_rolled_within_the_budget(
     assert images(lab) == {"engine:1"}
 
 
+@pytest.mark.parametrize("strategy", ["budgeted", "compatible"])
+@pytest.mark.parametrize("policy", ["RecreateGroupOnPodRestart", "None"])
+async def test_no_group_that_serves_is_given_up_for_an_image_beyond_the_budget(
+    lab: Lab, carrier: str, policy: str, strategy: str
+):
+    """The kubelet takes all groups down at once for such edits; the operator does not."""
+    census = await bring_up(lab, carrier, policy, strategy)
+    kubelet = next(seat for seat in lab.world.seats if seat.part.name == "kubelet")
+    lab.hold_seat(kubelet)
+    for ordinal in range(4):
+        await change_image(lab, f"x-{ordinal}")
+    await lab.run(60)
+    assert census.served_at_deletes == [4]
+    lab.release_seat(kubelet)
+    await lab.run(10)
+    await rest(lab)
+    assert min(census.served_at_deletes) == 4
+    assert images(lab) == {"engine:1"}
+
+
 async def test_one_pod_with_a_foreign_image_costs_its_group_alone(lab: Lab, carrier: str):
     census = await bring_up(lab, carrier, "None")
     await change_image(lab, "x-1")
@@ -133,14 +171,15 @@ async def test_a_label_that_names_the_old_revision_in_a_rollout_releases_nobody(
     assert images(lab) == {"engine:2"}
 
 
+@pytest.mark.parametrize("value", ["7", None])
 @pytest.mark.parametrize("pod", ["x-1", "x-1-1"])
 @pytest.mark.parametrize("label", ["group_index", "worker_index"])
 async def test_a_label_of_a_place_is_put_back_and_costs_no_pod(
-    lab: Lab, carrier: str, pod: str, label: str
+    lab: Lab, carrier: str, pod: str, label: str, value: str | None
 ):
     census = await bring_up(lab, carrier)
     before = (lab.find(kinds.POD, pod) or {})["metadata"]["labels"]
-    await change_label(lab, pod, **{label: "7"})
+    await change_label(lab, pod, **{label: value})
     await lab.run(2)
     assert (lab.find(kinds.POD, pod) or {})["metadata"]["labels"] == before
     assert f"Pod {pod}: another client changed" in drift(lab)

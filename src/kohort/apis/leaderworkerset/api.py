@@ -21,6 +21,7 @@ from kohort.apis.leaderworkerset.rendering.claims import CLAIM
 from kohort.apis.leaderworkerset.rendering.gangs import find_dialect
 from kohort.apis.leaderworkerset.topology import FIELD
 from kohort.apis.leaderworkerset.translation.carrying import read, render
+from kohort.apis.leaderworkerset.translation.drift.places import has_place, has_variables
 from kohort.apis.leaderworkerset.translation.drift.pods import find_pod_edits
 from kohort.apis.leaderworkerset.translation.drift.templates import TEMPLATE
 from kohort.apis.leaderworkerset.translation.outages import rehearse, wake
@@ -74,6 +75,7 @@ def _read_set(raw: bytes) -> SetFacts:
 def _read_pod(raw: bytes) -> PodFacts:
     facts = read_pod(raw)
     facts.edits = find_pod_edits(raw)
+    facts.is_admitted = has_place(facts.metadata) or has_variables(raw)
     return facts
 
 

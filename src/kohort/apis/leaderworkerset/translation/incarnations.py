@@ -46,13 +46,9 @@ def judge_groups(
     foreign = {pod.metadata.uid for pod in pods if pod.edits and has_foreign_image(pod)}
     for pod in pods:
         metadata = pod.metadata
-        held = metadata.labels
-        index = held.get(labels.WORKER_INDEX)
-        if index == "0":
+        if _is_leader(pod):
             leaders[metadata.uid] = pod
-        # Admission gives leaders their group, and workers their place.
-        is_marked = index is not None and labels.GROUP_INDEX in held
-        if not is_marked and not metadata.is_leaving:
+        if not pod.is_admitted and not metadata.is_leaving:
             place = metadata.annotations.get(labels.LEADER_NAME) or metadata.name
             unmarked[place].append(metadata.name)
     if leader_set is not None:

@@ -3,10 +3,15 @@ Labels that say where a pod stands, put back where another client changed them.
 
 The name of a pod tells its place, and nobody can change that. Until the labels are back,
 the pod is no member, so its group does not serve, and nothing of it is given up for that.
-A pod of a set that lacks a label was made while no webhook answered: that is no edit.
+
+Our webhook gives pods of sets their place. One that lacks a label was made while the webhook
+did not answer, and cannot work; or a client has removed the label later. The variables, which
+come from the webhook too and which no client can change, tell the two apart.
 """
 
 from collections.abc import Iterator
+
+import orjson
 
 from kohort.apis.api import Family
 from kohort.apis.facts import Meta, PodFacts
@@ -14,7 +19,7 @@ from kohort.apis.leaderworkerset import labels
 from kohort.apis.leaderworkerset.names import find_ordinal
 from kohort.apis.leaderworkerset.translation.reading import STATEFUL_SET
 from kohort.cluster.actions import Action, Patch
-from kohort.cluster.objects import name_of, uid_of
+from kohort.cluster.objects import Object, name_of, uid_of
 from kohort.cluster.port import Address
 
 
@@ -27,7 +32,7 @@ def put_places_back(family: Family) -> Iterator[Action]:
     for pod in pods:
         metadata = pod.metadata
         is_ours = metadata.controller in owners and not metadata.is_leaving
-        change = _find_change(metadata, name_of(family.root)) if is_ours else {}
+        change = _find_change(pod, name_of(family.root)) if is_ours else {}
         if change and family.find_put_backs(labels.POD, metadata.name).may_repeat:
             address = Address(labels.POD, metadata.namespace, metadata.name)
             named = " and ".join(change)
@@ -36,10 +41,23 @@ def put_places_back(family: Family) -> Iterator[Action]:
             yield Patch(address, body, why=f"{named} of pod {metadata.name} differ", undoes=undoes)
 
 
-def _find_change(metadata: Meta, workload: str) -> dict[str, str]:
+def has_place(metadata: Meta) -> bool:
+    """Whether a pod carries the labels of a place, right or wrong."""
+    return labels.GROUP_INDEX in metadata.labels and labels.WORKER_INDEX in metadata.labels
+
+
+def has_variables(raw: bytes) -> bool:
+    """Whether the containers of a pod have the variables that our webhook gives them."""
+    containers: list[Object] = orjson.loads(raw)["spec"]["containers"]
+    given = [{variable["name"] for variable in c.get("env") or ()} for c in containers]
+    return all(labels.LEADER_ADDRESS_VARIABLE in names for names in given)
+
+
+def _find_change(pod: PodFacts, workload: str) -> dict[str, str]:
+    metadata = pod.metadata
     held, wanted = metadata.labels, _find_place(metadata.name, workload)
-    is_own = held.get(labels.CARRIER) == labels.PODS
-    return {k: v for k, v in wanted.items() if held.get(k, "" if is_own else v) != v}
+    is_known = pod.is_admitted or held.get(labels.CARRIER) == labels.PODS
+    return {k: v for k, v in wanted.items() if held.get(k, "" if is_known else v) != v}
 
 
 def _find_place(name: str, workload: str) -> dict[str, str]:
