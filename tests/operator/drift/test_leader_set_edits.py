@@ -197,6 +197,21 @@ async def test_a_set_that_rolls_many_at_once_is_stopped_in_time():
     await lab.close()
 
 
+@STRATEGIES
+@pytest.mark.parametrize("act", [restart, set_image], ids=lambda act: act.__name__)
+async def test_a_set_with_surge_takes_no_more_than_its_own_field_says(strategy: str, act: Act):
+    """The field is upstream's, budget and surge: the set may take that many before our answer."""
+    lab = await Lab(gates=GATE).open()
+    truth = await bring_up(lab, strategy, surge=1)
+    found = (lab.find(kinds.STATEFUL_SET, "x") or {})["spec"]["updateStrategy"]["rollingUpdate"]
+    assert found["maxUnavailable"] == 2
+    truth.promise(Budget(4, surge=1, lost=1))
+    await act(lab)
+    await rest(lab)
+    assert truth.breaches == []
+    await lab.close()
+
+
 async def test_the_edit_is_an_event(lab: Lab):
     await bring_up(lab)
     await set_image(lab)
