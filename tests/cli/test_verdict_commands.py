@@ -83,6 +83,22 @@ def test_pods_that_are_refused_are_named_by_every_command(kohort: Tell, cluster:
     assert "refused" in kohort("get", "--blocked").out
 
 
+def test_a_missing_config_map_is_named_and_what_waits_for_it_starts_when_it_comes(
+    kohort: Tell, cluster: Path
+):
+    hand = Hand(cluster, "waiting")
+    hand.create(spec={"volumes": [{"name": "files", "configMap": {"name": "settings"}}]})
+    status = kohort("rollout", "status", "lws/waiting", "--timeout", "90s")
+    assert status.code == 4, status
+    assert read_verdicts(kohort, "waiting") == {("blocked", "FailedMount")}
+    why = kohort("why", "lws/waiting").out
+    assert 'configmap "settings" not found' in why
+    assert "kubectl create configmap settings --from-file=PATH" in why
+    assert "waits for ConfigMap settings in namespace default" in why
+    hand.create_config_map("settings")
+    assert kohort("rollout", "status", "lws/waiting", "--timeout", "60s").code == 0
+
+
 def test_an_operator_that_is_away_is_named_with_the_change_that_it_has_not_seen(
     tell: Tell, cli: Cli
 ):

@@ -17,6 +17,7 @@ from kohort.controller.installing import InstallOptions, install_definitions
 from kohort.controller.installing.names import LEASE as LEASE_NAME
 from kohort.controller.installing.names import NAMESPACE
 from kohort.controller.lease import LEASE
+from kohort.simulator.kinds import CONFIG_MAP
 from kohort.simulator.stages import PULL_ERROR
 
 TEMPLATE = "/spec/leaderWorkerTemplate/workerTemplate"
@@ -60,6 +61,11 @@ class Hand:
         container = {"name": "app", "image": "app"}
         body = {"metadata": {"name": self._name}, "spec": {"containers": [container]}}
         self._do(lambda door: door.create(POD, "default", body))
+
+    def create_config_map(self, name: str) -> None:
+        """An empty ConfigMap."""
+        body = {"metadata": {"name": name}}
+        self._do(lambda door: door.create(CONFIG_MAP, "default", body))
 
     def wait_for_condition(self, name: str) -> Object:
         """The condition of that type, as soon as it is true."""

@@ -12,7 +12,9 @@ from kohort.cluster.objects import Object
 _METADATA = ("name", "uid", "creationTimestamp", "deletionTimestamp", "finalizers")
 _SPEC = ("nodeName", "schedulerName", "schedulingGates")
 _STATUS = ("phase", "reason", "message")
-_CONDITIONS = ("Ready", "PodScheduled")
+_CONDITIONS = ("Ready", "PodScheduled", "PodReadyToStartContainers")
+# Volumes that a pod brings along itself never keep it waiting.
+_OWN_VOLUMES = ("emptyDir", "downwardAPI")
 _CONTAINER = ("name", "ready", "restartCount", "state", "lastState")
 _LISTS = ("containerStatuses", "initContainerStatuses")
 
@@ -27,11 +29,19 @@ def read_details(raw: bytes) -> Object:
         for name in _LISTS
         if status.get(name)
     }
+    spec: Object = pod.get("spec") or {}
+    volumes = [{"name": volume.get("name", "")} for volume in list_outer_volumes(spec)]
     return {
         "metadata": _pick(pod.get("metadata") or {}, _METADATA),
-        "spec": _pick(pod.get("spec") or {}, _SPEC),
+        "spec": {**_pick(spec, _SPEC), **({"volumes": volumes} if volumes else {})},
         "status": {**_pick(status, _STATUS), "conditions": conditions, **containers},
     }
+
+
+def list_outer_volumes(spec: Object) -> list[Object]:
+    """The volumes of a pod that are made of something outside of it."""
+    volumes = spec.get("volumes") or ()
+    return [v for v in volumes if not any(name in v for name in _OWN_VOLUMES)]
 
 
 def _pick(source: Object, names: tuple[str, ...]) -> Object:

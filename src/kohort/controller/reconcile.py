@@ -135,9 +135,10 @@ class Reconciler:
         look, ruling = Look(), None
         if not is_failed or _is_seen(family.root):
             status = self._status(family, reading, decided, memory, now)
-            await self._judge.read_warnings(family, memory.doubt, memory.warnings, elapsed)
+            known = memory.warnings
+            await self._judge.read_warnings(family, memory.doubt, known, elapsed, moment)
             told = replace(family, root={**family.root, "status": status})
-            ruling = self._judge.rule(told, reading, decided, memory.warnings, moment)
+            ruling = self._judge.rule(told, reading, decided, known, moment)
             look = await self._report(family, ruling.status, memory, elapsed)
         deeds = _deeds_of(outcomes, is_reported=look.actions > 0)
         if ruling is not None and deeds.is_reported:

@@ -5,10 +5,12 @@ It is our own, beside the conditions that an API has, and only there while it is
 has been. One Warning event tells of it when it becomes true or its reason changes. The
 verdict is that of ``views.health``: nothing is judged here. What this adds is what the
 verdict rests on: the nodes of members that are not ready, as the caches have them, and
-the warnings about sets that lack members, which are asked for when they are late.
+the warnings about sets that lack members and about members that wait for their volumes,
+which are asked for when they are late.
 """
 
 import re
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -19,19 +21,25 @@ from kohort.apis.api import Api, Family, Reading
 from kohort.cluster.errors import KohortError
 from kohort.cluster.objects import Kind, Object, find_condition, namespace_of
 from kohort.cluster.port import Cluster, Selection
-from kohort.controller.admission.rehearsing import LATE_SECONDS, MOMENT_SECONDS, Doubt
+from kohort.controller.admission.rehearsing import (
+    LATE_RECHECK_SECONDS,
+    LATE_SECONDS,
+    MOMENT_SECONDS,
+    Doubt,
+)
 from kohort.model.plans import Plan
 from kohort.model.reasons import Notice
 from kohort.views.ages import find_time
 from kohort.views.evidence.children import find_lacking
 from kohort.views.evidence.cluster import GONE, ClusterFacts, NodeState
+from kohort.views.evidence.volumes import awaits_volumes
 from kohort.views.gathering import Sample
 from kohort.views.health import BLOCKED, Health, Word, judge
 from kohort.views.picture import Picture, find_troubles
-from kohort.views.troubles import find_patience_end
+from kohort.views.troubles import MOUNTING_PATIENCE, find_patience_end
 
 WARNING = Kind("", "v1", "Event", "events")
-_SETS_MAX = 3  # whose warnings are read; more tell the same
+_SUBJECTS_MAX = 3  # sets or pods whose warnings are read; more tell the same
 # A node may be in use before our cache has it; after so long it is not there.
 _NODE_PATIENCE = timedelta(seconds=60)
 _REASON = re.compile(r"[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?")
@@ -41,7 +49,7 @@ _NOTE_MAX = 1_000
 
 @dataclass(slots=True)
 class Warnings:
-    """The warnings about a workload's sets as they were last read; may be lost without harm."""
+    """The warnings about sets and pods as they were last read; may be lost without harm."""
 
     events: list[Object] = field(default_factory=list)
     read_at: float | None = None
@@ -74,23 +82,35 @@ class Judge:
         self._cluster = cluster
 
     async def read_warnings(
-        self, family: Family, doubt: Doubt, known: Warnings, elapsed: float
+        self, family: Family, doubt: Doubt, known: Warnings, elapsed: float, now: datetime
     ) -> None:
-        """Ask why sets lack members, if they have lacked them for a while."""
-        if doubt.missing_since is None:
+        """Ask why sets lack members, or members wait for volumes, if they do for a while."""
+        unmounted = [uid for uid, late in self._list_unmounted(family, now) if late <= 0]
+        if doubt.missing_since is None and not unmounted:
             known.events, known.read_at = [], None
             return
-        last = doubt.missing_since if known.read_at is None else known.read_at
-        if elapsed - last < LATE_SECONDS:
+        lacking_since = elapsed if doubt.missing_since is None else doubt.missing_since
+        is_late = bool(unmounted) or elapsed - lacking_since >= LATE_SECONDS
+        if not is_late or (known.read_at is not None and elapsed - known.read_at < LATE_SECONDS):
             return
         known.read_at, known.events = elapsed, []
-        for lacking in find_lacking(family)[:_SETS_MAX]:
-            fields = f"involvedObject.uid={lacking.metadata.uid},type=Warning"
+        lacking = [found.metadata.uid for found in find_lacking(family)]
+        for uid in (*lacking[:_SUBJECTS_MAX], *unmounted[:_SUBJECTS_MAX]):
+            fields = f"involvedObject.uid={uid},type=Warning"
             selection = Selection(WARNING, namespace_of(family.root), fields=fields)
             # Who may not read events still gives a verdict.
             with suppress(KohortError):
                 listing = await self._cluster.list(selection)
                 known.events += [orjson.loads(raw) for raw in listing.items]
+
+    def _list_unmounted(self, family: Family, now: datetime) -> Iterator[tuple[str, float]]:
+        """The pods that wait for volumes, and in how many seconds they have for too long."""
+        for pod in family.all(self._api.members):
+            if pod.details is None or not awaits_volumes(pod.details):
+                continue
+            placed = find_condition(pod.details, "PodScheduled") or {}
+            since = find_time(placed.get("lastTransitionTime")) or now
+            yield pod.metadata.uid, (since + MOUNTING_PATIENCE - now).total_seconds()
 
     def rule(
         self, family: Family, reading: Reading, decided: Plan, known: Warnings, now: datetime
@@ -105,6 +125,10 @@ class Judge:
         health = judge(picture)
         ends = [end for t in troubles if (end := find_patience_end(t)) is not None]
         seconds = [max((end - now).total_seconds(), 0.0) + MOMENT_SECONDS for end in ends]
+        unmounted = (late for _, late in self._list_unmounted(family, now))
+        seconds += [
+            late + MOMENT_SECONDS if late > 0 else LATE_RECHECK_SECONDS for late in unmounted
+        ]
         status = write_blocked(family.root, health, now)
         return Ruling(health, status, min(seconds, default=None))
 

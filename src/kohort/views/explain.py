@@ -14,6 +14,12 @@ from datetime import datetime
 from kohort.cluster.objects import Object, find_condition, uid_of
 from kohort.views.ages import find_time
 from kohort.views.evidence.cluster import find_subject, find_text, last_seen
+from kohort.views.evidence.volumes import (
+    CONFIG_ERROR,
+    FAILED_MOUNT,
+    INVALID_IMAGE,
+    find_missing,
+)
 from kohort.views.health import DEGRADED, OPERATOR_SILENT, Health, Word, judge
 from kohort.views.picture import Picture
 from kohort.views.rollouts import find_former
@@ -230,7 +236,22 @@ def suggest_look(picture: Picture, culprit: Trouble, flag: str) -> tuple[str, ..
         return _leave_node(picture, culprit, flag)
     if culprit.reason in _CRASHES and culprit.container:
         return _read_logs(culprit, flag)
+    if culprit.reason in (FAILED_MOUNT, CONFIG_ERROR):
+        return (*_supply(culprit, flag), f"kubectl describe pod {culprit.member}{flag}")
+    if culprit.reason == INVALID_IMAGE and picture.api.face is not None:
+        return (f"kohort rollout set-image {picture.reference}{flag} {culprit.container}=IMAGE",)
     return (f"kubectl describe {_name_for_kubectl(culprit)}{flag}",)
+
+
+def _supply(culprit: Trouble, flag: str) -> tuple[str, ...]:
+    """What makes the object that a pod waits for."""
+    missing = find_missing(culprit.message)
+    if missing is None:
+        return ()
+    if missing.key:
+        return (f"kubectl edit {missing.kind.lower()} {missing.name}{flag}",)
+    kind = "configmap" if missing.kind == "ConfigMap" else "secret generic"
+    return (f"kubectl create {kind} {missing.name}{flag} --from-file=PATH",)
 
 
 def _leave_node(picture: Picture, culprit: Trouble, flag: str) -> tuple[str, ...]:
@@ -279,6 +300,8 @@ def _notes(picture: Picture, health: Health) -> Iterator[str]:
                 f"a pod on {culprit.node} may still run: delete {culprit.member} by force only if "
                 "the node is off, or let the node come back"
             )
+        if culprit.reason in (FAILED_MOUNT, CONFIG_ERROR):
+            yield from _note_missing(culprit, picture.namespace)
         if culprit.is_past:
             yield f"the pod {culprit.member} that crashed is gone; its successor has its name"
     drifted = find_condition(picture.root, "Drifted") or {}
@@ -292,3 +315,13 @@ def _notes(picture: Picture, health: Health) -> Iterator[str]:
         yield "the rollout is paused: emulated by the partition, since the API has no pause"
     for restart in picture.plan.restarts if picture.plan else ():
         yield f"group {restart.ordinal} is to be restarted because {restart.cause} failed"
+
+
+def _note_missing(culprit: Trouble, namespace: str) -> Iterator[str]:
+    missing = find_missing(culprit.message)
+    if missing is not None:
+        what = f"key {missing.key} of {missing.kind}" if missing.key else missing.kind
+        yield (
+            f"{culprit.member} waits for {what} {missing.name} in namespace {namespace}, and "
+            "starts by itself once that is there; a reference may also be made optional"
+        )

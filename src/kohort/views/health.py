@@ -6,7 +6,7 @@ makes its condition, its event and its metric of it, so all of them agree.
 
 Words: ready, starting, updating, paused, leaving; and blocked, broken, stalled,
 which call for a person. Blocked waits on something that time alone will not bring:
-a member of the new revision that cannot start, or a node that fits. Broken had
+a member of the new revision that cannot start, a node that fits, or a ConfigMap. Broken had
 been asked for nothing new and still does not serve. Stalled was refused: nothing
 happens before the object is changed.
 """
@@ -19,6 +19,7 @@ from kohort.cluster.objects import Object, find_condition, is_leaving, metadata_
 from kohort.model.plans import Plan
 from kohort.views.ages import find_time
 from kohort.views.evidence.children import REFUSED
+from kohort.views.evidence.volumes import CONFIG_ERROR, FAILED_MOUNT
 from kohort.views.picture import Picture
 from kohort.views.troubles import NODE_LOST, TERMINATING
 
@@ -27,7 +28,7 @@ OPERATOR_SILENT = "OperatorSilent"
 DEGRADED = "TopologyDegraded"
 # How long an object may wait for its first plan before somebody should look for the operator.
 CONTROLLER_PATIENCE = timedelta(seconds=30)
-_UNPLACED = (
+_WAITING = (
     "Unschedulable",
     "Schedulable",
     "SchedulingGated",
@@ -35,6 +36,8 @@ _UNPLACED = (
     TERMINATING,
     NODE_LOST,
     REFUSED,
+    FAILED_MOUNT,
+    CONFIG_ERROR,
 )
 
 
@@ -152,7 +155,7 @@ def _judge_plan(picture: Picture) -> Health:
     if decided.report.is_available and not is_held and not is_crashing:
         return _ready(picture, decided)
     if stuck and (is_crashing or not (is_updating and picture.is_moving)):
-        is_waiting = is_updating or all(trouble.reason in _UNPLACED for trouble in stuck)
+        is_waiting = is_updating or all(trouble.reason in _WAITING for trouble in stuck)
         word = Word.BLOCKED if is_waiting else Word.BROKEN
         moments = [trouble.since for trouble in stuck if trouble.since]
         first = stuck[0]

@@ -61,9 +61,7 @@ def explain_pod(
     """Why a pod of this workload does not serve, or that it does."""
     group, member = place
     known = (t for t in picture.troubles if t.uid == member.uid)
-    trouble = next(known, None) or find_trouble(
-        pod, group.ordinal, picture.now, picture.facts.nodes
-    )
+    trouble = next(known, None) or find_trouble(pod, group.ordinal, picture.now, picture.facts)
     face = picture.api.face
     about = events_of(events, uid_of(pod))
     health = judge(picture)

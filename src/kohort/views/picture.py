@@ -161,6 +161,6 @@ def _troubles(
             if member.phase is Phase.READY or not member.is_current:
                 continue
             pod = sample.find_member(member.name)
-            found = find_trouble(pod, group.ordinal, now, facts.nodes) if pod is not None else None
+            found = find_trouble(pod, group.ordinal, now, facts) if pod is not None else None
             if found is not None:
                 yield found

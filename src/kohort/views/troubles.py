@@ -2,29 +2,31 @@
 What keeps one member from serving, read off its pod.
 
 A trouble is stuck when time alone will not end it: an image that cannot be
-pulled, a container that crashes, no node that fits, a gate, a node that does not
-answer, a pod that does not end. What merely starts is a trouble too, but not a stuck one.
+pulled, a container that crashes, a ConfigMap that is missing, no node that fits, a gate, a node
+that does not answer, a pod that does not end. What merely starts is a trouble too, but not a
+stuck one.
 
 A container that crashes again and again is in trouble between two crashes as well: it
 runs then, and is not ready. Messages hold no counts and no ages, so that the same
 trouble has the same words at the next look.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
 from kohort.cluster.objects import Object, find_condition, metadata_of
 from kohort.views.ages import find_time
-from kohort.views.evidence.cluster import NodeState
+from kohort.views.evidence.cluster import NO_FACTS, ClusterFacts, find_text, first_seen
+from kohort.views.evidence.volumes import CREATING, FAILED_MOUNT, find_mount_warning
 
 # A node may be full for a moment while old pods leave; a pod may take its time to end.
 SCHEDULING_PATIENCE = timedelta(seconds=10)
 ENDING_PATIENCE = timedelta(seconds=60)
 CRASH_LOOP, RESTARTED = "CrashLoopBackOff", "Restarted"
 NODE_LOST, TERMINATING = "NodeNotReady", "Terminating"
-_STARTING = ("ContainerCreating", "PodInitializing")
+# A volume may be mounted at the second try, when the node has read what it is made of.
+MOUNTING_PATIENCE = timedelta(seconds=10)
 _OUT_OF_MEMORY = "OOMKilled"
 RESTARTS_MANY = 2  # a container may restart once by bad luck
 
@@ -72,7 +74,7 @@ class _Cause:
 
 
 def find_trouble(
-    pod: Object, ordinal: int, now: datetime, nodes: Mapping[str, NodeState] | None = None
+    pod: Object, ordinal: int, now: datetime, facts: ClusterFacts = NO_FACTS
 ) -> Trouble | None:
     """What keeps this pod from serving, if anything does."""
     ready = find_condition(pod, "Ready")
@@ -80,10 +82,11 @@ def find_trouble(
     if not leaving and ready and ready.get("status") == "True":
         return None
     cause = (
-        _lost(pod, nodes or {})
+        _lost(pod, facts)
         or _ending(pod, now)
         or _failed(pod)
         or _unplaced(pod, now)
+        or _unmounted(pod, facts, now)
         or _container(pod)
         or _Cause("NotReady", "it has not become ready yet", _unready_since(pod), False)
     )
@@ -109,7 +112,7 @@ def find_patience_end(trouble: Trouble) -> datetime | None:
         return trouble.since + ENDING_PATIENCE
     if trouble.reason in ("SchedulingGated", "WaitingForScheduler", "Unschedulable"):
         return trouble.since + SCHEDULING_PATIENCE
-    return None
+    return trouble.since + MOUNTING_PATIENCE if trouble.reason == FAILED_MOUNT else None
 
 
 def excuse(trouble: Trouble, holder: str) -> Trouble:
@@ -118,10 +121,10 @@ def excuse(trouble: Trouble, holder: str) -> Trouble:
     return replace(trouble, message=message, is_stuck=False)
 
 
-def _lost(pod: Object, nodes: Mapping[str, NodeState]) -> _Cause | None:
+def _lost(pod: Object, facts: ClusterFacts) -> _Cause | None:
     """A pod whose node does not answer: it does not serve, and cannot end either."""
     name = (pod.get("spec") or {}).get("nodeName", "")
-    node = nodes.get(name)
+    node = facts.nodes.get(name)
     if node is None or node.is_ready:
         return None
     message = f"its node {name} {node.trouble}"
@@ -171,6 +174,16 @@ def _is_over(since: datetime | None, now: datetime) -> bool:
     return since is not None and now - since > SCHEDULING_PATIENCE
 
 
+def _unmounted(pod: Object, facts: ClusterFacts, now: datetime) -> _Cause | None:
+    """A pod whose volumes cannot be mounted, as the events of its node tell."""
+    told = find_mount_warning(pod, facts)
+    if told is None:
+        return None
+    since = find_time(first_seen(told))
+    is_stuck = since is None or now - since > MOUNTING_PATIENCE
+    return _Cause(FAILED_MOUNT, find_text(told), since, is_stuck)
+
+
 def _container(pod: Object) -> _Cause | None:
     status = pod.get("status") or {}
     seen = [
@@ -210,7 +223,7 @@ def _waiting(pod: Object, status: Object) -> _Cause | None:
     if not reason:
         return None
     since, name = _unready_since(pod), status.get("name", "")
-    if reason in _STARTING:
+    if reason in CREATING:
         return _Cause(reason, f"container {name} is being started", since, False, name)
     message = str(waiting.get("message") or f"container {name} does not run")
     return _Cause(reason, message, since, True, name, status.get("restartCount", 0))

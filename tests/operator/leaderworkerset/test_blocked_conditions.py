@@ -103,6 +103,35 @@ async def test_pods_that_are_refused_are_named_in_the_condition(lab: Lab):
 
 
 @CARRIERS
+async def test_a_volume_that_cannot_be_mounted_is_named_in_the_condition(lab: Lab, carrier: str):
+    volumes = [{"name": "files", "configMap": {"name": "settings"}}]
+    notes = {labels.CARRIER: carrier}
+    await lab.apply(make_lws(groups=1, size=1, pod={"volumes": volumes}, annotations=notes))
+    await lab.run(5)
+    assert blocked(lab) == ("", "")
+    await lab.run(15)
+    assert blocked(lab) == ("True", "FailedMount")
+    found = find_condition(lab.lws(), "Blocked") or {}
+    why = 'MountVolume.SetUp failed for volume "files" : configmap "settings" not found'
+    assert found["message"] == f"x-0: {why}"
+    assert warnings(lab) == ["FailedMount"]
+    made = {"metadata": {"name": "settings", "namespace": "default"}}
+    await lab.cluster.create(kinds.CONFIG_MAP, "default", made)
+    await lab.until(lab.is_available)
+    await lab.run(5)
+    assert blocked(lab) == ("False", "Unblocked")
+
+
+async def test_a_workload_that_waits_for_a_volume_is_not_written_again(lab: Lab):
+    volumes = [{"name": "files", "secret": {"secretName": "token"}}]
+    await lab.apply(make_lws(groups=1, size=1, pod={"volumes": volumes}))
+    await lab.run(60)
+    lab.cluster.tried.clear()
+    await lab.run(1800)
+    assert not {"create", "update", "patch", "delete"} & set(lab.cluster.tried)
+
+
+@CARRIERS
 async def test_a_crash_loop_is_one_verdict_from_its_second_crash_on(lab: Lab, carrier: str):
     """Each life of the group is ready for a second; the condition does not follow it."""
     await bring_up(lab, carrier)

@@ -13,7 +13,10 @@ from kohort.model.observed import Crash, Member
 from kohort.model.units import Phase
 
 _RESTARTS_MANY = 2  # a container may restart once by bad luck
-_BROKEN = ("CrashLoopBackOff", "ImagePullBackOff", "ErrImagePull", "CreateContainerConfigError")
+_BROKEN = (
+    *("CrashLoopBackOff", "ImagePullBackOff", "ErrImagePull"),
+    *("CreateContainerConfigError", "InvalidImageName"),
+)
 
 
 @dataclass(frozen=True, slots=True)

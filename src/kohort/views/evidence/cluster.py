@@ -56,14 +56,17 @@ class ClusterFacts:
     warnings: Sequence[Object] = ()  # events of type Warning
     operator: OperatorState | None = None  # None: not known
     is_operator: bool = False  # the operator itself judges, so it cannot be away
+    _by_uid: dict[str, list[Object]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     def find_warnings(self, uid: str, reason: str = "") -> list[Object]:
         """The warnings about one object, the newest first."""
-        about = [
-            event
-            for event in self.warnings
-            if uid and find_subject(event).get("uid") == uid and reason in ("", event["reason"])
-        ]
+        if self.warnings and not self._by_uid:
+            for event in self.warnings:
+                self._by_uid.setdefault(find_subject(event).get("uid", ""), []).append(event)
+        found = self._by_uid.get(uid, ()) if uid else ()
+        about = [event for event in found if reason in ("", event["reason"])]
         return sorted(about, key=last_seen, reverse=True)
 
 
