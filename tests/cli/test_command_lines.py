@@ -97,8 +97,11 @@ def test_a_bad_value_is_a_usage_error_of_one_sentence(words, tell):
     assert told.err.count("\n") == 1
 
 
-@pytest.mark.parametrize("words", [("step",), ("pause", "3"), ("step", "-1")])
-def test_only_a_step_of_the_clock_takes_seconds(words, tell):
+@pytest.mark.parametrize(
+    "words",
+    [("step",), ("pause", "3"), ("step", "-1"), ("step", "0"), ("speed",), ("speed", "0")],
+)
+def test_only_a_step_and_a_speed_of_the_clock_take_a_value(words, tell):
     assert tell("sim", "clock", *words).code == 2
 
 

@@ -41,6 +41,17 @@ def test_the_clock_is_shown_paused_stepped_and_resumed(cluster):
     assert cluster("sim", "clock", "resume").out.startswith("running at speed 50   ")
 
 
+def test_the_pace_of_a_running_cluster_is_changed(cluster):
+    faster = json.loads(cluster("sim", "clock", "speed", "200", "-o", "json").out)
+    assert (faster["speed"], faster["isPaused"]) == (200, False)
+    cluster("sim", "clock", "pause")
+    assert cluster("sim", "clock", "speed", "50").out.startswith("paused at speed 50   ")
+    before = json.loads(cluster("sim", "clock", "-o", "json").out)["elapsedSeconds"]
+    stepped = json.loads(cluster("sim", "clock", "step", "1m30s", "-o", "json").out)
+    assert stepped["elapsedSeconds"] == pytest.approx(before + 90)
+    cluster("sim", "clock", "resume")
+
+
 def test_nodes_are_added_in_the_emptiest_rack_or_where_they_are_wanted(cluster, kube):
     assert cluster("sim", "node", "add").out == "gpu-04 added to rack-0 with 8 GPUs\n"
     assert cluster("sim", "node", "add").out == "gpu-05 added to rack-1 with 8 GPUs\n"

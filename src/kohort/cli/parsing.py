@@ -14,9 +14,8 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from kohort.cli.exits import UsageError
+from kohort.cluster.durations import read_seconds
 from kohort.model.policies import STRATEGIES
-
-SPEED_MAX = 1_000_000
 
 
 class Parser(argparse.ArgumentParser):
@@ -98,12 +97,28 @@ def positive(text: str) -> float:
 
 def pace(text: str) -> float:
     """Reads how many times faster something goes; beyond the limit, adding up loses seconds."""
+    from kohort.simulator.clock import SPEED_MAX
+
     value = positive(text)
     if value > SPEED_MAX:
         raise argparse.ArgumentTypeError(
             f"must be a number above 0 and up to {SPEED_MAX}, not {text!r}"
         )
     return value
+
+
+def duration(text: str) -> float:
+    """Reads durations such as ``90s`` or ``1h30m``; a plain number is seconds."""
+    seconds: float = typed(read_seconds)(text)
+    return seconds
+
+
+def some_time(text: str) -> float:
+    """Reads durations above 0."""
+    seconds = duration(text)
+    if not seconds:
+        raise argparse.ArgumentTypeError(f"must be a duration above 0, not {text!r}")
+    return seconds
 
 
 def place(text: str) -> Path:

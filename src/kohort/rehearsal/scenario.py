@@ -13,6 +13,7 @@ from typing import Any
 
 import yaml
 
+from kohort.cluster.durations import read_seconds
 from kohort.cluster.errors import KohortError
 from kohort.rehearsal.faults import CATALOGUE
 from kohort.rehearsal.play import Fault, Play
@@ -34,6 +35,7 @@ class Scenario:
 _KEYS = {"about", "issues", "workload", "faults"}
 _PLAY_FIELDS = {field.name for field in fields(Play)} - {"faults"}
 _FAULT_FIELDS = {field.name for field in fields(Fault)} - {"name"}
+_DURATIONS = ("at", "seconds", "latency", "min_ready")
 
 
 def load_scenario(path: Path) -> Scenario:
@@ -49,6 +51,7 @@ def load_scenario(path: Path) -> Scenario:
     if not isinstance(workload, dict):
         raise ScenarioError(f"{path}: 'workload' is a mapping, not {workload!r}")
     _refuse_unknown(path, "workload", workload, _PLAY_FIELDS)
+    workload = _read_durations(path, "workload", workload)
     faults = tuple(_read_fault(path, fault) for fault in document.get("faults") or [])
     issues = tuple(str(issue) for issue in document.get("issues") or ())
     return Scenario(str(document.get("about", "")), Play(**workload, faults=faults), issues)
@@ -60,7 +63,20 @@ def _read_fault(path: Path, fault: Any) -> Fault:
         raise ScenarioError(f"{path}: {fault!r} is no fault; there are: {known}")
     values = {key: value for key, value in fault.items() if key != "fault"}
     _refuse_unknown(path, fault["fault"], values, _FAULT_FIELDS)
-    return Fault(fault["fault"], **values)
+    return Fault(fault["fault"], **_read_durations(path, fault["fault"], values))
+
+
+def _read_durations(path: Path, place: str, values: dict[str, Any]) -> dict[str, Any]:
+    """The same, with seconds where a duration such as 1m30s may be written."""
+    read = dict(values)
+    for key in _DURATIONS:
+        if not isinstance(read.get(key, 0), int | float):
+            try:
+                seconds = read_seconds(read[key])
+            except ValueError as error:
+                raise ScenarioError(f"{path}: {key} of {place} {error}") from error
+            read[key] = int(seconds) if key == "min_ready" else seconds
+    return read
 
 
 def _refuse_unknown(path: Path, place: str, values: dict[str, Any], known: set[str]) -> None:

@@ -10,6 +10,8 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Protocol
 
+SPEED_MAX = 1_000_000  # beyond it, adding up loses seconds
+
 
 class Clock(Protocol):
     """What the simulated control plane knows of time."""
@@ -63,6 +65,13 @@ class WallClock:
         """Let delays pass again."""
         self._settle()
         self.is_paused = False
+        self.on_change()
+
+    def change_speed(self, speed: float) -> None:
+        """Let delays pass at another pace from now on."""
+        assert speed > 0
+        self._settle()
+        self.speed = speed
         self.on_change()
 
     def step(self, seconds: float) -> None:

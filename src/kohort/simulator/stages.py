@@ -8,11 +8,11 @@ Jitter comes from a hash of the pod's uid: pods of one set do not move in
 lockstep, and the same run gives the same times.
 """
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from zlib import crc32
 
+from kohort.cluster.durations import find_seconds
 from kohort.cluster.numbers import find_whole
 
 PREFIX = "sim.kohort.dev/"
@@ -34,9 +34,6 @@ BACKOFF_SECONDS = 10.0
 BACKOFF_SECONDS_MAX = 300.0
 # A container that ran this long starts again without waiting.
 BACKOFF_FORGOTTEN_SECONDS = 600.0
-
-_DURATION = re.compile(r"(\d+(?:\.\d*)?)(ms|s|m|h)")
-_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +124,7 @@ class Manner:
     def find_duration(self, annotation: str) -> float | None:
         """The duration in an annotation, if there is one that makes sense."""
         text = self.annotations.get(annotation)
-        return None if text is None else find_seconds(text)
+        return None if text is None else find_seconds(text.strip())
 
     def find_end(
         self, container: str, *, is_first: bool, restarts: int
@@ -142,16 +139,6 @@ class Manner:
             return crash, self.exit_code
         run = self.seconds(self.stages.run) if self.ends else self.find_duration(RUN_FOR)
         return None if run is None else (run, 0)
-
-
-def find_seconds(text: str) -> float | None:
-    """A duration such as ``1m30s`` or plain seconds; None if it is neither."""
-    text = text.strip()
-    if re.fullmatch(r"\d+(\.\d*)?", text):
-        return float(text)
-    if not re.fullmatch(rf"({_DURATION.pattern})+", text):
-        return None
-    return sum(float(number) * _UNITS[unit] for number, unit in _DURATION.findall(text))
 
 
 def asks_for_accelerator(resources: Iterable[str]) -> bool:

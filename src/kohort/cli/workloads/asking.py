@@ -6,9 +6,6 @@ plural, with its group, in any case; before a name with a slash or as a word of
 its own.
 """
 
-import argparse
-import math
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,9 +16,6 @@ from kohort.cli.parsing import Parser, suggest
 
 if TYPE_CHECKING:
     from kohort.apis.api import Api
-
-_DURATION = re.compile(r"([0-9]+(?:\.[0-9]+)?)([hms])")
-_SECONDS = {"h": 3600, "m": 60, "s": 1}
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,17 +101,3 @@ def _names_of(api: "Api") -> tuple[str, ...]:
     kind = api.kind
     singular = kind.name.lower()
     return api.short_name, singular, kind.plural, kind.group_resource, f"{singular}.{kind.group}"
-
-
-def read_duration(text: str) -> float:
-    """Reads durations such as ``90s``, ``5m`` or ``1h30m``; a bare number is seconds."""
-    parts = _DURATION.findall(text)
-    if parts and "".join(map("".join, parts)) == text:
-        return sum(float(number) * _SECONDS[unit] for number, unit in parts)
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not (value >= 0 and math.isfinite(value)):
-        raise argparse.ArgumentTypeError(f"must be a duration such as 90s or 5m, not {text!r}")
-    return value

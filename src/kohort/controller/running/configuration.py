@@ -7,7 +7,6 @@ knows is refused, with the nearest one that exists: a setting that is silently
 ignored is worse than a process that does not start.
 """
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
@@ -16,6 +15,7 @@ from typing import Any
 
 import yaml
 
+from kohort.cluster.durations import read_seconds
 from kohort.cluster.errors import KohortError
 from kohort.controller.certificates.live import SUITES, VERSIONS
 from kohort.controller.installing import names
@@ -24,9 +24,6 @@ from kohort.controller.running.gangs import find_known, read_gangs
 API_VERSION = "config.lws.x-k8s.io/v1alpha1"
 KIND = "Configuration"
 METRICS_PORT, HEALTH_PORT = 8443, 8081
-
-_UNITS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
-_DURATION = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(h|ms|us|µs|ns|m|s)")
 
 
 class BadConfiguration(KohortError):
@@ -162,12 +159,8 @@ def _suggest(name: str, known: Mapping[str, Any]) -> str:
 
 
 def read_duration(value: Any) -> float:
-    """Seconds, from a text such as 15s or 1m30s."""
-    text = value if isinstance(value, str) else ""
-    parts = _DURATION.findall(text)
-    if not parts or "".join(number + unit for number, unit in parts) != text:
-        raise ValueError(f"must be a duration such as 15s or 1m30s, not {value!r}")
-    return sum(float(number) * _UNITS[unit] for number, unit in parts)
+    """Seconds, from a text such as 15s or 1m30s: in this file Kubernetes wants a unit."""
+    return read_seconds(value, needs_unit=True)
 
 
 def _text(value: Any) -> str:

@@ -14,6 +14,7 @@ from collections.abc import Iterable
 
 import msgspec
 
+from kohort.cluster.durations import find_seconds
 from kohort.cluster.errors import ClusterError
 from kohort.cluster.objects import Kind, Object
 from kohort.simulator.kinds import CONFIG_MAP, NODE, POD, SECRET
@@ -30,7 +31,6 @@ from kohort.simulator.stages import (
     STOP,
     KubeletStages,
     Manner,
-    find_seconds,
 )
 from kohort.simulator.steps import Action, Delete, Emit, Merge, Moment, Step, View
 from kohort.simulator.store.entries import Entry

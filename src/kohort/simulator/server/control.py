@@ -1,5 +1,5 @@
 """
-Where the clock of the simulation is shown, paused and stepped.
+Where the clock of the simulation is shown, paused, stepped and given another pace.
 
 No Kubernetes API has this, so it lies on a path of its own, behind the same token.
 """
@@ -13,7 +13,7 @@ from aiohttp import web
 
 from kohort.cluster.errors import BadRequest, MethodNotAllowed
 from kohort.cluster.objects import Object
-from kohort.simulator.clock import WallClock
+from kohort.simulator.clock import SPEED_MAX, WallClock
 
 CLOCK_PATH = "/kohort/clock"
 STEP_SECONDS_MAX = 30 * 24 * 3600
@@ -53,19 +53,23 @@ class ClockPage:
             raise BadRequest(f"the body is not JSON: {error}") from error
         action = str(body.get("action")) if isinstance(body, dict) else ""
         if action == "step":
-            await self._leap(_seconds(body.get("seconds")))
+            await self._leap(_number(body, "seconds", STEP_SECONDS_MAX))
+            return
+        if action == "speed":
+            self._clock.change_speed(_number(body, "speed", SPEED_MAX))
             return
         simple: dict[str, Callable[[], None]] = {
             "pause": self._clock.pause,
             "resume": self._clock.resume,
         }
         if action not in simple:
-            raise BadRequest('action must be "pause", "resume" or "step"')
+            raise BadRequest('action must be "pause", "resume", "step" or "speed"')
         simple[action]()
 
 
-def _seconds(value: Any) -> float:
+def _number(body: Object, key: str, most: int) -> float:
+    value: Any = body.get(key)
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    if is_number and 0 < value <= STEP_SECONDS_MAX:
+    if is_number and 0 < value <= most:
         return float(value)
-    raise BadRequest(f"seconds must be a number above 0 and up to {STEP_SECONDS_MAX}")
+    raise BadRequest(f"{key} must be a number above 0 and up to {most}")

@@ -11,7 +11,7 @@ from typing import Any
 
 from kohort.cli.commands.simulation.nodes import NODES
 from kohort.cli.exits import Exit, TimedOut
-from kohort.cli.parsing import Parser, positive
+from kohort.cli.parsing import Parser, some_time
 from kohort.cli.reaching import add_cluster, connect
 from kohort.cli.table import Command
 from kohort.cli.terminal import show
@@ -23,10 +23,10 @@ _NOT_FOUND, _CONFLICT, _TOO_MANY = 404, 409, 429
 
 def _make_parser(prog: str) -> Parser:
     summary = "take no more pods on a node, evict those it has, and wait until they are gone"
-    parser = Parser(prog, summary, ("gpu-03", "gpu-03 --timeout 600"))
+    parser = Parser(prog, summary, ("gpu-03", "gpu-03 --timeout 10m"))
     parser.add_argument("node", help="its name")
     parser.add_argument(
-        "--timeout", type=positive, default=120.0, metavar="SECONDS", help="(default: 120)"
+        "--timeout", type=some_time, default=120.0, metavar="TIME", help="(default: 2m)"
     )
     add_cluster(parser)
     return parser

@@ -14,14 +14,13 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING
 
 from kohort.cli.exits import Exit, Failure, TimedOut
-from kohort.cli.parsing import Parser
+from kohort.cli.parsing import Parser, duration
 from kohort.cli.table import Command
 from kohort.cli.terminal import show
 from kohort.cli.workloads.asking import (
     add_form,
     add_place,
     add_target,
-    read_duration,
     read_target,
 )
 
@@ -47,7 +46,7 @@ def _make_parser(prog: str) -> Parser:
     add_target(parser)
     parser.add_argument(
         "--timeout",
-        type=read_duration,
+        type=duration,
         metavar="TIME",
         help="how long to wait, such as 90s or 5m; 0 only looks (default: for ever)",
     )
