@@ -64,6 +64,14 @@ def find_edits(raw: bytes, keeper: str, *below: Step, maker: Path = _SELECTOR) -
     return tuple(Edit(path, manager) for path, manager in sorted(found.items()))
 
 
+def find_setter(raw: bytes, keeper: str, path: Path) -> str:
+    """The client that has set this field, through a subresource or not, if it keeps nothing."""
+    entries = [e for e in _decode(raw).metadata.managed_fields if _holds(e, path)]
+    if any(e.manager == keeper or _holds(e, _SELECTOR) for e in entries):
+        return ""
+    return next((e.manager for e in entries), "")
+
+
 def _holds(entry: _Entry, path: Path) -> bool:
     return _descend(entry.fields_v1, path) is not None
 

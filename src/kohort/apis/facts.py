@@ -161,6 +161,7 @@ class SetFacts(msgspec.Struct, rename="camel"):
     status: SetStatusFacts = msgspec.field(default_factory=SetStatusFacts)
     raw: bytes = b""  # the JSON, for a set that is compared field by field
     edits: tuple[Edit, ...] = ()  # of its template, by other clients
+    scaled_by: str = ""  # the client that has set its replicas, if that is another one
 
     @property
     def is_settled(self) -> bool:

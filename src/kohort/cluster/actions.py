@@ -34,6 +34,7 @@ class Patch:
     why: str = ""
     disrupts: bool = False  # members will go because of it, and must be made again
     undoes: str = ""  # what another client did, in a sentence, where this puts it back
+    undoes_part: str = ""  # of which part, where parts of an object are put back apart
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,8 +76,9 @@ class Memory:
 
     def note_put_back(self, action: Patch, elapsed: float) -> None:
         """An object was put back."""
-        count = self.put_back.get(action.address, (0, 0.0, ""))[0]
-        self.put_back[action.address] = (count + 1, elapsed, action.undoes)
+        address = replace(action.address, part=action.undoes_part)
+        count = self.put_back.get(address, (0, 0.0, ""))[0]
+        self.put_back[address] = (count + 1, elapsed, action.undoes)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from operator_truth import Budget, Truth
 from kohort.apis.leaderworkerset.api import LEADER_WORKER_SET as API
 from kohort.cluster.objects import Object, find_condition
 from kohort.simulator import kinds
+from kohort.simulator.api.requests import Patch, PatchType, WriteOptions
 from kohort.views.explain import explain
 from kohort.views.gathering import gather, needed
 from kohort.views.picture import take_picture
@@ -239,10 +240,14 @@ async def test_the_edit_is_part_of_the_answer_to_why(lab: Lab):
     await bring_up(lab)
     await lab.stop_operator()
     await set_image(lab)
+    assert any("kubectl-set set spec.template" in note for note in read_notes(lab))
+
+
+def read_notes(lab: Lab) -> tuple[str, ...]:
+    """What ``kohort why`` adds."""
     children = {w.kind: [orjson.dumps(o) for o in lab.all(w.kind)] for w in needed(API)}
     [sample] = gather(API, [orjson.dumps(lab.lws())], children)
-    notes = explain(take_picture(API, sample, lab.clock.now())).notes
-    assert any("kubectl-set set spec.template" in note for note in notes)
+    return tuple(explain(take_picture(API, sample, lab.clock.now())).notes)
 
 
 async def test_who_insists_costs_few_writes_and_no_group(lab: Lab):
@@ -295,3 +300,49 @@ async def test_a_variable_that_another_client_took_away_comes_back(lab: Lab):
     await rest(lab)
     assert truth.breaches == []
     assert all("FOO" in str(p["spec"]["containers"][0]) for p in pods(lab))
+
+
+async def scale(lab: Lab, replicas: int) -> None:
+    """``kubectl scale sts/x --replicas=N``."""
+    target = lab.api.target(kinds.STATEFUL_SET, lab.namespace, "x", "scale")
+    patch = Patch(PatchType.MERGE, {"spec": {"replicas": replicas}})
+    await lab.api.patch(target, patch, WriteOptions(manager="kubectl"))
+
+
+@STRATEGIES
+@pytest.mark.parametrize("replicas", [2, 7])
+async def test_a_number_of_leaders_that_is_put_back_is_named(
+    lab: Lab, strategy: str, replicas: int
+):
+    await bring_up(lab, strategy)
+    await scale(lab, replicas)
+    await lab.run(2)
+    said = f"StatefulSet x: kubectl set spec.replicas to {replicas}; it is put back"
+    assert drifted(lab) == ("True", said)
+    assert (lab.find(kinds.STATEFUL_SET, "x") or {})["spec"]["replicas"] == 4
+    await rest(lab)
+    events = [e["message"] for e in lab.all(kinds.EVENT) if e["reason"] == "Drifted"]
+    assert events == [said]
+
+
+async def test_a_number_of_leaders_that_no_operator_sees_is_part_of_the_answer_to_why(lab: Lab):
+    await bring_up(lab)
+    await lab.stop_operator()
+    await scale(lab, 2)
+    assert any("kubectl set spec.replicas to 2" in note for note in read_notes(lab))
+
+
+async def test_a_number_of_leaders_that_is_put_back_makes_no_group_old(lab: Lab):
+    truth = await bring_up(lab)
+    await scale(lab, 5)
+    for _ in range(40):
+        await lab.run(0.5)
+        assert lab.lws()["status"]["updatedReplicas"] >= 4
+    assert all(len(truth.made(f"x-{i}")) == 1 for i in range(4))
+
+
+async def test_a_workload_that_is_scaled_by_its_user_has_not_drifted(lab: Lab):
+    await bring_up(lab)
+    await lab.edit("x", {"op": "replace", "path": "/spec/replicas", "value": 5})
+    await lab.run(60)
+    assert drifted(lab) == ("", "")

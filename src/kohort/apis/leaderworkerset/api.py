@@ -5,7 +5,7 @@ from typing import Any
 
 from kohort.apis.api import Api, Key, Settings, Verdict, Watched, Webhook
 from kohort.apis.definitions.shapes import find_metadata_misfit, find_pod_misfit, shape_of
-from kohort.apis.edits import find_edits
+from kohort.apis.edits import find_edits, find_setter
 from kohort.apis.facts import Meta, PodFacts, SetFacts, Whole, read_node, read_pod, read_set
 from kohort.apis.gangs.dialect import Dialect
 from kohort.apis.leaderworkerset import labels
@@ -23,6 +23,7 @@ from kohort.apis.leaderworkerset.topology import FIELD
 from kohort.apis.leaderworkerset.translation.carrying import read, render
 from kohort.apis.leaderworkerset.translation.drift.places import has_place, has_variables
 from kohort.apis.leaderworkerset.translation.drift.pods import find_pod_edits
+from kohort.apis.leaderworkerset.translation.drift.scale import REPLICAS
 from kohort.apis.leaderworkerset.translation.drift.templates import TEMPLATE
 from kohort.apis.leaderworkerset.translation.outages import rehearse, wake
 from kohort.apis.leaderworkerset.translation.reading import (
@@ -69,6 +70,7 @@ def _read_set(raw: bytes) -> SetFacts:
     facts.edits = find_edits(raw, labels.FIELD_MANAGER, *TEMPLATE)
     if facts.metadata.labels.get(labels.NAME) == facts.metadata.name:
         facts.raw = raw
+        facts.scaled_by = find_setter(raw, labels.FIELD_MANAGER, REPLICAS)
     return facts
 
 

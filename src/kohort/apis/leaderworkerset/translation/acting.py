@@ -13,6 +13,7 @@ then it waits for the next revision.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from kohort.apis.api import Family, Reading
 from kohort.apis.facts import Meta, PodFacts, SetFacts, Whole
@@ -24,6 +25,8 @@ from kohort.apis.leaderworkerset.rendering.sets import leader_set, worker_set
 from kohort.apis.leaderworkerset.revision import apply_revision, make_revision
 from kohort.apis.leaderworkerset.translation.drift.adopting import adopt
 from kohort.apis.leaderworkerset.translation.drift.places import put_places_back
+from kohort.apis.leaderworkerset.translation.drift.scale import PART as SCALE
+from kohort.apis.leaderworkerset.translation.drift.scale import describe_scale
 from kohort.apis.leaderworkerset.translation.drift.services import bring_service
 from kohort.apis.leaderworkerset.translation.drift.templates import find_additions
 from kohort.apis.leaderworkerset.translation.following import find_following
@@ -43,7 +46,7 @@ from kohort.model.observed import Group
 from kohort.model.plans import Plan
 from kohort.model.units import Phase
 
-_TEMPLATE = "spec.template"
+_TEMPLATE, _REPLICAS = "spec.template", "spec.replicas"
 _USERS_NOTES = (
     labels.EXCLUSIVE_TOPOLOGY,
     labels.SUBGROUP_EXCLUSIVE_TOPOLOGY,
@@ -131,8 +134,12 @@ def _leader_set_actions(family: Family, reading: Reading, plan: Plan) -> Iterato
         is_written = any(path.startswith(_TEMPLATE) for path in differences)
     if differences:
         why = f"{', '.join(differences[:3])} differ"
-        undoes = memory.drift.describe(name_of(lws)) if is_edited and is_written else ""
-        yield _apply(wanted, why, disrupts=_gives_up(reading, wanted), undoes=undoes)
+        apply = _apply(wanted, why, disrupts=_gives_up(reading, wanted))
+        if is_edited and is_written:
+            apply = replace(apply, undoes=memory.drift.describe(name_of(lws)))
+        elif live is not None and _REPLICAS in differences:
+            apply = replace(apply, undoes=describe_scale(live), undoes_part=SCALE)
+        yield apply
     elif memory.drift.edits:
         yield from _remove_additions(memory, wanted, found)
 
@@ -206,11 +213,9 @@ def _gives_up(reading: Reading, wanted: Object) -> bool:
     )
 
 
-def _apply(body: Object, why: str, *, disrupts: bool = False, undoes: str = "") -> Action:
+def _apply(body: Object, why: str, *, disrupts: bool = False) -> Patch:
     address = Address(STATEFUL_SET, namespace_of(body), name_of(body))
-    manager = labels.FIELD_MANAGER
-    form = PatchForm.APPLY
-    return Patch(address, body, form, manager, True, why, disrupts, undoes)
+    return Patch(address, body, PatchForm.APPLY, labels.FIELD_MANAGER, True, why, disrupts)
 
 
 def shared_service_actions(family: Family) -> Iterator[Action]:

@@ -29,6 +29,7 @@ from kohort.apis.leaderworkerset.revision import (
     same_revision,
 )
 from kohort.apis.leaderworkerset.translation.drift.adopting import check_leader_set
+from kohort.apis.leaderworkerset.translation.drift.scale import tell_scale
 from kohort.apis.leaderworkerset.translation.drift.templates import (
     Drift,
     describe_drift,
@@ -95,7 +96,15 @@ def read(family: Family) -> Reading:
         groups=groups,
         progress=None if leader_set is None else _progress_of(leader_set, drift),
         exist=leader_set.status.replicas if leader_set else 0,
-        drift=(*describe_drift(family, drift, groups), *tell_forged(family)),
+        drift=tuple(
+            dict.fromkeys(
+                (
+                    *describe_drift(family, drift, groups),
+                    *tell_scale(lws, leader_set),
+                    *tell_forged(family),
+                )
+            )
+        ),
     )
     memory = Memory(
         leader_set, revisions, revision, key, has_leftover=_has_leftover(family), drift=drift
