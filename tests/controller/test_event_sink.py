@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from kohort.cluster.errors import Forbidden, KohortError, Unavailable
+from kohort.cluster.objects import Object
 from kohort.controller.events import EventSink
 from kohort.model.reasons import Notice
 
@@ -22,15 +23,19 @@ class Recording:
     """Keeps what is created, and refuses what it is told to."""
 
     def __init__(self, refused: str = "", error: KohortError | None = None) -> None:
-        self.notes: list[str] = []
+        self.events: list[Object] = []
         self._refused = refused
         self._error = error or Forbidden("no")
 
     async def create(self, kind: Any, namespace: str, obj: Any) -> Any:
         await asyncio.sleep(0)
-        if obj["note"] == self._refused:
+        if obj["message"] == self._refused:
             raise self._error
-        self.notes.append(obj["note"])
+        self.events.append(obj)
+
+    @property
+    def notes(self) -> list[str]:
+        return [event["message"] for event in self.events]
 
 
 def notices(*messages: str) -> tuple[Notice, ...]:
@@ -53,6 +58,23 @@ async def test_what_waits_at_the_end_is_written_in_its_order():
     assert cluster.notes == []
     await finish(sink)
     assert cluster.notes == [str(number) for number in range(20)]
+
+
+async def test_kubectl_can_sort_events_by_their_last_timestamp_and_ties_by_their_names():
+    cluster = Recording()
+    sink = make(cluster)
+    for now, message in ((NOW, "z"), (NOW, "a"), (LATER, "m"), (LATER, "b")):
+        sink.tell(OBJECT, notices(message), now)
+    await finish(sink)
+    events = sorted(cluster.events, key=lambda event: event["metadata"]["name"])
+    assert [event["message"] for event in events] == ["z", "a", "m", "b"]
+    assert [event["lastTimestamp"] for event in events] == [NOW, NOW, LATER, LATER]
+    assert [event["eventTime"][20:26] for event in events] == [
+        "000000",
+        "000001",
+        "000002",
+        "000003",
+    ]
 
 
 async def test_events_are_written_while_others_come():

@@ -242,4 +242,4 @@ async def _read_warnings(driver: Driver) -> list[str]:
     """What warnings about edits say."""
     listing = await driver.cluster.list(Selection(EVENT, driver.namespace))
     events = [orjson.loads(item) for item in listing.items]
-    return [e["note"] for e in events if (e["type"], e["reason"]) == ("Warning", "Drifted")]
+    return [e["message"] for e in events if (e["type"], e["reason"]) == ("Warning", "Drifted")]

@@ -5,6 +5,11 @@ A notice that was told of an object moments ago is not told again: an event is w
 a write when something happened, not each time that it happens in a loop. Events are
 a courtesy: nobody waits until they are written, and one that cannot be written is
 forgotten.
+
+They are written through the core group: ``kubectl describe`` sorts by ``lastTimestamp``, which
+the newer group refuses in a new event. Clients of that group see the same event, with
+``eventTime``, ``note`` and ``regarding``. Names rise with time, since the timestamps that
+are sorted by have whole seconds, and ties stay in the order of names.
 """
 
 import asyncio
@@ -19,7 +24,7 @@ from kohort.cluster.objects import Kind, Object, name_of, namespace_of, uid_of
 from kohort.cluster.port import Cluster
 from kohort.model.reasons import Notice
 
-EVENT = Kind("events.k8s.io", "v1", "Event", "events")
+EVENT = Kind("", "v1", "Event", "events")
 TOLD_MAX = 10_000
 AT_ONCE_MAX = 8
 WAITING_MAX = 1_000
@@ -86,28 +91,34 @@ class EventSink:
             await self._cluster.create(EVENT, event["metadata"]["namespace"] or "default", event)
 
     def _event(self, about: Object, notice: Notice, now: str) -> Object:
+        # Events of one second keep their order by a number in place of microseconds.
+        number = self.count % 1_000_000
         self.count += 1
-        text = f"{uid_of(about)}/{notice.reason}/{notice.message}/{now}"
-        suffix = sha256(text.encode()).hexdigest()[:16]
         body: Object = {
             "kind": "Event",
-            "apiVersion": "events.k8s.io/v1",
-            "metadata": {"name": f"{name_of(about)}.{suffix}", "namespace": namespace_of(about)},
-            # Events of one second keep their order by what follows the point.
-            "eventTime": now.replace("Z", f".{self.count % 1_000_000:06}Z"),
-            "reportingController": self._reporter,
-            "reportingInstance": self._instance,
-            "action": notice.action or "Update",
-            "reason": notice.reason,
-            "regarding": {
+            "apiVersion": "v1",
+            "metadata": {
+                "name": f"{name_of(about)}.{_rise(now, number)}{_digest(about, notice)}",
+                "namespace": namespace_of(about),
+            },
+            "involvedObject": {
                 "apiVersion": about["apiVersion"],
                 "kind": about["kind"],
                 "name": name_of(about),
                 "namespace": namespace_of(about),
                 "uid": uid_of(about),
             },
-            "note": _cut(notice.message),
             "type": notice.type,
+            "reason": notice.reason,
+            "message": _cut(notice.message),
+            "action": notice.action or "Update",
+            "firstTimestamp": now,
+            "lastTimestamp": now,
+            "count": 1,
+            "eventTime": now.replace("Z", f".{number:06}Z"),
+            "source": {"component": self._reporter},
+            "reportingComponent": self._reporter,
+            "reportingInstance": self._instance,
         }
         if notice.related:
             body["related"] = {
@@ -117,6 +128,17 @@ class EventSink:
                 "namespace": namespace_of(about),
             }
         return body
+
+
+def _rise(now: str, number: int) -> str:
+    """The nanoseconds of a moment, in hexadecimal digits that sort as the moments do."""
+    return f"{int(datetime.fromisoformat(now).timestamp()) * 1_000_000_000 + number * 1_000:016x}"
+
+
+def _digest(about: Object, notice: Notice) -> str:
+    """What keeps the events of two processes, at the same moment, apart."""
+    text = f"{uid_of(about)}/{notice.reason}/{notice.message}"
+    return sha256(text.encode(errors="replace")).hexdigest()[:6]
 
 
 def _cut(message: str) -> str:

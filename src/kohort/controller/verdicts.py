@@ -19,7 +19,7 @@ import orjson
 
 from kohort.apis.api import Api, Family, Reading
 from kohort.cluster.errors import KohortError
-from kohort.cluster.objects import Kind, Object, find_condition, namespace_of
+from kohort.cluster.objects import Object, find_condition, namespace_of
 from kohort.cluster.port import Cluster, Selection
 from kohort.controller.admission.rehearsing import (
     LATE_RECHECK_SECONDS,
@@ -27,6 +27,7 @@ from kohort.controller.admission.rehearsing import (
     MOMENT_SECONDS,
     Doubt,
 )
+from kohort.controller.events import EVENT
 from kohort.model.plans import Plan
 from kohort.model.reasons import Notice
 from kohort.views.ages import find_time
@@ -38,7 +39,6 @@ from kohort.views.health import BLOCKED, Health, Word, judge
 from kohort.views.picture import Picture, find_troubles
 from kohort.views.troubles import MOUNTING_PATIENCE, find_patience_end
 
-WARNING = Kind("", "v1", "Event", "events")
 _SUBJECTS_MAX = 3  # sets or pods whose warnings are read; more tell the same
 # A node may be in use before our cache has it; after so long it is not there.
 _NODE_PATIENCE = timedelta(seconds=60)
@@ -97,7 +97,7 @@ class Judge:
         lacking = [found.metadata.uid for found in find_lacking(family)]
         for uid in (*lacking[:_SUBJECTS_MAX], *unmounted[:_SUBJECTS_MAX]):
             fields = f"involvedObject.uid={uid},type=Warning"
-            selection = Selection(WARNING, namespace_of(family.root), fields=fields)
+            selection = Selection(EVENT, namespace_of(family.root), fields=fields)
             # Who may not read events still gives a verdict.
             with suppress(KohortError):
                 listing = await self._cluster.list(selection)

@@ -35,14 +35,9 @@ class Statuses:
 
 def notes(lab: Lab) -> list[tuple[str, str, str]]:
     """Type, reason and note of what was told about the workload."""
-    found = [e for e in lab.all(kinds.EVENT) if (e.get("regarding") or {}).get("name") == "x"]
-    found = found or [e for e in lab.all(kinds.EVENT) if _about(e) == "LeaderWorkerSet"]
-    return [(e["type"], e["reason"], e.get("note") or e.get("message", "")) for e in found]
-
-
-def _about(event: Object) -> str:
-    about: Object = event.get("regarding") or event.get("involvedObject") or {}
-    return str(about.get("kind"))
+    events = lab.all(kinds.EVENT)
+    found = [e for e in events if e["involvedObject"]["kind"] == "LeaderWorkerSet"]
+    return [(e["type"], e["reason"], e["message"]) for e in found]
 
 
 async def bring_up(lab: Lab, **more: Any) -> None:

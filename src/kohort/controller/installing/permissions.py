@@ -20,7 +20,6 @@ from kohort.controller.installing.names import (
 from kohort.controller.installing.webhooks import configuration_names
 from kohort.controller.lease import LEASE as LEASE_KIND
 from kohort.controller.running.access import GRANTS
-from kohort.controller.verdicts import WARNING
 
 _SEE = ("list", "watch")
 _KEEP = ("get", "list", "watch", "patch")
@@ -31,8 +30,8 @@ def cluster_grants(apis: Sequence[Api], settings: Settings = DEFAULTS) -> list[G
     mutating, validating = configuration_names(apis)
     return [
         *(grant for api in apis for grant in _api_grants(api, settings)),
-        Grant(EVENT, ("create",)),
-        Grant(WARNING, ("list",)),  # why sets lack pods
+        # Warnings about sets tell why they lack pods.
+        Grant(EVENT, ("create", "list")),
         Grant(MUTATING_KIND, _KEEP, names=mutating),
         Grant(VALIDATING_KIND, _KEEP, names=validating),
     ]
