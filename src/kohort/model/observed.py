@@ -80,7 +80,7 @@ class Group:
     @property
     def unit(self) -> Unit:
         """The group as policies see it."""
-        return Unit(self.ordinal, self.revision, self.phase)
+        return Unit(self.ordinal, self.revision, self.phase, is_edited=self.is_edited)
 
     @property
     def ready_since(self) -> float | None:

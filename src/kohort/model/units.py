@@ -36,6 +36,7 @@ class Unit:
     revision: str
     phase: Phase
     is_settling: bool = False  # serves, but not for long enough to be counted on
+    is_edited: bool = False  # another client edited it, or had it restarted: it is made anew
 
     @property
     def is_ready(self) -> bool:

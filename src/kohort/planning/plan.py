@@ -66,11 +66,15 @@ def _find_holds(
 ) -> tuple[Blocker, ...]:
     """That the rollout holds, if there is still something to roll."""
     policy = workload.rollout
-    is_rolling = rollout.count > policy.wanted or any(
-        group.revision != workload.revision and policy.partition <= group.ordinal < policy.wanted
+    stale = [
+        group
         for group in observed.groups
-    )
-    return (explain_hold(doubts),) if doubts and is_rolling else ()
+        if group.revision != workload.revision and policy.partition <= group.ordinal < policy.wanted
+    ]
+    if not doubts or (not stale and rollout.count <= policy.wanted):
+        return ()
+    is_repeated = bool(stale) and all(group.is_edited for group in stale)
+    return (explain_hold(doubts, is_repeated=is_repeated),)
 
 
 def _wait_for_carrier(rollout: Rollout, progress: Progress | None, target: str) -> Rollout:

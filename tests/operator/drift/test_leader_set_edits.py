@@ -13,7 +13,7 @@ from kohort.apis.leaderworkerset.api import LEADER_WORKER_SET as API
 from kohort.cluster.objects import Object, find_condition
 from kohort.simulator import kinds
 from kohort.simulator.api.requests import Patch, PatchType, WriteOptions
-from kohort.views.explain import explain
+from kohort.views.explain import Explanation, explain
 from kohort.views.gathering import gather, needed
 from kohort.views.picture import take_picture
 
@@ -74,6 +74,17 @@ async def test_a_restart_of_the_set_rolls_within_the_budget(lab: Lab, strategy: 
     assert stamps(lab) == {"2026-01-01T10:00:00Z"}
     assert partition(lab) == 0
     assert max(len(truth.made(f"x-{i}")) for i in range(4)) <= 3
+
+
+async def test_a_restart_is_told_as_groups_made_anew_not_as_a_new_revision(lab: Lab):
+    await bring_up(lab)
+    await restart(lab)
+    told: set[str] = set()
+    for _ in range(60):
+        await lab.run(0.5)
+        told |= set(explain_lab(lab).waits.splitlines())
+    assert any("groups wait to be made anew" in line for line in told), told
+    assert not any("new revision" in line for line in told), told
 
 
 @STRATEGIES
@@ -243,11 +254,16 @@ async def test_the_edit_is_part_of_the_answer_to_why(lab: Lab):
     assert any("kubectl-set set spec.template" in note for note in read_notes(lab))
 
 
-def read_notes(lab: Lab) -> tuple[str, ...]:
-    """What ``kohort why`` adds."""
+def explain_lab(lab: Lab) -> Explanation:
+    """What ``kohort why`` knows."""
     children = {w.kind: [orjson.dumps(o) for o in lab.all(w.kind)] for w in needed(API)}
     [sample] = gather(API, [orjson.dumps(lab.lws())], children)
-    return tuple(explain(take_picture(API, sample, lab.clock.now())).notes)
+    return explain(take_picture(API, sample, lab.clock.now()))
+
+
+def read_notes(lab: Lab) -> tuple[str, ...]:
+    """What ``kohort why`` adds."""
+    return explain_lab(lab).notes
 
 
 async def test_who_insists_costs_few_writes_and_no_group(lab: Lab):

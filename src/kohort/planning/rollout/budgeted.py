@@ -165,10 +165,12 @@ class _Step:
         if settling:
             parts.append(f"{count(settling, 'group is', 'groups are')} ready for too short a time")
         are = ", ".join(parts)
+        is_repeated = all(roster.is_edited(ordinal) for ordinal in stale)
+        goal = "to be made anew" if is_repeated else "for the new revision"
         return Blocker(
             reason="WaitingForReady",
             message=(
-                f"{len(stale)} of {policy.wanted} groups wait for the new revision: "
+                f"{len(stale)} of {policy.wanted} groups wait {goal}: "
                 f"{are} and maxUnavailable is {policy.max_unavailable}"
             ),
             ordinals=waiting,

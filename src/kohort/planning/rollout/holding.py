@@ -66,16 +66,17 @@ def hold_rollout(
     return replace(rollout, count=max(rollout.count, most), replace=())
 
 
-def explain_hold(doubts: tuple[Doubt, ...]) -> Blocker:
-    """Why the rollout stands still."""
+def explain_hold(doubts: tuple[Doubt, ...], *, is_repeated: bool) -> Blocker:
+    """Why the rollout stands still; a repeated one makes groups anew on their revision."""
     first = doubts[0]
     failure = first.failure
+    which = ", which was made anew," if is_repeated else " of the new revision"
     if failure is None:
-        cause = f"group {first.ordinal} of the new revision has failed or is ready no more"
+        cause = f"group {first.ordinal}{which} has failed or is ready no more"
         end = "it goes on when the group is ready again"
     else:
         times = "" if failure.count == 1 else f" {failure.count} times in a row"
-        cause = f"group {first.ordinal} of the new revision failed{times} ({failure.crash})"
+        cause = f"group {first.ordinal}{which} failed{times} ({failure.crash})"
         seconds = f"{trust_seconds(failure.count):g}"
         end = f"it goes on when the group has been ready for {seconds} seconds"
     others = f", and {len(doubts) - 1} more" if len(doubts) > 1 else ""

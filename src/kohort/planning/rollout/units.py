@@ -47,6 +47,11 @@ class Roster:
         unit = self._units.get(ordinal)
         return unit is not None and unit.revision != self._target
 
+    def is_edited(self, ordinal: int) -> bool:
+        """Whether the unit is made anew because of another client, not for a new revision."""
+        unit = self._units.get(ordinal)
+        return unit is not None and unit.is_edited
+
     def available(self) -> list[int]:
         """The units that serve and are counted on."""
         return [ordinal for ordinal, unit in self._units.items() if unit.is_available]
