@@ -137,6 +137,17 @@ class TestHold:
         assert found.report.blockers[0].reason == "HoldingOnRestarts"
         assert plan(workload(rollout=policy), seen, until).rollout.boundary < 2
 
+    def test_a_hold_of_groups_that_are_made_anew_speaks_of_no_new_revision(self):
+        held = (Failure(2, "new", "before", 1, T0 - 1, Crash("x-2", "engine", 1)),)
+        seen = rolling(group(2, "a"), failures=held)
+        old = tuple(replace(g, is_edited=g.revision != "new") for g in seen.groups)
+        texts = [
+            plan(workload(), observed, T0 + 3).report.blockers[0].message
+            for observed in (seen, replace(seen, groups=old))
+        ]
+        assert "group 2 of the new revision failed" in texts[0]
+        assert "group 2, which was made anew, failed" in texts[1]
+
     def test_nothing_that_was_released_is_taken_down_while_it_holds(self):
         held = (Failure(2, "new", "a", 1, T0, Crash("x-2")),)
         seen = rolling(failed(2, "a", T0, T0), failures=held)

@@ -1,5 +1,7 @@
 """A workload that is applied again takes back what was its own, and nothing else."""
 
+import re
+
 import orjson
 import pytest
 from edits import edit_as
@@ -64,6 +66,28 @@ async def test_orphans_are_taken_back_without_touching_a_pod(lab: Lab):
     assert uids(lab) == before
     await lab.delete(LWS, "x")
     await lab.until(lambda: not lab.all(kinds.POD) and not lab.find(kinds.SERVICE, "x"))
+
+
+@pytest.mark.parametrize(
+    ("carrier", "adopted"),
+    [
+        ("statefulsets", ["StatefulSet x, ControllerRevision, Service x"]),
+        # Nothing else is done before the pods are back.
+        ("pods", ["ControllerRevision, Pod x-0, Pod x-1", "Service x"]),
+    ],
+)
+async def test_what_is_taken_back_together_is_one_event(lab: Lab, carrier: str, adopted: list[str]):
+    wanted = make_lws(groups=2, size=2, annotations={"kohort.dev/carrier": carrier})
+    await lab.apply(wanted)
+    await lab.until(lab.is_available)
+    await orphan(lab)
+    await lab.apply(wanted)
+    await lab.until(lab.is_available)
+    await lab.run(60)
+    events = [e for e in lab.all(kinds.EVENT) if e["reason"] == "Adopted"]
+    told = [re.sub(r"(ControllerRevision) [^ ,]+", r"\1", e["message"]) for e in events]
+    assert told == [f"Adopted {names}, left without an owner" for names in adopted]
+    assert {e["type"] for e in events} == {"Normal"}
 
 
 async def test_a_set_of_our_name_that_selects_other_pods_is_refused_with_the_reason(lab: Lab):

@@ -39,6 +39,7 @@ def _notices(family: Family, reading: Reading, plan: Plan, deeds: Deeds) -> Iter
     for action, message in deeds.failed:
         yield from _failure(name_of(lws), reading, action, message)
     yield from _pod_notices(deeds)
+    yield from _adoption_notices(reading, deeds)
     yield from _edit_notices(family, plan, deeds)
     if deeds.is_reported:
         yield from _condition_notices(lws, reading, plan)
@@ -101,6 +102,27 @@ def _pod_notices(deeds: Deeds) -> Iterator[Notice]:
         more = f" and {len(made) - 3} more" if len(made) > 3 else ""
         text = f"Created {'pod' if len(made) == 1 else 'pods'} {', '.join(made[:3])}{more}"
         yield Notice("Normal", "GroupsProgressing", text, "Create")
+
+
+def _adoption_notices(reading: Reading, deeds: Deeds) -> Iterator[Notice]:
+    """One event for all objects without an owner that a plan has taken back."""
+    found = [a.address for a in deeds.done if isinstance(a, Patch) and _adopts(reading, a)]
+    if found:
+        named = [f"{address.kind.name} {address.name}" for address in found]
+        more = f" and {len(named) - 3} more" if len(named) > 3 else ""
+        text = f"Adopted {', '.join(named[:3])}{more}, left without an owner"
+        yield Notice("Normal", "Adopted", text, "Update")
+
+
+def _adopts(reading: Reading, action: Patch) -> bool:
+    """Whether a patch gives an object that had none its owner."""
+    memory: Memory = reading.memory
+    kind, name = action.address.kind, action.address.name
+    if (kind, name) == (STATEFUL_SET, reading.workload.name):
+        return memory.leader_set is not None and not memory.leader_set.metadata.controller
+    body = action.patch if isinstance(action.patch, dict) else {}
+    is_owned = "ownerReferences" in (body.get("metadata") or {})
+    return is_owned and kind in (POD, REVISION, SERVICE)
 
 
 def _revision_text(memory: Memory) -> str:
