@@ -45,6 +45,7 @@ KINDS = [
     "io.k8s.api.apps.v1.DaemonSet",
     "io.k8s.api.autoscaling.v1.Scale",
     "io.k8s.api.autoscaling.v2.HorizontalPodAutoscaler",
+    "io.k8s.api.autoscaling.v1.HorizontalPodAutoscaler",
     "io.k8s.api.batch.v1.CronJob",
     "io.k8s.api.batch.v1.Job",
     "io.k8s.api.networking.v1.Ingress",

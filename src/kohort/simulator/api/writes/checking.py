@@ -44,7 +44,8 @@ def _check(resource: Resource, obj: Object, old: Object | None, subresource: str
         else:
             errors = [*errors, *structural.validate(obj, old, more)]
     elif resource.storage:
-        group = ""  # What is stored as another kind is refused in its name.
+        # What is stored as another kind is refused in its name.
+        group = resource.storage.partition(".")[2]
     if errors:
         raise invalid(kind.name, group, obj["metadata"].get("name", ""), errors)
 

@@ -22,6 +22,7 @@ from kohort.simulator.resources.defaults import (
 )
 from kohort.simulator.resources.resource import Behaviour
 from kohort.simulator.resources.validation import access, cluster, policies, storage, webhooks
+from kohort.simulator.resources.validation import autoscalers as scaling
 from kohort.simulator.resources.validation import jobs as runs
 from kohort.simulator.resources.validation import network as services
 from kohort.simulator.resources.validation import settings as data
@@ -242,8 +243,8 @@ def _limits() -> dict[str, Behaviour]:
     networking = "networking.k8s.io"
     return {
         "horizontalpodautoscalers.autoscaling": Behaviour(
-            validate=policies.validate_autoscaler,
-            validate_status=plain,
+            validate=scaling.validate_autoscaler,
+            validate_status=scaling.validate_autoscaler_status,
             default=autoscalers.default_autoscaler,
             prepare_create=prepare.start_status(autoscalers.default_autoscaler),
             prepare_update=prepare.keep_status,

@@ -142,7 +142,7 @@ ROWS: tuple[Row, ...] = (
         has_generation=True,
     ),
     Row(
-        Kind("events.k8s.io", "v1", "Event", "events"),
+        kinds.NEW_EVENT,
         ("ev",),
         storage=kinds.EVENT.group_resource,
         fields=_NEW_EVENT_FIELDS,
@@ -173,6 +173,13 @@ ROWS: tuple[Row, ...] = (
         verbs=_CREATE_ONLY,
     ),
     Row(kinds.AUTOSCALER, ("hpa",), _ALL, subresources=_STATUS),
+    Row(
+        kinds.AUTOSCALER_V1,
+        ("hpa",),
+        _ALL,
+        subresources=_STATUS,
+        storage=kinds.AUTOSCALER.group_resource,
+    ),
     Row(kinds.CRON_JOB, ("cj",), _ALL, subresources=_STATUS, has_generation=True),
     Row(
         kinds.JOB,

@@ -2,18 +2,44 @@
 
 from kohort.cluster.objects import Object
 
-_CPU = {
-    "type": "Resource",
-    "resource": {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 80}},
-}
+_PREFIX = "autoscaling.alpha.kubernetes.io/"
+METRICS = f"{_PREFIX}metrics"
+CURRENT_METRICS = f"{_PREFIX}current-metrics"
+BEHAVIOR = f"{_PREFIX}behavior"
+CONDITIONS = f"{_PREFIX}conditions"
+# Annotations that stand for fields in older versions: an object of this one has none of them.
+_OF_OLDER_VERSIONS = (
+    *(METRICS, CURRENT_METRICS, BEHAVIOR, CONDITIONS),
+    *(f"{_PREFIX}scale-down-tolerance", f"{_PREFIX}scale-up-tolerance"),
+)
+_SHARE = 80
+
+
+def processor_share(percent: int) -> Object:
+    """The metric that says how much of the processor time that they request pods may use."""
+    target = {"type": "Utilization", "averageUtilization": percent}
+    return {"type": "Resource", "resource": {"name": "cpu", "target": target}}
+
+
+def drop_annotations(metadata: Object) -> None:
+    """Take away the annotations that stand for fields in older versions."""
+    given = metadata.get("annotations")
+    if not given:
+        return
+    kept = {name: text for name, text in given.items() if name not in _OF_OLDER_VERSIONS}
+    if kept:
+        metadata["annotations"] = kept
+    else:
+        metadata.pop("annotations")
 
 
 def default_autoscaler(autoscaler: Object) -> None:
     """Fill in a HorizontalPodAutoscaler."""
+    drop_annotations(autoscaler.setdefault("metadata", {}))
     spec = autoscaler.setdefault("spec", {})
     spec.setdefault("minReplicas", 1)
     if not spec.get("metrics"):
-        spec["metrics"] = [{**_CPU, "resource": {**_CPU["resource"]}}]  # type: ignore[dict-item]
+        spec["metrics"] = [processor_share(_SHARE)]
     behavior = spec.get("behavior")
     if behavior is not None:
         _default_up(behavior.setdefault("scaleUp", {}))

@@ -1,4 +1,4 @@
-"""What is wrong with the kinds that limit or steer others: autoscalers, quotas, network rules."""
+"""What is wrong with the kinds that limit or steer others: quotas, network rules."""
 
 from collections.abc import Callable
 from typing import Any
@@ -19,13 +19,6 @@ from kohort.simulator.resources.validation.metadata import (
 )
 from kohort.simulator.resources.validation.selectors import validate_selector
 
-_SOURCES = {
-    "Resource": "resource",
-    "ContainerResource": "containerResource",
-    "Pods": "pods",
-    "Object": "object",
-    "External": "external",
-}
 _LIMITED = ("Pod", "Container", "PersistentVolumeClaim")
 _PATHS = ("Exact", "ImplementationSpecific", "Prefix")
 
@@ -41,43 +34,6 @@ def validate_only_metadata(kind: Kind) -> Callable[[Object, Object | None], list
 
 def _validate_metadata(obj: Object, old: Object | None, kind: Kind) -> list[FieldError]:
     return validate_metadata(obj, kind) if old is None else validate_metadata_update(obj, old)
-
-
-def validate_autoscaler(autoscaler: Object, old: Object | None) -> list[FieldError]:
-    """What is wrong with a HorizontalPodAutoscaler."""
-    spec = autoscaler.get("spec") or {}
-    faults = _validate_metadata(autoscaler, old, kinds.AUTOSCALER)
-    least, most = spec.get("minReplicas"), spec.get("maxReplicas") or 0
-    if least is not None and least < 1:
-        faults.append(invalid("spec.minReplicas", least, "must be greater than or equal to 1"))
-    if most < 1:
-        faults.append(required("spec.maxReplicas", "must be set and greater than 0"))
-    if least is not None and most < least:
-        why = "must be greater than or equal to `minReplicas`"
-        faults.append(invalid("spec.maxReplicas", most, why))
-    target = spec.get("scaleTargetRef") or {}
-    for field in ("kind", "name"):
-        if not target.get(field):
-            faults.append(required(f"spec.scaleTargetRef.{field}"))
-    version = target.get("apiVersion") or ""
-    if "/" not in version and target.get("kind") != "ReplicationController":
-        why = "apiVersion must specify API group"
-        faults.append(invalid("spec.scaleTargetRef.apiVersion", version, why))
-    for index, metric in enumerate(spec.get("metrics") or ()):
-        faults += _validate_metric(metric, f"spec.metrics[{index}]")
-    return faults
-
-
-def _validate_metric(metric: Object, path: str) -> list[FieldError]:
-    kind = metric.get("type") or ""
-    if not kind:
-        return [required(f"{path}.type", "must specify a metric source type")]
-    faults = check_choice(f"{path}.type", kind, tuple(sorted(_SOURCES)))
-    source = _SOURCES.get(kind)
-    if source is not None and not metric.get(source):
-        why = "must populate information for the given metric source"
-        faults.append(required(f"{path}.{source}", why))
-    return faults
 
 
 def validate_quota(quota: Object, old: Object | None) -> list[FieldError]:

@@ -30,7 +30,7 @@ def validate_resources(resources: Object, path: str) -> list[FieldError]:
 def _validate_amount(name: str, value: Any, path: str) -> list[FieldError]:
     faults: list[FieldError] = []
     if name not in _OVERCOMMITTED:
-        faults += _validate_name(name, path)
+        faults += validate_resource_name(name, path)
     try:
         amount = parse_quantity(value)
     except ValueError:
@@ -42,7 +42,8 @@ def _validate_amount(name: str, value: Any, path: str) -> list[FieldError]:
     return faults
 
 
-def _validate_name(name: str, path: str) -> list[FieldError]:
+def validate_resource_name(name: str, path: str) -> list[FieldError]:
+    """What is wrong with the name of something that a container can have."""
     complaints = check_qualified(name)
     faults = [invalid(path, name, why) for why in complaints]
     if "/" not in name and not _is_standard(name):
