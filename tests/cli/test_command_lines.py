@@ -124,7 +124,7 @@ def test_what_is_suggested_exists_where_the_reader_stands(tmp_path, monkeypatch)
 
 def test_ending_a_cluster_that_does_not_run_is_no_error(tell):
     told = tell("down")
-    assert (told.code, told.out) == (0, "sim is not running\n")
+    assert (told.code, told.out) == (0, "no cluster is running\n")
 
 
 def test_the_version_can_be_read_by_programs(tell):

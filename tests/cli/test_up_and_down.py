@@ -48,7 +48,8 @@ def test_a_detached_cluster_runs_until_it_is_taken_down(cli):
         ended = cli("down")
     assert (ended.code, ended.out) == (0, "sim has ended\n")
     assert names(cli.home / "sim") == ["log"]
-    assert cli("down").out == "sim is not running\n"
+    assert cli("down").out == "no cluster is running\n"
+    assert cli("down", "sim").out == "sim is not running\n"
 
 
 def test_secrets_can_be_read_by_their_owner_only(cli, tmp_path):
@@ -80,17 +81,17 @@ def test_a_plain_file_in_the_home_is_no_cluster(tell, tmp_path):
     (tmp_path / "home").mkdir()
     (tmp_path / "home" / "notes").write_text("mine")
     told = tell("down")
-    assert (told.code, told.out, told.err) == (0, "sim is not running\n", "")
+    assert (told.code, told.out, told.err) == (0, "no cluster is running\n", "")
     told = tell("down", "--name", "notes")
     assert (told.code, told.out) == (0, "notes is not running\n")
 
 
-def test_who_names_no_cluster_is_told_which_run(cli):
+def test_who_names_a_cluster_that_does_not_run_is_told_which_do(cli):
     with cli.foreground("--name", "b") as process:
         process.stdout.readline()
-        told = cli("sim", "clock")
+        told = cli("sim", "clock", "--name", "sim")
         assert told.err.endswith("'kohort up', or choose with --name what runs: b\n")
-        assert cli("down").out == "sim is not running; these are: b\n"
+        assert cli("down", "sim").out == "sim is not running; these are: b\n"
 
 
 def test_a_given_port_in_use_is_one_sentence(cli, taken_port):
@@ -155,7 +156,8 @@ def test_a_folder_is_no_place_for_a_kubeconfig(cli, tmp_path):
 def test_a_stale_pid_is_not_killed(cli):
     (cli.home / "sim").mkdir(parents=True)
     (cli.home / "sim" / "pid").write_text(str(os.getpid()))
-    assert cli("down").out == "sim is not running\n"
+    told = cli("down").out
+    assert told == "sim is not running: it was killed, and its stale files are removed\n"
     with cli.foreground() as process:
         assert process.stdout.readline().startswith("control plane ready")
 

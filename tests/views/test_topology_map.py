@@ -64,6 +64,17 @@ def test_a_node_that_takes_no_pods_says_why():
     assert any("gpu-01" in line and line.endswith("not ready") for line in lines)
 
 
+def test_nodes_that_take_no_pods_have_nothing_free():
+    nodes = make_nodes()
+    nodes[0]["spec"]["unschedulable"] = True
+    nodes[1]["status"]["conditions"] = []
+    drawn = draw([make_pod("a", "gpu-00", 2), make_pod("b", "gpu-02", 2)], nodes=nodes)
+    assert (drawn.cluster.gpus_free, drawn.cluster.gpus) == (14, 32)
+    first, second = drawn.cluster.areas[0].areas
+    assert [area.gpus_free for area in (first, second)] == [0, 14]
+    assert [host.gpus_free for host in first.hosts] == [0, 0]
+
+
 def test_many_pods_are_cut_short_unless_all_are_asked_for():
     pods = [make_pod(f"p-{n}", "gpu-00", 1) for n in range(6)]
     drawn = draw(pods)

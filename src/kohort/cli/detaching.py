@@ -51,7 +51,7 @@ def detach(wish: Wish) -> Ready:
         state.log.unlink(missing_ok=True)
         state.tidy()
         raise Failure(answer["error"])
-    return Ready(**answer)
+    return Ready(**{**answer, "notes": tuple(answer["notes"])})
 
 
 def report(wish: Wish, pipe: int) -> int:
@@ -83,10 +83,7 @@ def _tell(pipe: int, word: dict[str, object]) -> None:
 def _arguments(wish: Wish) -> Sequence[str]:
     given: dict[str, object] = {
         "--name": wish.name,
-        "--nodes": wish.nodes,
-        "--gpus-per-node": wish.gpus_per_node,
-        "--racks": wish.racks if wish.nodes else None,
-        "--spines": wish.spines or None,
+        **{f"--{name.replace('_', '-')}": getattr(wish, name) for name in sorted(wish.asked)},
         "--gang": wish.gang or None,
         "--speed": wish.speed,
         "--port": wish.port,

@@ -11,7 +11,7 @@ import errno
 import json
 import os
 import socket
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -59,6 +59,7 @@ class Wish:
     gang: str = ""  # the dialect of gangs; empty: none are made
     spines: int = 0  # 0: nodes stand under none
     late_events: bool = False  # a fault: watchers hear of a write after its answer
+    asked: frozenset[str] = frozenset()  # the fields about nodes that the user gave
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +77,7 @@ class Ready:
     operator: bool = False
     spines: int = 0
     gang: str = ""
+    notes: tuple[str, ...] = ()  # what was asked for and is not so
 
 
 def host(wish: Wish, announce: Callable[[Ready], None]) -> None:
@@ -218,6 +220,7 @@ class _Hosting:
             "token": identity.token,
             "ca": identity.certificates.ca,
             "gpusPerNode": self._wish.gpus_per_node,
+            "dataDir": str(self._wish.data_dir) if self._wish.data_dir else None,
         }
         write_secret(self._state.control_file, json.dumps(control, indent=2))
 
@@ -265,17 +268,34 @@ def _describe(wish: Wish, embedded: "Embedded", url: str, kubeconfig: Path) -> R
     labels = [node["metadata"].get("labels", {}) for node in nodes]
     racks, spines = ({found.get(key) for found in labels} - {None} for key in (RACK, SPINE))
     capacities = [node.get("status", {}).get("capacity", {}) for node in nodes]
-    gpus = sum(int(capacity.get(_GPUS, 0)) for capacity in capacities)
+    gpus = [int(capacity.get(_GPUS, 0)) for capacity in capacities]
+    found = {
+        "nodes": {len(nodes)},
+        "gpus_per_node": set(gpus),
+        "racks": {len(racks)},
+        "spines": {len(spines)},
+    }
     return Ready(
         name=wish.name,
         url=url,
         kubeconfig=str(kubeconfig),
         pid=os.getpid(),
         nodes=len(nodes),
-        gpus=gpus,
+        gpus=sum(gpus),
         racks=len(racks),
         speed=wish.speed,
         operator=wish.has_operator,
         spines=len(spines),
         gang=wish.gang,
+        notes=tuple(_list_ignored(wish, found)),
     )
+
+
+def _list_ignored(wish: Wish, found: dict[str, set[int]]) -> Iterator[str]:
+    """What was asked of nodes that a kept cluster has otherwise already."""
+    for name in sorted(wish.asked) if wish.data_dir else ():
+        asked, there = getattr(wish, name), found[name]
+        if there and there != {asked}:
+            flag = f"--{name.replace('_', '-')}"
+            numbers = " or ".join(map(str, sorted(there)))
+            yield f"{flag} {asked} is ignored: the cluster kept in {wish.data_dir} has {numbers}"

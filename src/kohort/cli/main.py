@@ -21,6 +21,9 @@ COMMANDS = Group(
     entries={
         "up": Entry("kohort.cli.commands.up", "UP", "start a cluster on this machine"),
         "down": Entry("kohort.cli.commands.down", "DOWN", "stop a cluster"),
+        "clusters": Entry(
+            "kohort.cli.commands.clusters", "CLUSTERS", "list the clusters that run here"
+        ),
         "get": Entry(
             "kohort.cli.commands.workloads.get",
             "GET",

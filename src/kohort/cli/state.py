@@ -3,7 +3,8 @@ This is where a running cluster leaves word of itself: a folder for each name.
 
 The file ``pid`` is locked for as long as the process lives. Whether a cluster
 runs is therefore asked of the lock and not of a number: a process that was
-killed leaves no lock behind, and a stranger who got its number never holds one.
+killed leaves no lock behind, and a stranger who got its number never holds one. What a
+killed process left behind is removed by whoever finds it, under the same lock.
 """
 
 import fcntl
@@ -32,7 +33,7 @@ class State:
     name: str
 
     def __post_init__(self) -> None:
-        if not _NAME.fullmatch(self.name):
+        if not is_name(self.name):
             raise UsageError(
                 f"{self.name!r} cannot be a cluster's name: use up to 40 lower case letters, "
                 "digits and hyphens, with a letter or digit at both ends"
@@ -91,19 +92,62 @@ class State:
         if self.find_pid() is None:
             others = name_running()
             choice = f", or choose with --name what runs: {others}" if others else ""
-            raise Failure(
-                f"{self.name} is not running; start it with 'kohort up{self.flag}'{choice}"
-            )
-        try:
-            found: dict[str, Any] = json.loads(self.control_file.read_text())
-        except FileNotFoundError:
-            raise Failure(f"{self.name} is still starting; try again in a second") from None
+            raise Failure(f"{self.tell_absence()}; start it with 'kohort up{self.flag}'{choice}")
+        found = self._read_control()
+        if found is None:
+            raise Failure(f"{self.name} is still starting; try again in a second")
         return found
+
+    def find_control(self) -> dict[str, Any] | None:
+        """How to reach the cluster; None while it starts."""
+        return self._read_control()
+
+    def tell_absence(self) -> str:
+        """That no process runs the cluster, and what became of the last one if it was killed."""
+        if self.clear_stale():
+            return f"{self.name} is not running: it was killed, and its stale files are removed"
+        return f"{self.name} is not running"
 
     @property
     def flag(self) -> str:
         """How this cluster is named on a command line, with a space before it."""
         return "" if self.name == NAME_DEFAULT else f" --name {self.name}"
+
+    def clear_stale(self) -> bool:
+        """Remove what a killed process left behind; returns whether there was something."""
+        try:
+            handle = os.open(self.pid_file, os.O_RDWR | os.O_NOFOLLOW)
+        except OSError:
+            return False
+        try:
+            is_ours = _try_lock(handle) and os.path.samestat(
+                os.fstat(handle), self.pid_file.lstat()
+            )
+            if is_ours:
+                self._remove_stale()
+            return is_ours
+        except FileNotFoundError:
+            return False
+        finally:
+            os.close(handle)
+            self.tidy()
+
+    def _remove_stale(self) -> None:
+        """Remove the files; the kubeconfig of a kept cluster serves its next process."""
+        control = self._read_control() or {}
+        if not control.get("dataDir") and control.get("kubeconfig"):
+            from kohort.simulator.hosting.kubeconfig import Kubeconfig
+
+            Kubeconfig(Path(control["kubeconfig"]), self.name).remove()
+        self.control_file.unlink(missing_ok=True)
+        self.pid_file.unlink(missing_ok=True)
+
+    def _read_control(self) -> dict[str, Any] | None:
+        try:
+            found = json.loads(self.control_file.read_bytes())
+        except (OSError, ValueError):
+            return None
+        return found if isinstance(found, dict) else None
 
     def wait_for_end(self, seconds: float) -> bool:
         """Wait until no process holds the lock; returns whether that came true in time."""
@@ -141,16 +185,30 @@ class State:
             self.folder.rmdir()
 
 
+def is_name(text: str) -> bool:
+    """Whether a cluster can have that name."""
+    return _NAME.fullmatch(text) is not None
+
+
 def _home() -> Path:
     return Path(os.environ.get("KOHORT_HOME") or Path.home() / ".kohort").absolute()
 
 
-def name_running() -> str:
-    """The clusters that run, in words."""
+def list_states() -> list[State]:
+    """The clusters that have a folder, whether they run or not."""
     home = _home()
     names = sorted(path.name for path in home.iterdir()) if home.is_dir() else []
-    clusters = [State(name) for name in names if _NAME.fullmatch(name)]
-    return ", ".join(state.name for state in clusters if state.find_pid() is not None)
+    return [State(name) for name in names if is_name(name)]
+
+
+def list_running() -> list[State]:
+    """The clusters that run."""
+    return [state for state in list_states() if state.find_pid() is not None]
+
+
+def name_running() -> str:
+    """The clusters that run, in words."""
+    return ", ".join(state.name for state in list_running())
 
 
 def _is_our_process(number: int) -> bool:

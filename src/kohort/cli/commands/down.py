@@ -1,14 +1,14 @@
-"""This is where ``kohort down`` ends a cluster, and never anything else."""
+"""This is where ``kohort down`` ends clusters, and never anything else."""
 
 import argparse
 import os
 import signal
 from contextlib import suppress
 
-from kohort.cli.exits import Exit, TimedOut
+from kohort.cli.exits import Exit, TimedOut, UsageError
 from kohort.cli.parsing import Parser
-from kohort.cli.reaching import add_cluster
-from kohort.cli.state import State, name_running
+from kohort.cli.reaching import add_cluster, choose_cluster, find_by_context
+from kohort.cli.state import State, list_running, list_states, name_running
 from kohort.cli.table import Command
 
 _SECONDS_MAX = 15.0
@@ -16,9 +16,18 @@ _SECONDS_MAX = 15.0
 
 def _make_parser(prog: str) -> Parser:
     parser = Parser(
-        prog, "stop a cluster, and wait until it has ended", ("", "--name ci", "--name ci --kill")
+        prog,
+        "stop a cluster, and wait until it has ended",
+        ("", "ci", "ci demo", "--all", "--name ci --kill"),
+    )
+    parser.add_argument(
+        "names",
+        nargs="*",
+        metavar="NAME",
+        help="of clusters (default: that of the kubeconfig's context, or the only one that runs)",
     )
     add_cluster(parser)
+    parser.add_argument("--all", action="store_true", help="all clusters that run")
     parser.add_argument(
         "--kill", action="store_true", help="end it by force if it does not end in time"
     )
@@ -26,25 +35,67 @@ def _make_parser(prog: str) -> Parser:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    state = State(arguments.name)
+    states = _choose(arguments)
+    running = [(state, pid) for state in states if (pid := _signal(state)) is not None]
+    late = [_describe_late(state, pid) for state, pid in running if not _end(state, pid, arguments)]
+    if late:
+        raise TimedOut("; ".join(late))
+    return Exit.DONE
+
+
+def _choose(arguments: argparse.Namespace) -> list[State]:
+    names = [*arguments.names, *([arguments.name] if arguments.name is not None else [])]
+    if arguments.all:
+        if names:
+            raise UsageError("give names or --all, not both")
+        left = [state.name for state in list_states() if state.clear_stale()]
+        if left:
+            print(f"removed the stale files of {', '.join(left)}: killed earlier")
+        running = list_running()
+        if not running:
+            print("no cluster is running")
+        return running
+    if names:
+        return [State(name) for name in dict.fromkeys(names)]
+    running = list_running()
+    if not running and find_by_context(running) is None:
+        stale = [state for state in list_states() if state.pid_file.exists()]
+        if not stale:
+            print("no cluster is running")
+        return stale
+    return [choose_cluster(None)]
+
+
+def _signal(state: State) -> int | None:
+    """Ask a cluster to end; the answer is its process, if there is one."""
     pid = state.find_pid()
     if pid is None:
-        others = name_running()
-        print(f"{state.name} is not running{others and f'; these are: {others}'}")
-        return Exit.DONE
+        absence, others = state.tell_absence(), name_running()
+        print(f"{absence}{others and f'; these are: {others}'}")
+        return None
     with suppress(ProcessLookupError):
         os.kill(pid, signal.SIGTERM)
+    return pid
+
+
+def _end(state: State, pid: int, arguments: argparse.Namespace) -> bool:
+    """Wait for a cluster to end, and end it by force if that is asked for."""
     if not state.wait_for_end(_SECONDS_MAX):
         if not arguments.kill or state.find_pid() != pid:
-            raise TimedOut(
-                f"{state.name} (process {pid}) has not ended after {_SECONDS_MAX:.0f} seconds; "
-                f"'kohort down{state.flag} --kill' ends it by force"
-            )
+            return False
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
         state.wait_for_end(_SECONDS_MAX)
-    print(f"{state.name} has ended")
-    return Exit.DONE
+        state.clear_stale()
+    print(f"{state.name} has ended", flush=True)
+    return True
+
+
+def _describe_late(state: State, pid: int) -> str:
+    return (
+        f"{state.name} (process {pid}) has not ended after {_SECONDS_MAX:.0f} seconds; "
+        f"'kohort down{state.flag} --kill' ends it by force"
+    )
 
 
 DOWN = Command(_make_parser, _run)

@@ -26,6 +26,8 @@ _EXAMPLES = (
     "--name ci --port 0 --kubeconfig ci.kubeconfig --detach",
     "--data-dir ./cluster",
 )
+_NODES_DEFAULT, _GPUS_DEFAULT = 8, 8
+_ABOUT_NODES = ("nodes", "gpus_per_node", "racks", "spines")  # a kept cluster has its own
 _EXAMPLE = Path("examples", "lws.yaml")
 _GANG_EXAMPLE = Path("examples", "lws-gang.yaml")
 
@@ -35,8 +37,8 @@ def _make_parser(prog: str) -> Parser:
     parser = Parser(prog, summary, _EXAMPLES)
     add = parser.add_argument
     add("--name", default=NAME_DEFAULT, help="of the cluster; several can run (default: sim)")
-    add("--nodes", type=whole(0, 20_000), default=8, metavar="N", help="(default: 8)")
-    add("--gpus-per-node", type=whole(0, 1_000), default=8, metavar="G", help="(default: 8)")
+    add("--nodes", type=whole(0, 20_000), metavar="N", help="(default: 8)")
+    add("--gpus-per-node", type=whole(0, 1_000), metavar="G", help="(default: 8)")
     add("--racks", type=whole(1, 20_000), metavar="R", help="(default: 2)")
     add(
         "--spines",
@@ -103,7 +105,9 @@ def _run(arguments: argparse.Namespace) -> int:
 
 
 def _wish(arguments: argparse.Namespace) -> Wish:
-    nodes, racks = arguments.nodes, arguments.racks
+    asked = frozenset(name for name in _ABOUT_NODES if getattr(arguments, name) is not None)
+    nodes, racks = _NODES_DEFAULT if arguments.nodes is None else arguments.nodes, arguments.racks
+    gpus = _GPUS_DEFAULT if arguments.gpus_per_node is None else arguments.gpus_per_node
     if racks is not None and nodes and racks > nodes:
         raise UsageError(f"{racks} racks cannot be filled with {_count(nodes, 'node')}")
     gang = arguments.gang
@@ -116,7 +120,7 @@ def _wish(arguments: argparse.Namespace) -> Wish:
     return Wish(
         name=State(arguments.name).name,
         nodes=nodes,
-        gpus_per_node=arguments.gpus_per_node,
+        gpus_per_node=gpus,
         racks=racks or max(1, min(2, nodes)),
         speed=arguments.speed,
         port=arguments.port,
@@ -129,6 +133,7 @@ def _wish(arguments: argparse.Namespace) -> Wish:
         gang=gang,
         spines=spines,
         late_events=arguments.late_events,
+        asked=asked,
     )
 
 
@@ -151,6 +156,8 @@ def _print(ready: Ready, arguments: argparse.Namespace) -> None:
     if arguments.output == "json":
         print(json.dumps(asdict(ready)), flush=True)
         return
+    for note in ready.notes:
+        print(f"note: {note}", file=sys.stderr)
     nouns = {"node": ready.nodes, "GPU": ready.gpus, "rack": ready.racks}
     if ready.spines:
         nouns["spine"] = ready.spines

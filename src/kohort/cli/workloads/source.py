@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from kohort.apis.api import Api
 from kohort.apis.facts import Whole
 from kohort.cli.exits import Failure
-from kohort.cli.state import NAME_DEFAULT, State
+from kohort.cli.state import list_running
 from kohort.cli.workloads.asking import Wanted
 from kohort.cli.workloads.facts import complete
 from kohort.cluster.errors import (
@@ -215,7 +215,11 @@ def _hint(arguments: argparse.Namespace) -> str:
     """Where a cluster can be had, for those who named none."""
     if arguments.kubeconfig or arguments.context:
         return ""
-    state = State(NAME_DEFAULT)
-    if state.find_pid() is not None:
-        return f"; one runs here: export KUBECONFIG={state.kubeconfig}"
-    return "; start one with 'kohort up'"
+    running = list_running()
+    if not running:
+        return "; start one with 'kohort up'"
+    if len(running) > 1:
+        names = ", ".join(state.name for state in running)
+        return f"; these run here: {names}: see 'kohort clusters -o json' for their kubeconfigs"
+    path = (running[0].find_control() or {}).get("kubeconfig") or running[0].kubeconfig
+    return f"; one runs here: export KUBECONFIG={path}"

@@ -32,13 +32,13 @@ class Refusal(KohortError):
 class Client:
     """A connection to one cluster."""
 
-    def __init__(self, url: str, token: str, ca: str) -> None:
+    def __init__(self, url: str, token: str, ca: str, seconds: float | None = None) -> None:
         address = urlsplit(url)
         self._headers = {"Authorization": f"Bearer {token}", "User-Agent": "kohort"}
         self._connection = http.client.HTTPSConnection(
             address.hostname or "",
             address.port,
-            timeout=_SECONDS_MAX,
+            timeout=_SECONDS_MAX if seconds is None else seconds,
             context=ssl.create_default_context(cadata=ca),
         )
 

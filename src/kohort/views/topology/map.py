@@ -1,7 +1,8 @@
 """
 The map of a cluster: its domains as a tree, with free GPUs, and who sits on each node.
 
-A domain that holds one node and nothing else is that node: it is shown once.
+A domain that holds one node and nothing else is that node: it is shown once. What is free is
+what a pod can get: nodes that are cordoned or not ready have nothing free.
 """
 
 from dataclasses import dataclass
@@ -91,6 +92,7 @@ def _natural(name: str) -> tuple[int, str]:
 
 def _draw_host(atlas: Atlas, name: str) -> Host:
     free, gpus = atlas.count_room(name)
+    note = describe_node(atlas.nodes[name])
     guests = (Guest(s.namespace, s.name, s.gpus) for s in atlas.sitters.get(name, ()))
     forest = atlas.forest
     nearest = forest.chain(name)[0]
@@ -100,7 +102,7 @@ def _draw_host(atlas: Atlas, name: str) -> Host:
         tier=forest.tiers[own] if own != ROOT else None,
         tier_name=forest.tier_names[own],
         gpus=gpus,
-        gpus_free=free,
-        note=describe_node(atlas.nodes[name]),
+        gpus_free=0 if note else free,
+        note=note,
         pods=tuple(guests),
     )
