@@ -112,6 +112,26 @@ def rolling(*groups: Group, **more) -> Observed:
     return Observed((*old, *groups), Progress(2, 3, 2, "new"), 3, **more)
 
 
+class TestSurplus:
+    """The user goes back: group 2 stands beyond what is wanted, with a revision that is old."""
+
+    def test_a_group_that_is_old_and_given_back_goes_by_the_count_alone(self):
+        served = [group(i, f"new-{i}", T0 - 900) for i in (0, 1)]
+        extra = group(2, "extra", group={"revision": "old"})
+        seen = Observed((*served, extra), Progress(0, 3, 2, "new"), 3)
+        found = plan(workload(), seen, T0 + 60).rollout
+        assert (found.count, found.replace) == (2, ())
+
+    def test_a_group_that_failed_and_is_given_back_goes_by_the_count_alone(self):
+        served = [group(i, f"new-{i}", T0 - 900) for i in (0, 1)]
+        old = {"revision": "old"}
+        extra = failed(2, "extra", T0, T0 + 9, group=old, **old)
+        held = (Failure(2, "old", "extra", 1, T0 + 9, Crash("x-2")),)
+        seen = Observed((*served, extra), Progress(0, 3, 2, "new"), 3, failures=held)
+        found = plan(workload(), seen, T0 + 60)
+        assert (found.rollout.count, found.restarts) == (2, ())
+
+
 class TestHold:
     def test_a_healthy_first_group_is_counted_on_when_it_lasted_as_long_as_its_start(self):
         policy = replace(POLICY, max_unavailable=0)

@@ -32,7 +32,7 @@ def plan(workload: Workload, observed: Observed, now: float) -> Plan:
     rollout = strategy(availability.units, progress, workload.revision, policy)
     rollout = _wait_for_carrier(rollout, progress, workload.revision)
     rollout = spare_edited(rollout, observed, availability.units, policy)
-    rollout = hold_rollout(rollout, progress, policy, doubts)
+    rollout = _leave_surplus(hold_rollout(rollout, progress, policy, doubts))
     recovery = plan_recovery(workload, observed, now)
     blockers = (
         *_find_holds(workload, observed, rollout, doubts),
@@ -42,7 +42,7 @@ def plan(workload: Workload, observed: Observed, now: float) -> Plan:
     return Plan(
         rollout=rollout,
         report=plan_report(workload, observed, blockers),
-        restarts=recovery.restarts,
+        restarts=tuple(r for r in recovery.restarts if r.ordinal < rollout.count),
         may_complete=plan_startup(workload, observed),
         gangs=plan_gangs(workload, observed),
         served=find_served(workload, observed),
@@ -50,6 +50,17 @@ def plan(workload: Workload, observed: Observed, now: float) -> Plan:
         failures=recovery.failures,
         recheck_seconds=_find_recheck(availability, doubts, recovery),
     )
+
+
+def _leave_surplus(rollout: Rollout) -> Rollout:
+    """
+    The step without deletes of groups beyond its count, which lowering the count takes down.
+
+    Who goes because there are too many is taken down together with what is its own: its claims
+    go or stay as the user said. Taken down as an old or a failed one, it would leave them behind.
+    """
+    kept = tuple(ordinal for ordinal in rollout.replace if ordinal < rollout.count)
+    return replace(rollout, replace=kept)
 
 
 def _find_recheck(

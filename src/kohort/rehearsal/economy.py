@@ -43,8 +43,8 @@ HARMLESS = {
     "partitioned",
     "between",
 }
-# These do more than once what costs an object; a pod that vanished is made again by its set,
-# and once more with its group.
+# These do more than once what costs an object; a pod that vanished, or that a set of ours made
+# anew because another client edited its template, is made once more with its group.
 _COSTS = {
     "bad-roll": 2,
     "fleeting-roll": 6,
@@ -52,6 +52,8 @@ _COSTS = {
     "crash-loop": 2,
     "node-loss": 2,
     "vanish": 2,
+    "restart-set": 2,
+    "set-image": 2,
     "upgrade": 0,
 }
 

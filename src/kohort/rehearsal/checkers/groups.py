@@ -16,6 +16,7 @@ from kohort.rehearsal.checkers.truth import (
     Group,
     annotations_of,
     controller_of,
+    image_of,
     is_leaving,
     is_ready,
     labels_of,
@@ -24,6 +25,7 @@ from kohort.rehearsal.checkers.truth import (
 )
 from kohort.rehearsal.play import AFTER_START, BAD_IMAGE, KEEP, LEADER_FIRST
 from kohort.simulator import kinds
+from kohort.simulator.stages import CRASH_AFTER, CRASH_TIMES
 
 _FORGETTING = ("crash-before", "crash-after", "restart", "upgrade")
 # With these, somebody else than the operator may have pods deleted.
@@ -159,12 +161,15 @@ def _is_formed(group: Group) -> bool:
 
 
 def is_old(group: Group, spec: Object) -> bool:
-    """Whether a leader is not what a spec asks for."""
+    """Whether a group is not what a spec asks for: its images, its size, or how long it serves."""
     template = spec["leaderWorkerTemplate"]
-    wanted = _image_of(spec)
-    found = group.leader["spec"]["containers"][0]["image"]
-    size = annotations_of(group.leader).get(_SIZE, "1")
-    return bool(found != wanted or size != str(template.get("size", 1)))
+    notes = template["workerTemplate"].get("metadata", {}).get("annotations") or {}
+    found = annotations_of(group.leader)
+    if any(image_of(pod) != _image_of(spec) for pod in group.members):
+        return True
+    # What makes a pod crash a few times is no part of a template.
+    is_other = CRASH_TIMES not in found and found.get(CRASH_AFTER) != notes.get(CRASH_AFTER)
+    return is_other or found.get(_SIZE, "1") != str(template.get("size", 1))
 
 
 def _image_of(spec: Object) -> str:

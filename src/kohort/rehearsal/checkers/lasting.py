@@ -139,7 +139,8 @@ class Lasting(Checker):
             return
         recent = self._recent(seen)
         asked = min(_min_ready_of(wish) for wish in recent)
-        until = seen - asked + GRAIN_SECONDS
+        # Time passes for who decides, too, whatever its watches tell late.
+        until = self.scene.now() - asked + GRAIN_SECONDS
         lasted = {uid for uid, since in self._since.items() if since <= until}
         # What was lost unseen by who decides still counted for it.
         lasted |= {u for u, (since, gone) in self._lost.items() if since <= until and gone >= seen}
@@ -172,7 +173,7 @@ class Lasting(Checker):
         since, trust = self._since.get(group.uid), backoff_seconds(past.count + 1)
         if self._made[group.uid] - past.at > QUIET_SECONDS:
             return ""
-        if since is not None and seen - since + GRAIN_SECONDS < trust:
+        if since is not None and self.scene.now() - since + GRAIN_SECONDS < trust:
             return f"has not lasted since it failed {past.count} times"
         return ""
 
