@@ -40,17 +40,17 @@ async def test_what_waits_is_told_before_the_bookmark_that_covers_it(bench: Benc
     watch = open_watch(bench)
     await bench.create(CONFIG_MAP, config_map("a"))
     revision = bench.api.store.revision
-    assert versions(watch.catch_up()) == [("ADDED", revision), ("BOOKMARK", revision)]
-    assert versions(watch.catch_up()) == [("BOOKMARK", revision)]
+    assert versions(await watch.catch_up()) == [("ADDED", revision), ("BOOKMARK", revision)]
+    assert versions(await watch.catch_up()) == [("BOOKMARK", revision)]
 
 
 async def test_a_bookmark_names_no_version_that_is_not_kept_yet(kept: Bench):
     watch = open_watch(kept)
     before = kept.api.store.revision
     await kept.create(CONFIG_MAP, config_map("a"))
-    assert versions(watch.catch_up()) == [("BOOKMARK", before)]
+    assert versions(await watch.catch_up()) == [("BOOKMARK", before)]
     kept.api.store.flush()
-    assert versions(watch.catch_up()) == [("ADDED", before + 1), ("BOOKMARK", before + 1)]
+    assert versions(await watch.catch_up()) == [("ADDED", before + 1), ("BOOKMARK", before + 1)]
 
 
 async def test_nothing_comes_after_the_word_that_a_watch_fell_behind(
@@ -60,4 +60,4 @@ async def test_nothing_comes_after_the_word_that_a_watch_fell_behind(
     watch = open_watch(bench)
     for name in "abc":
         await bench.create(CONFIG_MAP, config_map(name))
-    assert [event.type for event in watch.catch_up()] == ["ERROR"]
+    assert [event.type for event in await watch.catch_up()] == ["ERROR"]

@@ -36,6 +36,7 @@ class Case:
     unordered: bool = False  # Compare causes as a set; the real server shuffles them.
     versions: bool = True  # Tell versions apart; not where controllers write meanwhile.
     bytes: bool = False  # Compare texts as they came, and not what they mean.
+    webhook: bool = False  # Conversion webhooks are called: {webhook} is where, {bundle} its CA.
 
 
 def load_cases() -> list[Case]:
@@ -50,7 +51,7 @@ def _load(path: Path) -> list[dict[str, Any]]:
 
 
 def _read(topic: str, raw: dict[str, Any], setups: dict[str, list[Step]]) -> Case:
-    known = {"name", "setup", "steps", "managed", "versions", "unordered", "bytes"}
+    known = {"name", "setup", "steps", "managed", "versions", "unordered", "bytes", "webhook"}
     assert set(raw) <= known, f"{raw['name']}: {set(raw) - known}"
     setup: list[Step] = []
     for item in raw.get("setup", []):
@@ -64,6 +65,7 @@ def _read(topic: str, raw: dict[str, Any], setups: dict[str, list[Step]]) -> Cas
         raw.get("unordered", False),
         raw.get("versions", True),
         raw.get("bytes", False),
+        raw.get("webhook", False),
     )
 
 

@@ -15,6 +15,7 @@ from typing import Any
 import yaml
 from conformance_cases import Answer, Case, Step
 from conformance_client import Client, Reply, Request
+from conversion_webhook import start_webhook
 from normalise import Normaliser
 
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "HEAD")
@@ -80,6 +81,9 @@ class Run:
         """Set up, take all steps, and clean up."""
         try:
             self._open_namespace()
+            if self._case.webhook:
+                webhook = start_webhook()
+                self._values.update(webhook=webhook.url, bundle=webhook.bundle)
             for step in self._case.setup:
                 self._take_silently(step)
             return [self._take(step) for step in self._case.steps]

@@ -40,13 +40,13 @@ def test_names_and_conversion_are_filled_in():
     assert spec["conversion"] == {"strategy": "None"}
 
 
-def test_conversion_webhooks_are_refused_by_name_where_they_would_be_asked():
-    crd = definition(spec__conversion={"strategy": "Webhook"})
-    refusal = "conversion webhooks are not supported by Kohort yet"
-    assert not any(refusal in text for text in texts(validate_definition(crd)))
-    second = {**crd["spec"]["versions"][0], "name": "v2", "storage": False}
-    crd["spec"]["versions"].append(second)
-    assert any(refusal in text for text in texts(validate_definition(crd)))
+def test_a_conversion_webhook_needs_a_place_and_versions_of_reviews():
+    found = texts(validate_definition(established(spec__conversion={"strategy": "Webhook"})))
+    assert sorted(found) == [
+        "spec.conversion.conversionReviewVersions: Required value",
+        "spec.conversion.webhookClientConfig: Required value: "
+        "required when strategy is set to Webhook",
+    ]
 
 
 @pytest.mark.parametrize(

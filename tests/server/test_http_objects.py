@@ -163,7 +163,7 @@ async def test_our_own_mistakes_become_a_status_and_one_line_in_the_log(face, ca
     def fail(target):
         raise RuntimeError("we forgot something")
 
-    face.api.read = fail
+    face.api.fetch = fail
     with caplog.at_level(logging.ERROR):
         answer = await face.ask("GET", f"{MAPS}/a")
     assert (answer.code, answer.body["reason"]) == (500, "InternalError")

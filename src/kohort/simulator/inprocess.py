@@ -53,7 +53,7 @@ class InProcessCluster:
 
     async def read(self, address: Address) -> Object:
         """One object, fresh from the store."""
-        return _read(self.api.read(self._place(address)))
+        return _read(await self.api.fetch(self._place(address)))
 
     async def update(self, address: Address, obj: Object) -> Object:
         """Replace an object; its resourceVersion guards against other writers."""
@@ -84,7 +84,7 @@ class InProcessCluster:
     async def list(self, selection: Selection) -> Listing:
         """All objects that are selected."""
         target = self._target(selection.kind, selection.namespace)
-        page = self.api.list(target, _choose(selection))
+        page = await self.api.fetch_page(target, _choose(selection))
         return Listing(page.items, page.resource_version)
 
     async def watch(

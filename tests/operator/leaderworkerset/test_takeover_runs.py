@@ -14,7 +14,7 @@ from operator_truth import Budget, Truth
 from kohort.apis.leaderworkerset import spec
 from kohort.cluster.objects import Kind, Object
 from kohort.simulator import kinds
-from kohort.simulator.api.writes.writing import selectable_fields
+from kohort.simulator.api.writes.storing import selectable_fields
 
 SHARED = os.environ.get("KOHORT_SHARED")
 recorded = pytest.mark.skipif(not SHARED, reason="KOHORT_SHARED names no folder of recordings")

@@ -74,7 +74,7 @@ def read_webhook(webhook: Object) -> Webhook:
     versions = webhook.get("admissionReviewVersions") or ()
     return Webhook(
         name=webhook["name"],
-        client=_read_client(webhook.get("clientConfig") or {}),
+        client=read_client(webhook.get("clientConfig") or {}),
         rules=tuple(read_rule(rule) for rule in webhook.get("rules") or ()),
         namespaces=read_label_selector(webhook.get("namespaceSelector")),
         objects=read_label_selector(webhook.get("objectSelector")),
@@ -88,7 +88,8 @@ def read_webhook(webhook: Object) -> Webhook:
     )
 
 
-def _read_client(client: Object) -> Client:
+def read_client(client: Object) -> Client:
+    """Where a webhook is, from what its configuration says."""
     ca = b64decode(client.get("caBundle") or "")
     service = client.get("service")
     if not service:

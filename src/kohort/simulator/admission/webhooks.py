@@ -150,7 +150,7 @@ class Webhooks:
         if review.operation == "DELETE":
             # There is no object to change, but those who could may still refuse.
             await self._ask_in_turn(review)
-        asked = [(w, form) for w in self._validating if (form := self._match(w, review))]
+        asked = [(w, form) for w in self._validating if (form := await self._match(w, review))]
         answers = await asyncio.gather(
             *(self._ask(w, form, review, may_change=False) for w, form in asked),
             return_exceptions=True,
@@ -168,7 +168,7 @@ class Webhooks:
         again: set[Webhook] = set()
         seen: set[Webhook] = set()
         for webhook in self._mutating:
-            form = self._match(webhook, review)
+            form = await self._match(webhook, review)
             if form is None:
                 continue
             changed = await self._change(webhook, form, review)
@@ -178,7 +178,7 @@ class Webhooks:
             if webhook.is_reinvoked:
                 seen.add(webhook)
         for webhook in self._mutating:
-            if webhook in again and (form := self._match(webhook, review)):
+            if webhook in again and (form := await self._match(webhook, review)):
                 review = replace(review, obj=await self._change(webhook, form, review))
         return review.obj
 
@@ -194,16 +194,18 @@ class Webhooks:
                 f'admission webhook "{webhook.name}" attempted to modify the object, '
                 "which is not supported for this operation"
             )
-        shown = _convert(review.obj, review.target.resource, form)
+        shown = await _convert(review.obj, review.target.resource, form)
         changed = apply_patch(shown, verdict.patch)
-        return review.obj if changed is shown else _convert(changed, form, review.target.resource)
+        if changed is shown:
+            return review.obj
+        return await _convert(changed, form, review.target.resource)
 
-    def _match(self, webhook: Webhook, review: Review) -> Resource | None:
+    async def _match(self, webhook: Webhook, review: Review) -> Resource | None:
         """The form in which a webhook wants to see this write, if it wants to."""
         form = self._find_form(webhook, review.operation, review.target)
         if form is None or not self._meets_selectors(webhook, review):
             return None
-        if webhook.conditions and not self._meets_conditions(webhook, form, review):
+        if webhook.conditions and not await self._meets_conditions(webhook, form, review):
             return None
         return form
 
@@ -228,11 +230,11 @@ class Webhooks:
             raise not_found(_NAMESPACES, "", name)
         return entry.labels
 
-    def _meets_conditions(self, webhook: Webhook, form: Resource, review: Review) -> bool:
+    async def _meets_conditions(self, webhook: Webhook, form: Resource, review: Review) -> bool:
         request = write_request("", form, review)
         values = {
-            "object": _convert_any(review.obj, review.target.resource, form),
-            "oldObject": _convert_any(review.old, review.target.resource, form),
+            "object": await _convert_any(review.obj, review.target.resource, form),
+            "oldObject": await _convert_any(review.old, review.target.resource, form),
             "request": request,
         }
         try:
@@ -266,8 +268,8 @@ class Webhooks:
                 "AdmissionReview versions (v1, v1beta1)"
             )
         uid = self._new_uid()
-        obj = _convert_any(review.obj, review.target.resource, form)
-        old = _convert_any(review.old, review.target.resource, form)
+        obj = await _convert_any(review.obj, review.target.resource, form)
+        old = await _convert_any(review.old, review.target.resource, form)
         body = write_review(version, write_request(uid, form, review), form, obj, old)
         query = f"?timeout={seconds}s"
         try:
@@ -290,13 +292,15 @@ def _heed(webhook: Webhook, verdict: Verdict | None) -> None:
         raise Denied(webhook.name, verdict.status)
 
 
-def _convert_any(obj: Object | None, have: Resource, want: Resource) -> Object | None:
-    return None if obj is None else _convert(obj, have, want)
+async def _convert_any(obj: Object | None, have: Resource, want: Resource) -> Object | None:
+    return None if obj is None else await _convert(obj, have, want)
 
 
-def _convert(obj: Object, have: Resource, want: Resource) -> Object:
+async def _convert(obj: Object, have: Resource, want: Resource) -> Object:
     """An object in another version of its kind."""
     if have.kind == want.kind:
         return obj
+    if have.conversion is not None:
+        return await have.conversion.convert(obj, want.kind.api_version)
     stored = have.to_storage(obj) if have.to_storage else obj
     return want.from_storage(stored) if want.from_storage else stored

@@ -16,7 +16,7 @@ from random import Random
 
 from kohort.cluster.objects import Kind, Object
 from kohort.simulator.api.admission import Admission, NoAdmission
-from kohort.simulator.api.context import Context, encode
+from kohort.simulator.api.context import Context, encode, learn
 from kohort.simulator.api.definitions import BUCKET as DEFINITIONS
 from kohort.simulator.api.definitions import serve_all, settle, settle_all, settle_leaving
 from kohort.simulator.api.reads import reading, watching
@@ -36,6 +36,7 @@ from kohort.simulator.api.subresources.binding import bind
 from kohort.simulator.api.subresources.eviction import evict
 from kohort.simulator.api.subresources.scale import read_scale, write_scale
 from kohort.simulator.api.writes import deleting, patching, writing
+from kohort.simulator.store.entries import Entry
 from kohort.simulator.store.store import Store
 
 __all__ = ["Api", "Watch"]
@@ -150,9 +151,19 @@ class Api:
     def read(self, target: Target) -> Answer:
         """One object, or its scale."""
         self.store.flush()
-        if target.subresource == "scale":
-            return read_scale(self.context, target)
-        return Answer(encode(target.resource, self.context.expect(target)))
+        return _show(target, self.context.expect(target))
+
+    async def fetch(self, target: Target) -> Answer:
+        """The same, whoever must be asked what the object is in this version."""
+        self.store.flush()
+        entry = self.context.expect(target)
+        await learn(target.resource, (entry,), fresh=True)
+        return _show(target, entry)
+
+    async def fetch_page(self, target: Target, options: ListOptions) -> Page:
+        """A list, whoever must be asked what the objects are in this version."""
+        self.store.flush()
+        return await reading.fetch_page(self.context, target, options)
 
     def list(self, target: Target, options: ListOptions) -> Page:
         """The objects that are chosen, or the first page of them."""
@@ -167,3 +178,9 @@ class Api:
         return watching.open_watch(
             self.context, target, options, initial=initial, bookmarks=bookmarks
         )
+
+
+def _show(target: Target, entry: Entry) -> Answer:
+    if target.subresource == "scale":
+        return read_scale(target, entry)
+    return Answer(encode(target.resource, entry))

@@ -4,7 +4,7 @@ What every verb of the API works with: the store, the kinds, admission, time and
 Time and chance are given from outside, so that a simulation replays bit for bit.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import pairwise
@@ -14,6 +14,7 @@ from kohort.cluster.errors import not_found
 from kohort.cluster.objects import Object, write_time
 from kohort.cluster.port import Address
 from kohort.simulator.api.admission import Admission, NoAdmission
+from kohort.simulator.api.conversion import AskWebhook, ask_nobody
 from kohort.simulator.api.registry import Registry
 from kohort.simulator.api.requests import Target
 from kohort.simulator.aside import Aside, at_once
@@ -36,6 +37,7 @@ class Context:
     chance: Random
     admission: Admission = field(default_factory=NoAdmission)
     aside: Aside = at_once  # where large objects are worked on
+    ask_webhook: AskWebhook = ask_nobody  # how conversion webhooks are asked
 
     def stamp(self) -> str:
         """Now, as the API writes times."""
@@ -73,8 +75,29 @@ class Context:
         return entry
 
 
+async def learn(resource: Resource, entries: Iterable[Entry], *, fresh: bool = False) -> None:
+    """Let objects be seen in the version of the resource, if a webhook has to be asked for that."""
+    if resource.conversion is not None and resource.conversion.waits:
+        await resource.conversion.learn(entries, fresh=fresh)
+
+
+async def show(resource: Resource, entry: Entry) -> bytes:
+    """A stored object in the version of the resource, as bytes, whoever must be asked."""
+    await learn(resource, (entry,), fresh=True)
+    return encode(resource, entry)
+
+
+async def to_storage(resource: Resource, obj: Object) -> Object:
+    """An object as it is stored."""
+    if resource.conversion is not None:
+        return await resource.conversion.to_storage(obj)
+    return resource.to_storage(obj) if resource.to_storage else obj
+
+
 def load(resource: Resource, entry: Entry) -> Object:
     """A stored object in the version of the resource, as a dictionary of its own."""
+    if resource.conversion is not None:
+        return load_stored(resource, resource.conversion.seen(entry))
     obj = load_stored(resource, entry)
     return resource.from_storage(obj) if resource.from_storage else obj
 
@@ -88,6 +111,8 @@ def load_stored(resource: Resource, entry: Entry) -> Object:
 
 def encode(resource: Resource, entry: Entry) -> bytes:
     """A stored object in the version of the resource, as bytes."""
+    if resource.conversion is not None:
+        return resource.conversion.seen(entry).raw
     if resource.from_storage is None:
         return entry.raw
     return write(resource, resource.from_storage(entry.decode()))

@@ -6,7 +6,7 @@ the status says so, and its versions are served. A definition that is deleted
 takes its objects with it and goes when the last of them has gone.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -15,12 +15,13 @@ from kohort.cluster.fields import FieldError
 from kohort.cluster.names import check_subdomain
 from kohort.cluster.objects import Kind, Object, is_leaving, is_true, name_of
 from kohort.simulator.api.context import Context
+from kohort.simulator.api.conversion import Versions, VersionView
 from kohort.simulator.api.requests import DeleteOptions, Target, WriteOptions
 from kohort.simulator.api.writes.deleting import CLEANUP, delete, take_turns
 from kohort.simulator.api.writes.writing import change
 from kohort.simulator.kinds import DEFINITION
 from kohort.simulator.resources.printers.custom import custom_printer
-from kohort.simulator.resources.resource import Behaviour, Resource, Scale
+from kohort.simulator.resources.resource import Behaviour, Resource, Scale, select_fields
 from kohort.simulator.resources.validation.metadata import (
     validate_metadata,
     validate_metadata_update,
@@ -102,11 +103,33 @@ async def settle_leaving(context: Context, bucket: str) -> None:
 def _serve(context: Context, crd: Object) -> None:
     served: tuple[Resource, ...] = ()
     if is_true(crd, "Established"):
-        served = tuple(_resource(crd, v) for v in crd["spec"]["versions"] if v.get("served"))
+        versions = _versions_of(context, crd)
+        # Who does not care for the version takes the first: that which nobody has to convert.
+        ordered = sorted(crd["spec"]["versions"], key=lambda v: not v.get("storage"))
+        served = tuple(_resource(crd, v, versions) for v in ordered if v.get("served"))
     context.registry.serve(name_of(crd), served)
 
 
-def _resource(crd: Object, version: Object) -> Resource:
+def _versions_of(context: Context, crd: Object) -> Versions:
+    spec = crd["spec"]
+    group, conversion = spec["group"], spec.get("conversion") or {}
+
+    async def ask(obj: Object, api_version: str) -> Object:
+        return await context.ask_webhook(conversion, obj, api_version)
+
+    return Versions(
+        {f"{group}/{v['name']}": compile_schema(_schema_of(v)) for v in spec["versions"]},
+        next(f"{group}/{v['name']}" for v in spec["versions"] if v.get("storage")),
+        ask if conversion.get("strategy") == "Webhook" else None,
+    )
+
+
+def _schema_of(version: Object) -> Object:
+    schema: Object = (version.get("schema") or {}).get("openAPIV3Schema") or {}
+    return schema
+
+
+def _resource(crd: Object, version: Object, versions: Versions) -> Resource:
     spec, names = crd["spec"], crd["status"]["acceptedNames"]
     kind = Kind(
         spec["group"],
@@ -115,16 +138,15 @@ def _resource(crd: Object, version: Object) -> Resource:
         names["plural"],
         namespaced=spec["scope"] == "Namespaced",
     )
-    schema: Object = (version.get("schema") or {}).get("openAPIV3Schema") or {}
-    structural = compile_schema(schema)
+    structural = versions.schemas[kind.api_version]
     subresources: Object = version.get("subresources") or {}
-    stored = next(v["name"] for v in spec["versions"] if v.get("storage"))
     paths = [field["jsonPath"] for field in version.get("selectableFields") or ()]
+    behaviour = _behaviour(kind, paths)
     return Resource(
         kind=kind,
         shape=structural.shape,
         printer=custom_printer(version.get("additionalPrinterColumns")),
-        behaviour=_behaviour(kind, paths),
+        behaviour=behaviour,
         singular=names.get("singular", ""),
         list_kind=names.get("listKind", ""),
         short_names=tuple(names.get("shortNames") or ()),
@@ -136,12 +158,13 @@ def _resource(crd: Object, version: Object) -> Resource:
         deprecation=_deprecation(kind, version),
         fields=tuple(path.removeprefix(".") for path in paths),
         structural=structural,
-        schema=schema,
-        to_storage=None if stored == version["name"] else _to_version(spec["group"], stored),
-        from_storage=_to_version(spec["group"], version["name"])
-        if len(spec["versions"]) > 1
-        else None,
+        schema=_schema_of(version),
+        conversion=_view(versions, kind, behaviour) if len(spec["versions"]) > 1 else None,
     )
+
+
+def _view(versions: Versions, kind: Kind, behaviour: Behaviour) -> VersionView:
+    return VersionView(versions, kind.api_version, lambda obj: select_fields(kind, behaviour, obj))
 
 
 def _deprecation(kind: Kind, version: Object) -> str:
@@ -164,13 +187,6 @@ def _scale(scale: Object | None) -> Scale | None:
 
 def _path(text: str) -> tuple[str, ...]:
     return tuple(text.strip(".").split("."))
-
-
-def _to_version(group: str, version: str) -> Callable[[Object], Object]:
-    def convert(obj: Object) -> Object:
-        return {**obj, "apiVersion": f"{group}/{version}"}
-
-    return convert
 
 
 def _behaviour(kind: Kind, paths: list[str]) -> Behaviour:

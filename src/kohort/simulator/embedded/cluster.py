@@ -19,6 +19,7 @@ from random import SystemRandom
 from kohort.apis.api import DEFAULTS, Settings
 from kohort.apis.api import Api as OwnApi
 from kohort.cluster.errors import InternalError
+from kohort.simulator.admission.conversions import Conversions
 from kohort.simulator.admission.inprocess import ApiAdmission
 from kohort.simulator.admission.webhooks import Webhooks
 from kohort.simulator.api.api import Api
@@ -103,6 +104,8 @@ class Embedded:
         api = Api(store, registry, clock.now, SystemRandom())
         webhooks = Webhooks(store, served=registry.resources, new_uid=api.context.new_uid)
         registry.listeners.append(webhooks.refresh)
+        conversions = Conversions(api.context.new_uid)
+        api.context.ask_webhook = conversions.ask
         api.context.admission = ApiAdmission(
             options.apis, options.settings, webhooks, api.context.find_object
         )
@@ -129,6 +132,7 @@ class Embedded:
         server = await serve(app, options.tls, options.host, options.port)
         embedded = cls(api, world, clock, server)
         embedded._closing.append(webhooks.close)
+        embedded._closing.append(conversions.close)
         embedded._closing.append(threads.stop)
         embedded._failures.append(commits.failure)
         return embedded

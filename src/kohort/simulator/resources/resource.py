@@ -10,14 +10,17 @@ Functions of a behaviour may change the object that they are given: the API
 hands them a copy that nobody else holds. They must not change ``old``.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from sys import intern
+from typing import Protocol
 
 from kohort.cluster.fields import FieldError
 from kohort.cluster.objects import Kind, Object
 from kohort.simulator.resources.printers import Printer
 from kohort.simulator.schemas.shapes import Shape
 from kohort.simulator.schemas.structural import Structural
+from kohort.simulator.store.entries import Entry
 
 ALL_VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
 
@@ -65,6 +68,30 @@ class Scale:
     selector: tuple[str, ...] = ()  # a string, or a label selector that is written as one
 
 
+class Conversion(Protocol):
+    """How objects of a custom kind with several versions are seen in one of them."""
+
+    waits: bool  # whether a webhook is asked, so that what is not known must be learned first
+
+    def seen(self, entry: Entry) -> Entry:
+        """A stored object in this version; itself if it is stored so."""
+
+    def knows(self, entry: Entry) -> bool:
+        """Whether the object can be seen without asking anybody."""
+
+    async def learn(self, entries: Iterable[Entry], *, fresh: bool = False) -> None:
+        """Ask for what ``seen`` will be asked; ``fresh`` asks again. Raises ClusterError."""
+
+    async def to_storage(self, obj: Object) -> Object:
+        """An object in the version in which it is stored. Raises ClusterError."""
+
+    async def convert(self, obj: Object, api_version: str) -> Object:
+        """An object in any version. Raises ClusterError."""
+
+    def find_schema(self, api_version: str) -> Structural | None:
+        """The schema of one of the versions."""
+
+
 @dataclass(frozen=True, slots=True)
 class Resource:
     """One kind in one version, with all that is needed to serve it."""
@@ -90,6 +117,7 @@ class Resource:
     schema: Object = field(default_factory=dict)  # custom kinds: the raw schema, to publish it
     to_storage: Callable[[Object], Object] | None = None  # where a version is stored as another
     from_storage: Callable[[Object], Object] | None = None
+    conversion: Conversion | None = None  # custom kinds with several versions
 
     @property
     def bucket(self) -> str:
@@ -99,3 +127,13 @@ class Resource:
     def serves(self, subresource: str) -> bool:
         """Whether the subresource exists; the object itself always does."""
         return not subresource or subresource in self.subresources
+
+
+def select_fields(kind: Kind, behaviour: Behaviour, obj: Object) -> dict[str, str]:
+    """The values that field selectors can ask for in an object of a kind."""
+    metadata = obj["metadata"]
+    fields = {"metadata.name": metadata["name"]}
+    if kind.namespaced:
+        fields["metadata.namespace"] = intern(metadata.get("namespace", ""))
+    fields.update(behaviour.fields(obj))
+    return fields

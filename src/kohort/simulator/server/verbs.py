@@ -102,11 +102,11 @@ class Verbs:
     async def _read(self, call: Call, target: Target) -> web.StreamResponse:
         if target.subresource == "log":
             pod = Target(target.resource, target.namespace, target.name)
-            found = orjson.loads(self._api.read(pod).raw)
+            found = orjson.loads((await self._api.fetch(pod)).raw)
             return await stream_logs(call, found, self._logs, self.streams, self._clock())
         if call.query:
             queries.check_version(call.query)
-        return await self._write(call, target, self._api.read(target).raw)
+        return await self._write(call, target, (await self._api.fetch(target)).raw)
 
     async def _list(self, call: Call, target: Target) -> web.StreamResponse:
         options = queries.list_options(call.query)
@@ -114,7 +114,7 @@ class Verbs:
             return await self._watch(call, target, options)
         if call.query:
             queries.check_list(options, call.query)
-        page = self._api.list(target, options)
+        page = await self._api.fetch_page(target, options)
         raw = self._converter(call, target).convert_page(page, self._clock())
         return await write_answer(call, raw)
 
@@ -183,7 +183,7 @@ class Verbs:
         except BadRequest:
             # Whether there is anything to patch is asked before the patch is read.
             if form is not PatchType.APPLY:
-                self._api.read(target)
+                self._api.context.expect(target)
             raise
         answer = await self._api.patch(target, patch, options)
         return await self._write(call, target, answer.raw, answer.code, answer.warnings)

@@ -127,6 +127,7 @@ class Entry:
     """One version of one stored object."""
 
     __slots__ = (
+        "__weakref__",
         "_facts",
         "_places",
         "_values",

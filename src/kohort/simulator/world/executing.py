@@ -35,6 +35,9 @@ def _is_of_concern(api: Api, operation: str, kind: Kind, part: str = "") -> bool
     except NotFound:
         # The kind has gone since the part looked; carrying it out says so.
         return False
+    conversion = target.resource.conversion
+    if conversion is not None and conversion.waits:
+        return True
     return api.context.admission.concerns(operation, target)
 
 

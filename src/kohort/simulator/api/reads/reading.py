@@ -7,7 +7,8 @@ written meanwhile, or says that this state is no longer known.
 
 import base64
 import binascii
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import islice
 
 import orjson
@@ -15,7 +16,7 @@ import orjson
 from kohort.cluster.errors import BadRequest, TimedOut, WatchExpired
 from kohort.cluster.fields import show
 from kohort.cluster.numbers import explain_whole, find_whole
-from kohort.simulator.api.context import Context, encode
+from kohort.simulator.api.context import Context, encode, learn
 from kohort.simulator.api.requests import ListOptions, Page, Target
 from kohort.simulator.resources.resource import Resource
 from kohort.simulator.store.entries import Entry
@@ -34,22 +35,58 @@ _CONTINUE_EXPIRED = (
 def list_page(context: Context, target: Target, options: ListOptions) -> Page:
     """The objects that are chosen, up to the limit."""
     found, version = _find(context, target, options)
-    chosen = _choose(found, options)
+    entries, page = _cut(target.resource, found, version, options)
+    return _fill(target.resource, entries, page)
+
+
+async def fetch_page(context: Context, target: Target, options: ListOptions) -> Page:
+    """The same, whoever must be asked what the objects are in this version."""
     resource = target.resource
-    strip = item_prefix(resource)
+    if resource.conversion is None or not resource.conversion.waits:
+        return list_page(context, target, options)
+    found, version = _find(context, target, options)
+    objects = list(found)
+    if _is_selective(options):
+        # What a selector looks at may differ from version to version.
+        await learn(resource, objects)
+    entries, page = _cut(resource, objects, version, options)
+    await learn(resource, entries)
+    return _fill(resource, entries, page)
+
+
+def _cut(
+    resource: Resource, found: Span | list[Entry], version: int, options: ListOptions
+) -> tuple[list[Entry], Page]:
+    """The entries of a page, and the page without them."""
+    chosen = _choose(resource, found, options)
     entries = list(islice(chosen, options.limit) if options.limit else chosen)
-    items = [encode_item(resource, entry, strip) for entry in entries]
     if not options.limit or next(chosen, None) is None:
-        return Page(items, str(version), "", None)
-    selected = options.labels.requirements or options.fields.clauses
-    remaining = None if selected else len(found) - len(entries)
-    return Page(items, str(version), _token(version, entries[-1]), remaining)
+        return entries, Page([], str(version), "", None)
+    remaining = None if _is_selective(options) else len(found) - len(entries)
+    return entries, Page([], str(version), _token(version, entries[-1]), remaining)
+
+
+def _fill(resource: Resource, entries: list[Entry], page: Page) -> Page:
+    strip = item_prefix(resource)
+    return replace(page, items=[encode_item(resource, entry, strip) for entry in entries])
 
 
 def list_entries(context: Context, target: Target, options: ListOptions) -> tuple[list[Entry], int]:
     """The entries that are chosen, whatever the limit, and their version."""
     found, version = _find(context, target, options)
-    return list(_choose(found, options)), version
+    return list(_choose(target.resource, found, options)), version
+
+
+async def fetch_entries(context: Context, target: Target, options: ListOptions) -> list[Entry]:
+    """The entries that are chosen, whoever must be asked; all of them can be seen then."""
+    found, _ = _find(context, target, options)
+    entries = list(found)
+    await learn(target.resource, entries)
+    return list(_choose(target.resource, entries, options))
+
+
+def _is_selective(options: ListOptions) -> bool:
+    return bool(options.labels.requirements or options.fields.clauses)
 
 
 def _find(context: Context, target: Target, options: ListOptions) -> tuple[Span, int]:
@@ -66,11 +103,14 @@ def _find(context: Context, target: Target, options: ListOptions) -> tuple[Span,
         raise WatchExpired(_CONTINUE_EXPIRED) from None
 
 
-def _choose(found: Span, options: ListOptions) -> Iterator[Entry]:
-    labels, fields = options.labels, options.fields
-    if not labels.requirements and not fields.clauses:
+def _choose(resource: Resource, found: Iterable[Entry], options: ListOptions) -> Iterator[Entry]:
+    if not _is_selective(options):
         return iter(found)
-    return (e for e in found if labels.matches(e.labels) and fields.matches(e.fields))
+    labels, fields, conversion = options.labels, options.fields, resource.conversion
+    if conversion is None:
+        return (e for e in found if labels.matches(e.labels) and fields.matches(e.fields))
+    pairs = ((entry, conversion.seen(entry)) for entry in found)
+    return (e for e, seen in pairs if labels.matches(seen.labels) and fields.matches(seen.fields))
 
 
 def check_fields(resource: Resource, options: ListOptions) -> None:

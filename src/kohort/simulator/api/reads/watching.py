@@ -7,25 +7,31 @@ so no event falls between them and none comes twice. A bookmark names a version
 only after all events up to it: a client resumes there, and would never be told of
 what came before. A selector turns changes into what its watcher sees: an object
 that no longer matches is deleted, as far as it is concerned.
+
+Where a webhook says what an object is in the version that is watched, events wait in the
+queue as they were stored until they are read. If the webhook fails, they wait on, in their
+order, and it is asked again; a watch that cannot even begin is told so after a while.
 """
 
 from asyncio import Event as Signal
-from asyncio import timeout
+from asyncio import sleep, timeout
 from collections import deque
 from collections.abc import Callable
 from typing import NamedTuple
 
 import orjson
 
-from kohort.cluster.errors import WatchExpired
+from kohort.cluster.errors import ClusterError, WatchExpired
 from kohort.cluster.objects import encode_json
 from kohort.simulator.api.context import Context, encode, load_stored, write
-from kohort.simulator.api.reads.reading import check_fields, list_entries, read_version
+from kohort.simulator.api.reads.reading import check_fields, list_entries, read_version, too_new
 from kohort.simulator.api.requests import ListOptions, Target
 from kohort.simulator.resources.resource import Resource
 from kohort.simulator.store.entries import Change, Entry, Event
 
 QUEUE_EVENTS_MAX = 50_000
+CONVERSION_RETRY_SECONDS = 1.0
+CONVERSION_TRIES_AT_START = 3
 
 
 class WatchEvent(NamedTuple):
@@ -43,7 +49,10 @@ class Watch:
         self.target = target
         self._context = context
         self._options = options
-        self._queue: deque[WatchEvent] = deque()
+        self._queue: deque[WatchEvent | Event] = deque()  # events where a webhook is asked
+        conversion = target.resource.conversion
+        self._conversion = conversion if conversion is not None and conversion.waits else None
+        self._has_begun = False
         self._signal = Signal()
         self._stop: Callable[[], None] = _nothing
         self.is_closed = False
@@ -53,9 +62,7 @@ class Watch:
         bucket = self.target.resource.bucket
         if initial:
             entries, version = list_entries(self._context, self.target, self._begin())
-            self._queue.extend(
-                WatchEvent("ADDED", encode(self.target.resource, entry), entry) for entry in entries
-            )
+            self._queue.extend(self._added(entry) for entry in entries)
             if bookmarks:
                 self._queue.append(self._bookmark(initial=True))
         else:
@@ -66,7 +73,14 @@ class Watch:
             self._signal.set()
 
     def _begin(self) -> ListOptions:
+        if self._conversion is not None:
+            return ListOptions()
         return ListOptions(self._options.labels, self._options.fields)
+
+    def _added(self, entry: Entry) -> WatchEvent | Event:
+        if self._conversion is not None:
+            return Event(Change.ADDED, entry, None)
+        return WatchEvent("ADDED", encode(self.target.resource, entry), entry)
 
     def _bookmark(self, *, initial: bool = False) -> WatchEvent:
         """The version up to which everything is in the queue or was read from it."""
@@ -79,7 +93,10 @@ class Watch:
         return WatchEvent("BOOKMARK", orjson.dumps(body))
 
     def _offer(self, event: Event) -> None:
-        seen = self._seen(event)
+        namespace = self.target.namespace
+        if namespace and event.entry.key[0] != namespace:
+            return
+        seen = self._translate(event) if self._conversion is None else event
         if seen is None or self.is_closed:
             return
         if len(self._queue) >= QUEUE_EVENTS_MAX:
@@ -88,17 +105,21 @@ class Watch:
             self._queue.append(WatchEvent("ERROR", encode_json(expired.status())))
             self._unsubscribe()
         else:
-            entry = event.entry
-            if seen == "DELETED" and event.change is not Change.DELETED:
-                entry = _as_it_was(event, self.target.resource)
-            self._queue.append(WatchEvent(seen, encode(self.target.resource, entry), entry))
+            self._queue.append(seen)
         self._signal.set()
+
+    def _translate(self, event: Event) -> WatchEvent | None:
+        """What the watcher is told of an event, if it is told."""
+        seen, entry = self._seen(event), event.entry
+        if seen is None:
+            return None
+        if seen == "DELETED" and event.change is not Change.DELETED:
+            entry = _as_it_was(event, self.target.resource)
+        raw = encode(self.target.resource, entry) if self._conversion is None else entry.raw
+        return WatchEvent(seen, raw, entry)
 
     def _seen(self, event: Event) -> str | None:
         """What the event is for this watcher."""
-        namespace = self.target.namespace
-        if namespace and event.entry.key[0] != namespace:
-            return None
         is_there = event.change is not Change.DELETED and self._matches(event.entry)
         was_there = event.previous is not None and self._matches(event.previous)
         if is_there:
@@ -124,21 +145,68 @@ class Watch:
                     self._signal.clear()
                     await self._signal.wait()
         except TimeoutError:
-            return self.catch_up()
-        return self._take()
+            return await self.catch_up()
+        return await self._convert(self._take())
 
-    def catch_up(self) -> list[WatchEvent]:
+    async def catch_up(self) -> list[WatchEvent]:
         """All events that wait now, and a bookmark that covers them."""
         events = self._take()
         # Its time may be over in the same moment in which an event comes.
-        if not events or events[-1].type != "ERROR":
+        last = events[-1] if events else None
+        if not isinstance(last, WatchEvent) or last.type != "ERROR":
             events.append(self._bookmark())
-        return events
+        return await self._convert(events)
 
-    def _take(self) -> list[WatchEvent]:
+    def _take(self) -> list[WatchEvent | Event]:
         events = list(self._queue)
         self._queue.clear()
         return events
+
+    async def _convert(self, events: list[WatchEvent | Event]) -> list[WatchEvent]:
+        """What the watcher is told of events; those that cannot be converted yet wait again."""
+        if self._conversion is not None:
+            tries = 0
+            while not (ready := await self._learn(events)) and events:
+                tries += 1
+                if not self._has_begun and tries == CONVERSION_TRIES_AT_START:
+                    late = too_new(self._context.store.revision, 0)
+                    return [WatchEvent("ERROR", encode_json(late.status()))]
+                await sleep(CONVERSION_RETRY_SECONDS)
+            self._queue.extendleft(reversed(events[ready:]))
+            events = events[:ready]
+        self._has_begun = True
+        told = (e if isinstance(e, WatchEvent) else self._tell_converted(e) for e in events)
+        return [event for event in told if event is not None]
+
+    async def _learn(self, events: list[WatchEvent | Event]) -> int:
+        """Ask what objects are in this version; how many events can be told of then."""
+        assert self._conversion is not None
+        entries = [self._entries_of(event) for event in events]
+        try:
+            await self._conversion.learn(entry for some in entries for entry in some)
+        except ClusterError:
+            for count, some in enumerate(entries):
+                if not all(map(self._conversion.knows, some)):
+                    return count
+        return len(events)
+
+    def _entries_of(self, event: WatchEvent | Event) -> list[Entry]:
+        if isinstance(event, WatchEvent):
+            return []
+        if event.previous is None or not self._is_selective:
+            return [event.entry]
+        return [event.entry, event.previous]
+
+    @property
+    def _is_selective(self) -> bool:
+        return bool(self._options.labels.requirements or self._options.fields.clauses)
+
+    def _tell_converted(self, event: Event) -> WatchEvent | None:
+        assert self._conversion is not None
+        see, before = self._conversion.seen, event.previous
+        if before is not None and self._is_selective:
+            before = see(before)
+        return self._translate(Event(event.change, see(event.entry), before))
 
     def close(self) -> None:
         """Stop; whoever waits for a batch gets an empty one."""

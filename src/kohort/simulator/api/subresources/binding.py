@@ -13,7 +13,8 @@ from kohort.cluster.objects import Object
 from kohort.simulator.api.context import Context, load
 from kohort.simulator.api.requests import SUCCESS, Answer, Target, WriteOptions
 from kohort.simulator.api.writes.filling import place_labels
-from kohort.simulator.api.writes.writing import commit, explain_uid
+from kohort.simulator.api.writes.storing import commit
+from kohort.simulator.api.writes.writing import explain_uid
 
 
 async def bind(context: Context, target: Target, binding: Object, options: WriteOptions) -> Answer:
@@ -25,7 +26,7 @@ async def bind(context: Context, target: Target, binding: Object, options: Write
     pod["spec"] = {**pod["spec"], "nodeName": node}
     _mark_place(context, pod, binding, node)
     _mark_scheduled(context, pod)
-    commit(context, target, pod, entry, options.dry_run)
+    await commit(context, target, pod, entry, options.dry_run)
     return Answer(orjson.dumps({**SUCCESS, "code": 201}), 201)
 
 

@@ -24,14 +24,15 @@ from kohort.simulator.resources.resource import Resource
 from kohort.simulator.schemas import strict
 from kohort.simulator.schemas.builtin import load_shape
 from kohort.simulator.schemas.writing import write_builtin
+from kohort.simulator.store.entries import Entry
 
 _SCALED_METADATA = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
 _SCALE = Kind("autoscaling", "v1", "Scale", "scales")
 
 
-def read_scale(context: Context, target: Target) -> Answer:
+def read_scale(target: Target, entry: Entry) -> Answer:
     """How many there are and should be, as an autoscaling/v1 Scale."""
-    obj = load(target.resource, context.expect(target))
+    obj = load(target.resource, entry)
     return Answer(write_builtin(_scale_of(target.resource, obj)))
 
 

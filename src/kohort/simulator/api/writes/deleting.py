@@ -16,11 +16,21 @@ import orjson
 from kohort.cluster.errors import NotFound, conflict, forbidden
 from kohort.cluster.objects import Object, encode_json, write_time
 from kohort.simulator.api.admission import Review
-from kohort.simulator.api.context import Context, encode, load, write, writer_of
-from kohort.simulator.api.reads.reading import encode_item, item_prefix, list_entries
+from kohort.simulator.api.context import (
+    Context,
+    learn,
+    load,
+    load_stored,
+    show,
+    write,
+    writer_of,
+)
+from kohort.simulator.api.reads.reading import encode_item, fetch_entries, item_prefix
 from kohort.simulator.api.requests import SUCCESS, Answer, DeleteOptions, ListOptions, Target
-from kohort.simulator.api.writes.writing import commit, selectable_fields
+from kohort.simulator.api.writes.storing import commit, selectable_fields
+from kohort.simulator.api.writes.writing import MODIFIED, RETRIES_MAX
 from kohort.simulator.kinds import DEFINITION, JOB, REPLICATION_CONTROLLER
+from kohort.simulator.resources.resource import Resource
 from kohort.simulator.store.entries import Entry
 
 CLEANUP = "customresourcecleanup.apiextensions.k8s.io"
@@ -54,8 +64,19 @@ _PODS_STAY = (
 
 async def delete(context: Context, target: Target, options: DeleteOptions) -> Answer:
     """Delete one object, or mark it as leaving."""
+    for _ in range(RETRIES_MAX):
+        answer = await _delete(context, target, options)
+        if answer is not None:
+            return answer
+    raise conflict(target.resource.kind.plural, target.resource.kind.group, target.name, MODIFIED)
+
+
+async def _delete(context: Context, target: Target, options: DeleteOptions) -> Answer | None:
+    """The answer; none if somebody wrote to the object while it was converted."""
     entry = context.expect(target)
     _guard(target, entry, options)
+    # Who cannot be shown an object cannot delete it either.
+    await learn(target.resource, (entry,), fresh=True)
     warnings = await _admit(context, target, entry, options)
     if options.propagation is None and target.resource.bucket in _ORPHANING:
         options = replace(options, propagation="Orphan")
@@ -63,7 +84,7 @@ async def delete(context: Context, target: Target, options: DeleteOptions) -> An
             warnings = (*warnings, _PODS_STAY)
     entry = context.expect(target)
     _guard(target, entry, options)
-    obj = load(target.resource, entry)
+    obj = _load_marked(target.resource, entry)
     before = orjson.dumps(obj)
     grace = _grace_seconds(target, obj, options)
     _mark_finalizers(obj, options.propagation)
@@ -74,10 +95,11 @@ async def delete(context: Context, target: Target, options: DeleteOptions) -> An
         if target.resource.bucket == "namespaces":
             obj.setdefault("status", {})["phase"] = "Terminating"
         if orjson.dumps(obj) == before:
-            return Answer(encode(target.resource, entry), 200, warnings)
+            return Answer(await show(target.resource, entry), 200, warnings)
         if target.resource.has_generation:
             obj["metadata"]["generation"] = obj["metadata"].get("generation", 0) + 1
-        return Answer(commit(context, target, obj, entry, options.dry_run), 200, warnings)
+        raw = await commit(context, target, obj, entry, options.dry_run)
+        return None if raw is None else Answer(raw, 200, warnings)
     if target.resource.graceful:
         _end_grace(context, target, obj, options.dry_run)
     return Answer(_remove(context, target, obj, options.dry_run), 200, warnings)
@@ -87,7 +109,7 @@ async def delete_collection(
     context: Context, target: Target, chosen: ListOptions, options: DeleteOptions
 ) -> Answer:
     """Delete all objects that are chosen. Answers with the list of them."""
-    entries, _ = list_entries(context, target, chosen)
+    entries = await fetch_entries(context, target, chosen)
     prefix = item_prefix(target.resource)
     shown = [encode_item(target.resource, entry, prefix) for entry in entries]
     async for entry in take_turns(entries):
@@ -105,6 +127,11 @@ async def delete_collection(
         "items": [orjson.Fragment(raw) for raw in shown],
     }
     return Answer(encode_json(body, sort=target.resource.structural is not None))
+
+
+def _load_marked(resource: Resource, entry: Entry) -> Object:
+    """An object that is to be marked as leaving: metadata is the same in every version."""
+    return load(resource, entry) if resource.conversion is None else load_stored(resource, entry)
 
 
 async def take_turns(entries: list[Entry]) -> AsyncIterator[Entry]:

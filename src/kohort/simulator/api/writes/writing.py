@@ -12,7 +12,6 @@ version and wakes nobody.
 """
 
 from collections.abc import Callable
-from sys import intern
 
 from kohort.cluster.errors import (
     AlreadyExists,
@@ -27,7 +26,7 @@ from kohort.cluster.fields import Fault, FieldError
 from kohort.cluster.numbers import explain_whole, find_whole
 from kohort.cluster.objects import Object
 from kohort.simulator.api.admission import Review
-from kohort.simulator.api.context import Context, encode, load, load_stored, write, writer_of
+from kohort.simulator.api.context import Context, learn, load, to_storage
 from kohort.simulator.api.requests import Answer, Target, Validation, WriteOptions
 from kohort.simulator.api.writes.checking import check_kind, checking
 from kohort.simulator.api.writes.decoding import clean
@@ -40,11 +39,11 @@ from kohort.simulator.api.writes.metadata import (
     keep_field,
     start_metadata,
 )
+from kohort.simulator.api.writes.storing import commit, store_new
 from kohort.simulator.patching.fieldsets import make_fields
 from kohort.simulator.patching.ownership import STATUS_FIELDS, Manager, track_update
 from kohort.simulator.resources.resource import Resource
 from kohort.simulator.store.entries import Entry
-from kohort.simulator.store.store import Write
 
 MODIFIED = (
     "the object has been modified; please apply your changes to the latest version and try again"
@@ -94,12 +93,14 @@ async def _create(
     fill_create(context, target, obj)
     review = Review("CREATE", target, obj, None, options.user, options.dry_run, warnings)
     obj = await _admit(context, review, options.size)
+    stored = await to_storage(resource, obj)
     met = context.find(target)
     if met is not None:
         raise _met(target, met)
     check_limits(context, target, obj)
     warnings += resource.behaviour.warn(obj, None)
-    return Answer(_store(context, target, obj, options.dry_run), 201, tuple(warnings))
+    raw = await store_new(context, target, stored, obj, options.dry_run)
+    return Answer(raw, 201, tuple(warnings))
 
 
 def _prepare_create(resource: Resource, obj: Object, manager: Manager | None) -> None:
@@ -173,6 +174,7 @@ async def change(
         # An attempt that is made again says the same again.
         del warnings[told:]
         entry = context.expect(target)
+        await learn(target.resource, (entry,), fresh=True)
         size = max(options.size, len(entry.raw))
         obj, old = await context.aside(size, _preparing(target, entry, wanted))
         fill_update(context, target, obj, old)
@@ -184,7 +186,9 @@ async def change(
         if context.find(target) is not entry:
             continue
         warnings += target.resource.behaviour.warn(obj, old)
-        return Answer(commit(context, target, obj, entry, options.dry_run), 200, tuple(warnings))
+        raw = await commit(context, target, obj, entry, options.dry_run)
+        if raw is not None:
+            return Answer(raw, 200, tuple(warnings))
     raise conflict(target.resource.kind.plural, target.resource.kind.group, target.name, MODIFIED)
 
 
@@ -319,73 +323,3 @@ async def _admit(context: Context, review: Review, size: int) -> Object:
     review.obj = changed
     await context.admission.validate(review)
     return changed
-
-
-def commit(context: Context, target: Target, obj: Object, entry: Entry, dry_run: bool) -> bytes:
-    """Store a new version, or remove what only waited for this. No change is no write."""
-    resource = target.resource
-    stored = _to_storage(resource, obj)
-    stored["metadata"]["resourceVersion"] = str(entry.rv)
-    text = write(resource, stored)
-    if text == entry.raw:
-        # The same bytes would be stored again: equal objects are written equally.
-        return encode(resource, entry)
-    if _is_finished(stored) and not dry_run:
-        # Watchers see what was stored last; only who asked sees that nothing holds it any more.
-        last, home = load_stored(resource, entry), context.store
-        home.remove(resource.bucket, entry.key, last, entry.fields, writer_of(resource))
-        return write(resource, obj)
-    how = writer_of(resource) if resource.structural is not None else _restamp(text, entry.rv)
-    return _store(context, target, obj, dry_run, how)
-
-
-def _restamp(text: bytes, version: int) -> Write:
-    """How to write an object that was written with another version: only that differs.
-
-    In the metadata of a built-in object the version stands before all that users choose
-    names for, so the first one found is the right one.
-    """
-    before = b'"resourceVersion":"%d"' % version
-
-    def write_again(obj: Object) -> bytes:
-        now = b'"resourceVersion":"%s"' % obj["metadata"]["resourceVersion"].encode()
-        return text.replace(before, now, 1)
-
-    return write_again
-
-
-def _is_finished(obj: Object) -> bool:
-    metadata = obj["metadata"]
-    return (
-        "deletionTimestamp" in metadata
-        and not metadata.get("finalizers")
-        and not metadata.get("deletionGracePeriodSeconds")
-        and not (obj["kind"] == "Namespace" and obj["spec"].get("finalizers"))
-    )
-
-
-def _to_storage(resource: Resource, obj: Object) -> Object:
-    return resource.to_storage(obj) if resource.to_storage else obj
-
-
-def _store(
-    context: Context, target: Target, obj: Object, dry_run: bool, how: Write | None = None
-) -> bytes:
-    resource = target.resource
-    if dry_run:
-        return write(resource, obj)
-    stored = _to_storage(resource, obj)
-    fields = selectable_fields(resource, stored)
-    key = (target.namespace, obj["metadata"]["name"])
-    entry = context.store.put(resource.bucket, key, stored, fields, how or writer_of(resource))
-    return encode(resource, entry)
-
-
-def selectable_fields(resource: Resource, obj: Object) -> dict[str, str]:
-    """The values that field selectors of this kind can ask for."""
-    metadata = obj["metadata"]
-    fields = {"metadata.name": metadata["name"]}
-    if resource.kind.namespaced:
-        fields["metadata.namespace"] = intern(metadata.get("namespace", ""))
-    fields.update(resource.behaviour.fields(obj))
-    return fields

@@ -58,7 +58,16 @@ def _validate_definition(definition: Object, old: Object | None) -> list[FieldEr
         faults = validate_metadata(definition, kinds.DEFINITION, _any_name)
     else:
         faults = validate_metadata_update(definition, old)
-    return faults + validate_definition(definition, old)
+    return faults + validate_definition(definition, old, _validate_client)
+
+
+def _validate_client(client: Object, path: str) -> list[FieldError]:
+    """Where a conversion webhook is; a real server takes name and namespace for each other."""
+    service: Object | None = client.get("service")
+    if service is not None:
+        swapped = {"name": service.get("namespace"), "namespace": service.get("name")}
+        client = {**client, "service": {**service, **swapped}}
+    return webhooks.validate_client(client, path)
 
 
 def _core() -> dict[str, Behaviour]:

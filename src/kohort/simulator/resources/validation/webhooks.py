@@ -86,7 +86,7 @@ def _validate_webhook(webhook: Object, path: str) -> list[FieldError]:
     if policy is not None:
         where = f"{path}.reinvocationPolicy"
         faults += check_choice(where, policy, ("IfNeeded", "Never"))
-    faults += _validate_client(webhook.get("clientConfig") or {}, f"{path}.clientConfig")
+    faults += validate_client(webhook.get("clientConfig") or {}, f"{path}.clientConfig")
     faults += _validate_versions(
         webhook.get("admissionReviewVersions") or [], f"{path}.admissionReviewVersions"
     )
@@ -149,7 +149,8 @@ def _validate_resources(resources: list[str], path: str) -> list[FieldError]:
     return [invalid(f"{path}[{i}]", "", "") for i, name in enumerate(resources) if not name]
 
 
-def _validate_client(client: Object, path: str) -> list[FieldError]:
+def validate_client(client: Object, path: str) -> list[FieldError]:
+    """What is wrong with where a webhook is said to be."""
     url, service = client.get("url"), client.get("service")
     if (url is None) == (service is None):
         return [required(path, "exactly one of url or service is required")]

@@ -2,10 +2,11 @@
 Validation of a whole definition, when it is created and when it is changed.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from kohort.cluster.fields import FieldError
+from kohort.cluster.names import check_dns_1035
 from kohort.cluster.objects import Object, is_true
 from kohort.simulator.schemas.definition.faults import forbidden, invalid, required, unsupported
 from kohort.simulator.schemas.definition.names import (
@@ -16,15 +17,27 @@ from kohort.simulator.schemas.definition.names import (
 )
 from kohort.simulator.schemas.definition.versions import find_version_errors
 
+CheckClient = Callable[[Object, str], list[FieldError]]
+_REVIEW_VERSIONS = ("v1", "v1beta1")
 
-def validate_definition(crd: Object, old: Object | None = None) -> list[FieldError]:
-    """What is wrong with a definition that has been defaulted."""
+
+def _check_nothing(client: Object, path: str) -> list[FieldError]:
+    return []
+
+
+def validate_definition(
+    crd: Object, old: Object | None = None, check_client: CheckClient = _check_nothing
+) -> list[FieldError]:
+    """What is wrong with a definition that has been defaulted.
+
+    ``check_client`` finds what is wrong with where a webhook is said to be.
+    """
     spec: Object = crd.get("spec") or {}
     errors = [*find_name_errors(crd)] if old is None else []
     errors += find_group_errors(spec)
     errors += find_version_errors(spec, (old or {}).get("spec"))
     errors += find_names_errors(spec.get("names") or {})
-    errors += _find_conversion_errors(spec.get("conversion") or {}, spec.get("versions") or [])
+    errors += _find_conversion_errors(spec.get("conversion") or {}, check_client)
     if old is not None:
         errors += _find_change_errors(spec, old)
     errors += _find_stored_errors(crd, old)
@@ -41,21 +54,19 @@ def validate_definition(crd: Object, old: Object | None = None) -> list[FieldErr
     return errors
 
 
-def _find_conversion_errors(conversion: Object, versions: list[Object]) -> Iterator[FieldError]:
+def _find_conversion_errors(conversion: Object, check_client: CheckClient) -> Iterator[FieldError]:
     path, strategy = "spec.conversion", conversion.get("strategy") or ""
     webhook: Object = conversion.get("webhook") or {}
     if strategy not in ("None", "Webhook"):
         yield unsupported(f"{path}.strategy", strategy, ["None", "Webhook"])
     if strategy == "Webhook":
-        if len(versions) > 1:
-            # With one version nobody is ever asked to convert, so the rest may stand.
-            detail = "conversion webhooks are not supported by Kohort yet: use None"
-            yield invalid(f"{path}.strategy", strategy, detail)
         if webhook.get("clientConfig") is None:
             detail = "required when strategy is set to Webhook"
             yield required(f"{path}.webhookClientConfig", detail)
-        if not webhook.get("conversionReviewVersions"):
-            yield required(f"{path}.conversionReviewVersions")
+        else:
+            yield from check_client(webhook["clientConfig"], f"{path}.webhookClientConfig")
+        versions: list[str] = webhook.get("conversionReviewVersions") or []
+        yield from _find_review_errors(versions, f"{path}.conversionReviewVersions")
         return
     detail = "should not be set when strategy is not set to Webhook"
     for field, name in (
@@ -64,6 +75,21 @@ def _find_conversion_errors(conversion: Object, versions: list[Object]) -> Itera
     ):
         if webhook.get(field):
             yield forbidden(f"{path}.{name}", detail)
+
+
+def _find_review_errors(versions: list[str], path: str) -> Iterator[FieldError]:
+    if not versions:
+        yield required(path)
+        return
+    for index, version in enumerate(versions):
+        if version in versions[:index]:
+            yield invalid(f"{path}[{index}]", version, "duplicate version")
+            continue
+        for why in check_dns_1035(version):
+            yield invalid(f"{path}[{index}]", version, why)
+    if not set(versions) & set(_REVIEW_VERSIONS):
+        detail = f"must include at least one of {', '.join(_REVIEW_VERSIONS)}"
+        yield invalid(path, versions, detail)
 
 
 def _find_change_errors(spec: Object, old: Object) -> Iterator[FieldError]:

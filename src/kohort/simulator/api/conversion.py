@@ -1,0 +1,154 @@
+"""
+Versions of a custom kind: an object is stored in one of them, and seen in each that is served.
+
+Without a webhook a version is no more than a name: the object is called by another one, and
+loses what the schema of that version does not have. With a webhook somebody else says what
+becomes of it, which may take long or fail. So what a webhook says is learned first, and
+everybody who only looks is shown what was learned. It is kept as long as the stored object.
+
+Defaults of the version in which an object was written are its own: they are filled in before
+it is converted. Defaults of the storage version are filled in when it is stored.
+An object that stands in the version that is asked for costs the look at its first bytes.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass
+from weakref import WeakKeyDictionary
+
+from kohort.cluster.errors import BareError
+from kohort.cluster.objects import Object
+from kohort.simulator.schemas.structural import Structural
+from kohort.simulator.schemas.structural.filling import copy_json
+from kohort.simulator.schemas.writing import write_custom
+from kohort.simulator.store.entries import Entry
+
+# One object at a time, as a real server does it, and so many of them side by side.
+CALLS_MAX = 8
+
+# (conversion of a definition, object, apiVersion) -> the object in that version
+AskWebhook = Callable[[Object, Object, str], Awaitable[Object]]
+FindFields = Callable[[Object], Mapping[str, str]]
+
+
+async def ask_nobody(conversion: Object, obj: Object, api_version: str) -> Object:
+    """The answer where no webhook can be called."""
+    kind = f"{obj['apiVersion']}, Kind={obj['kind']}"
+    raise BareError(f"conversion webhook for {kind} failed: no webhook can be called from here")
+
+
+class Unlearned(BareError):
+    """Somebody looked at an object before a webhook had said what it is in this version."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Versions:
+    """All versions of one kind: their schemas, the one that is stored, and who converts."""
+
+    schemas: Mapping[str, Structural]  # by apiVersion
+    storage: str
+    ask: Callable[[Object, str], Awaitable[Object]] | None  # None: only the name changes
+
+
+class VersionView:
+    """One version of a kind that has several."""
+
+    def __init__(self, versions: Versions, api_version: str, find_fields: FindFields) -> None:
+        self.waits = versions.ask is not None
+        self._versions = versions
+        self._api_version = api_version
+        self._find_fields = find_fields
+        # Objects of custom kinds are written with their fields in order.
+        self._head = b'{"apiVersion":"%s",' % api_version.encode()
+        self._known: WeakKeyDictionary[Entry, Entry] = WeakKeyDictionary()
+        self._asked: dict[Entry, asyncio.Task[None]] = {}
+
+    def seen(self, entry: Entry) -> Entry:
+        """A stored object in this version; itself if it is stored so."""
+        if self._is_own(entry):
+            return entry
+        if not self.waits:
+            return self._make(entry, _call(self._read(entry), self._api_version))
+        found = self._known.get(entry)
+        if found is None:
+            raise Unlearned(f"{entry.name} was not converted to {self._api_version} yet: ask again")
+        return found
+
+    def knows(self, entry: Entry) -> bool:
+        """Whether the object can be seen without asking anybody."""
+        return not self.waits or self._is_own(entry) or entry in self._known
+
+    def _is_own(self, entry: Entry) -> bool:
+        if entry.raw.startswith(self._head):
+            return True
+        # A kind that keeps unknown fields may have some that come before the version.
+        is_first = entry.raw.startswith(b'{"apiVersion":')
+        return not is_first and bool(entry.decode()["apiVersion"] == self._api_version)
+
+    async def learn(self, entries: Iterable[Entry], *, fresh: bool = False) -> None:
+        """Ask for what ``seen`` will be asked; ``fresh`` asks again. Raises ClusterError."""
+        missing = [e for e in entries if not self._is_own(e) and (fresh or e not in self._known)]
+        for start in range(0, len(missing), CALLS_MAX):
+            some = (self._ask(entry) for entry in missing[start : start + CALLS_MAX])
+            for answer in await asyncio.gather(*some, return_exceptions=True):
+                if isinstance(answer, BaseException):
+                    raise answer
+
+    async def _ask(self, entry: Entry) -> None:
+        """Ask once, however many wait for the answer; who leaves early takes nothing away."""
+        task = self._asked.get(entry)
+        if task is None:
+            task = self._asked[entry] = asyncio.create_task(self._convert_entry(entry))
+            task.add_done_callback(lambda done: self._forget(entry, done))
+        await asyncio.shield(task)
+
+    def _forget(self, entry: Entry, task: asyncio.Task[None]) -> None:
+        del self._asked[entry]
+        if not task.cancelled():
+            task.exception()  # Perhaps nobody waits for it any more.
+
+    async def _convert_entry(self, entry: Entry) -> None:
+        assert self._versions.ask is not None
+        obj = await self._versions.ask(self._read(entry), self._api_version)
+        self._known[entry] = self._make(entry, obj)
+
+    def _read(self, entry: Entry) -> Object:
+        obj = entry.decode()
+        if schema := self.find_schema(obj["apiVersion"]):
+            schema.default(obj)
+        return obj
+
+    def _make(self, entry: Entry, obj: Object) -> Entry:
+        if schema := self.find_schema(self._api_version):
+            schema.prune(obj)
+        return Entry(entry.key, entry.rv, obj, self._find_fields(obj), write_custom(obj))
+
+    async def to_storage(self, obj: Object) -> Object:
+        """An object in the version in which it is stored. Raises ClusterError."""
+        storage = self._versions.storage
+        if obj["apiVersion"] == storage:
+            return obj
+        converted = await self.convert(obj, storage)
+        if schema := self.find_schema(storage):
+            schema.default(converted)
+        return converted
+
+    async def convert(self, obj: Object, api_version: str) -> Object:
+        """An object in any version. Raises ClusterError."""
+        if obj["apiVersion"] == api_version:
+            return obj
+        if self._versions.ask is None:
+            converted = _call(copy_json(obj), api_version)
+        else:
+            converted = await self._versions.ask(obj, api_version)
+        if schema := self.find_schema(api_version):
+            schema.prune(converted)
+        return converted
+
+    def find_schema(self, api_version: str) -> Structural | None:
+        """The schema of one of the versions."""
+        return self._versions.schemas.get(api_version)
+
+
+def _call(obj: Object, api_version: str) -> Object:
+    return {**obj, "apiVersion": api_version}

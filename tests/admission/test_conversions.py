@@ -1,0 +1,205 @@
+"""Conversion webhooks: who is asked when, and what happens while one thinks or fails."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import orjson
+import pytest
+from admission_world import Hooks, patching, webhook
+from conversion_world import (
+    GROUP,
+    V1,
+    V2,
+    ConversionWorld,
+    gadget,
+    gadgets,
+    start_world,
+    told,
+    turn,
+)
+
+from kohort.cluster.errors import ClusterError, NotFound
+from kohort.simulator import kinds
+from kohort.simulator.admission.conversions import Conversions
+from kohort.simulator.api.context import encode
+from kohort.simulator.api.reads import watching
+from kohort.simulator.steps import Delete
+from kohort.simulator.world.executing import suspends
+
+
+@pytest.fixture
+async def world(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[ConversionWorld]:
+    monkeypatch.setattr(watching, "CONVERSION_RETRY_SECONDS", 0.001)
+    world = await start_world()
+    yield world
+    await world.conversions.close()
+
+
+async def test_whoever_speaks_the_storage_version_asks_nobody(world: ConversionWorld):
+    watch = world.watch(V2)
+    await world.create(gadget(width=1), V2)
+    await world.merge("a", {"spec": {"width": 2}}, V2)
+    assert (await world.read(V2, "a"))["spec"] == {"width": 2}
+    assert len(await world.list(V2)) == 1
+    await world.delete("a", V2)
+    assert len(told(await watch.batch())) == 3
+    assert world.hook.asked == []
+
+
+@pytest.mark.parametrize("strategy", ["None", "Webhook"])
+async def test_what_needs_no_conversion_is_sent_as_it_is_stored(strategy: str):
+    world = await start_world(gadgets(strategy))
+    await world.create(gadget(width=1), V2)
+    target = world.api.target(V2, "lab", "a")
+    entry = world.api.context.expect(target)
+    assert encode(target.resource, entry) is entry.raw
+
+
+async def test_a_create_is_converted_to_be_stored_and_back_to_be_answered(world: ConversionWorld):
+    made = await world.create(gadget(size=1), V1)
+    assert (made["apiVersion"], made["spec"]) == (f"{GROUP}/v1", {"size": 1})
+    assert world.hook.asked == [("a", "v2"), ("a", "v1")]
+    assert (await world.read(V2, "a"))["spec"] == {"width": 1}
+
+
+async def test_watchers_of_a_version_share_what_the_webhook_said(world: ConversionWorld):
+    watches = [world.watch(V1) for _ in range(3)]
+    await world.create(gadget(width=1), V2)
+    batches = await asyncio.gather(*(watch.batch() for watch in watches))
+    assert [told(batch) for batch in batches] == [[("ADDED", "a", {"size": 1})]] * 3
+    assert world.hook.asked == [("a", "v1")]
+
+
+async def test_a_list_asks_once_and_a_read_asks_again(world: ConversionWorld):
+    await world.create(gadget(width=1), V2)
+    for _ in range(2):
+        assert [item["spec"] for item in await world.list(V1)] == [{"size": 1}]
+    assert len(world.hook.asked) == 1
+    await world.read(V1, "a")
+    assert len(world.hook.asked) == 2
+
+
+async def test_events_wait_in_their_order_while_a_webhook_fails(world: ConversionWorld):
+    watch = world.watch(V1)
+    await world.create(gadget("first", width=1), V2)
+    assert told(await watch.batch()) == [("ADDED", "first", {"size": 1})]
+    world.hook.fails = True
+    for number in range(3):
+        await world.create(gadget(f"g{number}", width=number), V2)
+    reading = asyncio.create_task(watch.batch())
+    await turn()
+    assert not reading.done()
+    world.hook.fails = False
+    names = [name for _, name, _ in told(await reading)]
+    while len(names) < 3:
+        names += [name for _, name, _ in told(await watch.batch())]
+    assert names == ["g0", "g1", "g2"]
+
+
+async def test_a_bookmark_waits_for_events_that_wait_for_a_webhook(world: ConversionWorld):
+    watch = world.watch(V1)
+    await world.create(gadget(width=1), V2)
+    told_now = await watch.catch_up()
+    assert [event.type for event in told_now] == ["ADDED", "BOOKMARK"]
+    world.hook.fails = True
+    await world.merge("a", {"spec": {"width": 2}}, V2)
+    reading = asyncio.create_task(watch.catch_up())
+    await turn()
+    assert not reading.done()
+    world.hook.fails = False
+    assert [event.type for event in await reading] == ["MODIFIED", "BOOKMARK"]
+
+
+async def test_a_watch_that_cannot_begin_is_told_so(world: ConversionWorld):
+    await world.create(gadget(width=1), V2)
+    world.hook.fails = True
+    [event] = await world.watch(V1).batch()
+    status = orjson.loads(event.raw)
+    assert (event.type, status["code"], status["reason"]) == ("ERROR", 504, "Timeout")
+    assert "Too large resource version" in status["message"]
+
+
+async def test_others_are_served_while_a_webhook_thinks(world: ConversionWorld):
+    world.hook.gate.clear()
+    waiting = asyncio.create_task(world.create(gadget("slow", size=1), V1))
+    await turn()
+    await world.create(gadget("quick", width=1), V2)
+    assert not waiting.done()
+    world.hook.gate.set()
+    assert (await waiting)["spec"] == {"size": 1}
+
+
+async def test_a_write_that_was_overtaken_while_it_was_converted_starts_again(
+    world: ConversionWorld,
+):
+    await world.create(gadget(width=1), V2)
+    world.hook.gate.clear()
+    slow = asyncio.create_task(world.merge("a", {"spec": {"size": 7}}, V1))
+    await turn()
+    await world.merge("a", {"spec": {"tint": "red"}}, V2)
+    world.hook.gate.set()
+    assert (await slow)["spec"] == {"size": 7, "tint": "red"}
+
+
+async def test_who_leaves_takes_no_answer_from_others(world: ConversionWorld):
+    await world.create(gadget(width=1), V2)
+    world.hook.gate.clear()
+    leaving, staying = (asyncio.create_task(world.read(V1, "a")) for _ in range(2))
+    await turn()
+    leaving.cancel()
+    await turn()
+    world.hook.gate.set()
+    assert (await staying)["spec"] == {"size": 1}
+    assert len(world.hook.asked) == 1
+
+
+async def test_a_definition_goes_with_its_objects_though_its_webhook_is_gone(
+    world: ConversionWorld,
+):
+    await world.create(gadget(width=1), V2)
+    world.hook.fails = True
+    await world.delete(f"gadgets.{GROUP}", kinds.DEFINITION)
+    with pytest.raises(NotFound):
+        world.api.target(V2)
+    assert not world.store.bucket(f"gadgets.{GROUP}").entries
+
+
+async def test_parts_do_not_wait_for_a_conversion_in_their_turn(world: ConversionWorld):
+    assert suspends(world.api, Delete(V1, "lab", "a", ""))
+    assert not suspends(world.api, Delete(kinds.CONFIG_MAP, "lab", "a", ""))
+
+
+async def test_an_admission_webhook_sees_the_version_that_it_asked_for():
+    hooks = Hooks(v1=lambda request: patching({"op": "add", "path": "/spec/size", "value": 9}))
+    world = await start_world(caller=hooks)
+    rule = {"apiGroups": [GROUP], "apiVersions": ["v1"], "operations": ["*"]}
+    await world.configure(webhook("v1", rules=[{**rule, "resources": ["gadgets"]}]))
+    made = await world.create(gadget(width=1), V2)
+    assert hooks.requests[0]["object"]["spec"] == {"size": 1}
+    assert made["spec"] == {"width": 9}
+
+
+async def test_a_webhook_behind_a_service_cannot_be_reached(world: ConversionWorld):
+    crd = gadgets()
+    service = {"name": "hooks", "namespace": "lab", "path": "/convert"}
+    client = {"service": service, "url": None}
+    patch = {"spec": {"conversion": {"webhook": {"clientConfig": client}}}}
+    world.api.context.ask_webhook = Conversions(world.api.context.new_uid).ask
+    await world.merge(crd["metadata"]["name"], patch, kinds.DEFINITION)
+    with pytest.raises(ClusterError) as caught:
+        await world.create(gadget(size=1), V1)
+    start = (
+        f'conversion webhook for {GROUP}/v1, Kind=Gadget failed: Post "https://hooks.lab.svc:443'
+    )
+    assert caught.value.message.startswith(f'{start}/convert?timeout=30s": service "hooks"')
+    assert (caught.value.code, caught.value.status().get("reason")) == (500, None)
+
+
+async def test_a_new_definition_forgets_what_was_converted(world: ConversionWorld):
+    await world.create(gadget(width=1), V2)
+    await world.list(V1)
+    await world.merge(
+        f"gadgets.{GROUP}", {"spec": {"names": {"shortNames": ["gd"]}}}, kinds.DEFINITION
+    )
+    await world.list(V1)
+    assert world.hook.asked == [("a", "v1")] * 2
