@@ -148,6 +148,16 @@ def test_pods_that_may_not_be_made_are_named_with_the_reason():
     assert told.commands[0] == "kubectl describe statefulset llama"
 
 
+def test_a_refusal_that_is_told_at_each_try_is_as_old_as_the_first():
+    """The operator tells of each try anew; the last one may be a second ago."""
+    tries = [
+        {**refuse("root"), "firstTimestamp": ago(seconds=s), "lastTimestamp": ago(seconds=s)}
+        for s in (40, 20, 1)
+    ]
+    health = why(Refused(), ClusterFacts(warnings=tries)).row.health
+    assert (health.word, health.since) == (Word.BLOCKED, NOW - timedelta(seconds=40))
+
+
 def test_the_refusals_of_a_namesake_are_not_ours():
     health = why(Refused(), ClusterFacts(warnings=[refuse("another")])).row.health
     assert health.word is Word.STARTING

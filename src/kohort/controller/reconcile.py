@@ -133,15 +133,17 @@ class Reconciler:
         outcomes = await self._executor.run(actions, key)
         self._learn(outcomes, memory, elapsed, family.settings.gang_kinds)
         is_failed = any(_may_succeed_later(outcome) for outcome in outcomes)
-        look, ruling = Look(), None
-        if not is_failed or _is_seen(family.root):
+        look, ruling, deeds = Look(), None, _deeds_of(outcomes)
+        refused = self._api.tell(family, reading, decided, deeds) if deeds.failed else ()
+        memory.warnings.note_refusals(refused, now)
+        if _is_judged(outcomes) or _is_seen(family.root):
             status = self._status(family, reading, decided, memory, now)
             known = memory.warnings
             await self._judge.read_warnings(family, memory.doubt, known, elapsed, moment)
             told = replace(family, root={**family.root, "status": status})
             ruling = self._judge.rule(told, reading, decided, known, moment)
             look = await self._report(family, ruling.status, memory, elapsed)
-        deeds = _deeds_of(outcomes, is_reported=look.actions > 0)
+        deeds = replace(deeds, is_reported=look.actions > 0)
         if ruling is not None and deeds.is_reported:
             self._events.tell(family.root, ruling.tell(family.root), now)
         if deeds.done or deeds.failed or deeds.is_reported:
@@ -253,12 +255,12 @@ def _untried(
     return tuple(action for action in actions if action.why not in memory.refused)
 
 
-def _deeds_of(outcomes: list[Outcome], *, is_reported: bool) -> Deeds:
+def _deeds_of(outcomes: list[Outcome]) -> Deeds:
     bad = (Result.REFUSED, Result.TAKEN, Result.FAILED)
     return Deeds(
         tuple(o.action for o in outcomes if o.result is Result.DONE),
         tuple((o.action, o.message) for o in outcomes if o.result in bad),
-        is_reported,
+        is_reported=False,
     )
 
 
@@ -291,6 +293,11 @@ def _may_succeed_later(outcome: Outcome) -> bool:
     if outcome.result is Result.SKIPPED:
         return not isinstance(outcome.error, Invalid | BadRequest)
     return outcome.result is Result.FAILED or _is_quota(outcome)
+
+
+def _is_judged(outcomes: list[Outcome]) -> bool:
+    """Whether the server has answered all that was asked: a full quota is an answer, too."""
+    return all(_is_quota(o) or not _may_succeed_later(o) for o in outcomes)
 
 
 def _is_quota(outcome: Outcome) -> bool:

@@ -19,7 +19,7 @@ import orjson
 
 from kohort.apis.api import Api, Family, Reading
 from kohort.cluster.errors import KohortError
-from kohort.cluster.objects import Object, find_condition, namespace_of
+from kohort.cluster.objects import Object, find_condition, namespace_of, uid_of
 from kohort.cluster.port import Cluster, Selection
 from kohort.controller.admission.rehearsing import (
     LATE_RECHECK_SECONDS,
@@ -31,7 +31,7 @@ from kohort.controller.events import EVENT
 from kohort.model.plans import Plan
 from kohort.model.reasons import Notice
 from kohort.views.ages import find_time
-from kohort.views.evidence.children import find_lacking
+from kohort.views.evidence.children import REFUSED, find_lacking
 from kohort.views.evidence.cluster import GONE, ClusterFacts, NodeState
 from kohort.views.evidence.volumes import awaits_volumes
 from kohort.views.gathering import Sample
@@ -53,6 +53,29 @@ class Warnings:
 
     events: list[Object] = field(default_factory=list)
     read_at: float | None = None
+    # What the server refuses to let us make, and since when.
+    refusals: dict[str, str] = field(default_factory=dict)
+
+    def note_refusals(self, notices: tuple[Notice, ...], now: str) -> None:
+        """Keep what was refused just now, and forget what was not."""
+        told = [notice.message for notice in notices if notice.reason == REFUSED]
+        self.refusals = {text: self.refusals.get(text, now) for text in told}
+
+    def about(self, root: Object, now: datetime) -> list[Object]:
+        """All of them as events; those that we told of a workload ourselves need no reading."""
+        stamp = now.strftime("%Y-%m-%dT%H:%M:%SZ")
+        subject = {"uid": uid_of(root)}
+        own = [
+            {
+                "involvedObject": subject,
+                "reason": REFUSED,
+                "message": text,
+                "firstTimestamp": since,
+                "lastTimestamp": stamp,
+            }
+            for text, since in self.refusals.items()
+        ]
+        return [*self.events, *own]
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +142,9 @@ class Judge:
         pods = family.all(self._api.members)
         details = {pod.metadata.name: pod.details for pod in pods if pod.details is not None}
         sample = Sample(family, {}, details)
-        facts = ClusterFacts(_find_nodes(family, details, now), known.events, is_operator=True)
+        facts = ClusterFacts(
+            _find_nodes(family, details, now), known.about(family.root, now), is_operator=True
+        )
         troubles = find_troubles(reading, sample, now, facts)
         picture = Picture(self._api, sample, now, reading, decided, None, troubles, (), facts)
         health = judge(picture)

@@ -6,6 +6,7 @@ from operator_lab import LWS, Lab, make_lws, set_image
 from kohort.apis.leaderworkerset import labels
 from kohort.cluster.objects import Object, find_condition
 from kohort.simulator import kinds
+from kohort.simulator.api.requests import WriteOptions
 from kohort.simulator.stages import CRASH_AFTER, FAILED, PULL_ERROR
 from kohort.views.evidence.cluster import find_subject
 
@@ -54,6 +55,32 @@ async def test_a_blocked_rollout_is_told_once_and_forgotten_when_it_goes_on(lab,
     await lab.run(5)
     assert blocked(lab) == ("False", "Unblocked")
     assert warnings(lab) == ["ImagePullBackOff"]
+
+
+async def limit_pods(lab: Lab, most: int) -> None:
+    quota = {"metadata": {"name": "few"}, "spec": {"hard": {"pods": str(most)}}}
+    await lab.api.create(lab.api.target(kinds.QUOTA, lab.namespace), quota, WriteOptions())
+    await lab.run(1)
+
+
+@CARRIERS
+@pytest.mark.parametrize("most", [0, 1, 2, 3])
+async def test_pods_that_a_quota_refuses_block_until_there_is_room(
+    lab: Lab, carrier: str, most: int
+):
+    await limit_pods(lab, most)
+    await lab.apply(make_lws(groups=2, size=2, annotations={labels.CARRIER: carrier}))
+    await lab.run(90)
+    assert blocked(lab) == ("True", "FailedCreate")
+    message = (find_condition(lab.lws(), "Blocked") or {})["message"]
+    assert "exceeded quota: few" in message
+    before = message
+    await lab.run(300)
+    assert (find_condition(lab.lws(), "Blocked") or {})["message"] == before
+    await lab.delete(kinds.QUOTA, "few")
+    await lab.until(lab.is_available, 900)
+    await lab.run(5)
+    assert blocked(lab) == ("False", "Unblocked")
 
 
 async def test_a_workload_that_stays_blocked_is_not_written_again(lab: Lab):

@@ -85,13 +85,21 @@ def find_refusals(
         ordinal = ordinals.get(child.metadata.controller, len(made))
         subject = f"StatefulSet {child.metadata.name}"
         yield from _refuse(facts, child.metadata.uid, subject, ordinal, made, now)
-    progress = observed.progress
-    if progress is not None and len(observed.groups) < progress.count:
+    if _is_lacking(observed):
         # Where the operator makes the pods itself, it tells of the workload.
         made = [stamp for stamps in newest.values() for stamp in stamps]
         subject = str(family.root.get("kind", "")) or "the workload"
         told = _leave_out_verdicts(facts, family, subject)
         yield from _refuse(told, uid_of(family.root), subject, len(observed.groups), made, now)
+
+
+def _is_lacking(observed: Observed) -> bool:
+    """Whether groups are missing, or members of them."""
+    progress = observed.progress
+    if progress is None:
+        return False
+    present = (sum(m.is_current for m in group.members) < group.size for group in observed.groups)
+    return len(observed.groups) < progress.count or any(present)
 
 
 def _leave_out_verdicts(facts: ClusterFacts, family: Family, subject: str) -> ClusterFacts:
@@ -127,9 +135,13 @@ def _find_newest(family: Family) -> Mapping[str, list[str]]:
 def _refuse(
     facts: ClusterFacts, uid: str, subject: str, ordinal: int, made: list[str], now: datetime
 ) -> Iterator[Trouble]:
-    told = facts.find_warnings(uid, REFUSED)
-    if not told or last_seen(told[0]) < max(made, default=""):
+    told, newest = facts.find_warnings(uid, REFUSED), max(made, default="")
+    if not told or last_seen(told[0]) < newest:
         return
-    since = find_time(first_seen(told[0]))
+    text = find_text(told[0])
+    # The operator tells of each try, the StatefulSet controller counts them in one event.
+    alike = [first_seen(event) for event in told if find_text(event) == text]
+    later = (stamp for stamp in alike if stamp >= newest)
+    since = find_time(min(later, default=first_seen(told[0])))
     is_stuck = since is None or now - since > _PATIENCE
-    yield Trouble(subject, ordinal, REFUSED, find_text(told[0]), since, is_stuck, uid=uid)
+    yield Trouble(subject, ordinal, REFUSED, text, since, is_stuck, uid=uid)
