@@ -2,12 +2,14 @@
 Plants one fault at a time in a copy of the source, and sees who notices.
 
     python -m tools.mutants [--only NAME] [--missing] [--workers N] [--seeds N]
+    python -m tools.mutants --measure [--only NAME] [--workers N] [--seeds N]
     python -m tools.mutants --report docs/planted-bugs.md
     python -m tools.mutants --check
 
 The first form keeps each outcome as soon as it is known, so a run that was broken off is
-taken up with ``--missing``, and writes the page at its end. The second plants nothing and
-writes the page. The third says whether list, source and page are in step.
+taken up with ``--missing``, and writes the page at its end. The second asks seeds alone, see
+``seeing``. The third plants nothing and writes the page. The last says whether list, source
+and page are in step.
 """
 
 import argparse
@@ -24,6 +26,8 @@ from tools.mutants.judging import Outcome, drop_false, judge
 from tools.mutants.listing import LIST, ROOT, Mutant, find_misfits, read_mutants
 from tools.mutants.outcomes import read_outcomes, write_outcomes
 from tools.mutants.report import write_report
+from tools.mutants.seeing import Sight, is_measured, measure, read_sights, write_sights
+from tools.mutants.seeing import drop_false as drop_false_sights
 from tools.mutants.suites import Noticed, SuiteError, copy_tree
 
 PAGE = ROOT / "docs/planted-bugs.md"
@@ -41,7 +45,9 @@ def main() -> int:
     if arguments.check:
         return _check(mutants, outcomes)
     is_caught = True
-    if not arguments.report:
+    if arguments.measure:
+        _measure_all([m for m in mutants if m.rehearsed and arguments.only in m.name], arguments)
+    elif not arguments.report:
         chosen = [m for m in mutants if arguments.only in m.name]
         if arguments.missing:
             chosen = [m for m in chosen if not _is_judged(m, outcomes)]
@@ -49,7 +55,7 @@ def main() -> int:
             is_caught = _judge_and_tell(chosen, outcomes, arguments)
         except SuiteError as error:
             sys.exit(f"a suite could not be run: {error}")
-    (arguments.report or PAGE).write_text(write_report(mutants, outcomes))
+    (arguments.report or PAGE).write_text(write_report(mutants, outcomes, read_sights()))
     return 0 if is_caught else 1
 
 
@@ -66,7 +72,7 @@ def _judge_and_tell(
 
 
 def _check(mutants: list[Mutant], outcomes: dict[str, Outcome]) -> int:
-    if PAGE.read_text() != write_report(mutants, outcomes):
+    if PAGE.read_text() != write_report(mutants, outcomes, read_sights()):
         sys.exit(f"{PAGE.name} is behind: python -m tools.mutants --report docs/{PAGE.name}")
     for mutant in mutants:
         outcome = outcomes.get(mutant.name)
@@ -80,6 +86,7 @@ def _parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="tools.mutants")
     parser.add_argument("--only", default="", help="faults whose name holds this")
     parser.add_argument("--missing", action="store_true", help="faults without an outcome")
+    parser.add_argument("--measure", action="store_true", help="ask seeds alone, until one sees it")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--seeds", type=int, default=100)
     parser.add_argument("--report", type=Path, help="write the page of all outcomes, only")
@@ -121,6 +128,37 @@ def _judge_all(
         sound = drop_false(copies[0], {m.name: outcomes[m.name] for m in chosen})
         outcomes.update(sound)
         write_outcomes(outcomes)
+
+
+def _measure_all(chosen: list[Mutant], arguments: argparse.Namespace) -> None:
+    """Ask seeds about each fault, and keep what they said at once."""
+    sights = read_sights()
+    with TemporaryDirectory(prefix="mutants-") as folder:
+        free: SimpleQueue[Path] = SimpleQueue()
+        for number in range(arguments.workers):
+            copy_tree(Path(folder) / str(number))
+            free.put(Path(folder) / str(number))
+
+        def work(mutant: Mutant) -> None:
+            def keep(sight: Sight) -> None:
+                sights[mutant.name] = sight
+                write_sights(sights)
+
+            copy = free.get()
+            try:
+                sight = measure(copy, mutant, sights.get(mutant.name), arguments.seeds, keep)
+            except SuiteError as error:
+                print(f"{mutant.name}: {error}", flush=True)
+                return
+            finally:
+                free.put(copy)
+            seen = f"seed {sight.seed}" if sight.seed is not None else f"none of {sight.asked}"
+            print(f"{mutant.name:36} {seen} {sight.words}", flush=True)
+
+        left = [m for m in chosen if not is_measured(m, sights.get(m.name), arguments.seeds)]
+        with ThreadPoolExecutor(arguments.workers) as pool:
+            list(pool.map(work, left))
+        write_sights(drop_false_sights(Path(folder) / "0", sights))
 
 
 def _numbered(

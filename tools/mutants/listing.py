@@ -25,7 +25,7 @@ class Mutant:
     find: str
     put: str
     suites: tuple[str, ...] = ()  # the tests that are the most likely to notice
-    rehearsed: bool = True  # false: no rehearsal runs this code, so none is asked
+    rehearsed: bool = True  # false: no simulation without sockets can see it, so none is asked
     explained: str = ""  # why nobody can notice
 
     @property

@@ -4,6 +4,7 @@ from textwrap import fill
 
 from tools.mutants.judging import Outcome
 from tools.mutants.listing import Mutant
+from tools.mutants.seeing import Sight
 
 HEAD = """\
 # Planted bugs
@@ -12,10 +13,11 @@ HEAD = """\
 planner, the carriers and the controller, and asks rehearsals (the corpus and seeds, see
 [simulation.md](simulation.md)) and tests whether they notice. At the end whoever noticed is asked
 about the sound source as well, and must be silent there. This page is written by that command from
-`tools/mutants/mutants.yaml` and `tools/mutants/outcomes.json`; a test keeps it, and the list, in
-step with the source. To plant one alone: `make mutants ARGS="--only NAME"`.
+`tools/mutants/mutants.yaml`, `outcomes.json` and `seeds.json` beside it; a test keeps it, and the
+list, in step with the source. To plant one alone: `make mutants ARGS="--only NAME"`.
 """
 WIDTH = 100
+_COLUMNS = ("fault", "file", "what it breaks", "seed", "rehearsal", "test")
 AREAS = {
     "planning": "Planner",
     "apis": "Carriers and LeaderWorkerSet",
@@ -28,13 +30,17 @@ AREAS = {
 }
 
 
-def write_report(mutants: list[Mutant], outcomes: dict[str, Outcome]) -> str:
+def write_report(
+    mutants: list[Mutant], outcomes: dict[str, Outcome], sights: dict[str, Sight]
+) -> str:
     """The whole page."""
     judged = {m.name: o for m in mutants if (o := outcomes.get(m.name)) and o.digest == m.digest}
-    parts = [HEAD, _summary(mutants, judged)]
+    seen = {m.name: s for m in mutants if (s := sights.get(m.name)) and s.digest == m.digest}
+    parts = [HEAD, _summary(mutants, judged), _share(mutants, seen)]
     for area, title in AREAS.items():
-        rows = [_row(m, judged.get(m.name)) for m in mutants if m.file.startswith(f"{area}/")]
-        head = "| fault | file | what it breaks | rehearsal | test |\n|---|---|---|---|---|"
+        found = [mutant for mutant in mutants if mutant.file.startswith(f"{area}/")]
+        rows = [_row(m, judged.get(m.name), seen.get(m.name)) for m in found]
+        head = f"| {' | '.join(_COLUMNS)} |\n|{'---|' * len(_COLUMNS)}"
         parts.append("\n".join((f"## {title}\n", head, *rows, "")))
     return "\n".join(parts)
 
@@ -61,19 +67,42 @@ def _summary(mutants: list[Mutant], judged: dict[str, Outcome]) -> str:
     return text
 
 
+def _share(mutants: list[Mutant], seen: dict[str, Sight]) -> str:
+    """How many of the faults that a simulation can see are seen by seeds alone."""
+    visible = [mutant for mutant in mutants if mutant.rehearsed]
+    found = [m for m in visible if m.name in seen and seen[m.name].seed is not None]
+    asked = max((seen[m.name].asked for m in visible if m.name in seen), default=0)
+    told = (
+        f"A simulation without sockets can see {len(visible)} of the faults: the others are in "
+        "commands and what they show, in HTTP, in files, or in kinds of the server that the "
+        f"operator does not use. **{len(found)} of the {len(visible)} are seen by seeds alone**, "
+        "without the corpus, as `make sim` draws them. Seeds were run from 0 on until one broke "
+        f"a promise, at most {asked}; the column `seed` names the first, or a dash and how many "
+        "were run. What no seed has seen the tests of the last column see."
+    )
+    return f"{fill(told, WIDTH)}\n"
+
+
 def _listed(names: list[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
 
 
-def _row(mutant: Mutant, outcome: Outcome | None) -> str:
+def _row(mutant: Mutant, outcome: Outcome | None, sight: Sight | None) -> str:
     cells = (
         f"`{mutant.name}`",
         f"`{mutant.file}`",
         mutant.breaks,
+        _seed(sight),
         _rehearsal(outcome),
         _test(outcome),
     )
     return f"| {' | '.join(cells)} |"
+
+
+def _seed(sight: Sight | None) -> str:
+    if sight is None:
+        return "-"
+    return f"- ({sight.asked})" if sight.seed is None else str(sight.seed)
 
 
 def _rehearsal(outcome: Outcome | None) -> str:
