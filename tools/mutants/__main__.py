@@ -46,7 +46,10 @@ def main() -> int:
         return _check(mutants, outcomes)
     is_caught = True
     if arguments.measure:
-        _measure_all([m for m in mutants if m.rehearsed and arguments.only in m.name], arguments)
+        chosen = [m for m in mutants if m.rehearsed and arguments.only in m.name]
+        # What no rehearsal has seen takes all seeds, so it comes last.
+        seen = {name for name, outcome in outcomes.items() if outcome.rehearsal is not None}
+        _measure_all(sorted(chosen, key=lambda m: m.name not in seen), arguments)
     elif not arguments.report:
         chosen = [m for m in mutants if arguments.only in m.name]
         if arguments.missing:

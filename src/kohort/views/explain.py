@@ -210,6 +210,19 @@ def find_holder(health: Health) -> str:
     return f"{found[1]} {found[2]}" if found else ""
 
 
+def is_tried_again(picture: Picture, health: Health, moment: datetime) -> bool:
+    """
+    Whether a verdict may be over: what it tells was last tried before that moment.
+
+    A name that another object held, and pods that the server did not let be made, are tried
+    again without anybody changing the workload, and until then the old verdict stands.
+    """
+    if health.word is Word.STALLED:
+        return picture.fault is None and bool(find_holder(health))
+    first = picture.stuck[0] if picture.stuck else None
+    return first is not None and first.tried is not None and first.tried < moment
+
+
 def _find_operator(picture: Picture) -> tuple[str, ...]:
     operator = picture.facts.operator
     if operator is None:

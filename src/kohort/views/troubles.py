@@ -47,6 +47,7 @@ class Trouble:
     restarts: int = 0  # of the container, or of the group
     is_past: bool = False  # the pod that it happened to is gone
     is_remembered: bool = False  # read off a record, not off the pod
+    tried: datetime | None = None  # when the server last refused it, where that is told
 
     @property
     def is_crash(self) -> bool:

@@ -144,4 +144,5 @@ def _refuse(
     later = (stamp for stamp in alike if stamp >= newest)
     since = find_time(min(later, default=first_seen(told[0])))
     is_stuck = since is None or now - since > _PATIENCE
-    yield Trouble(subject, ordinal, REFUSED, text, since, is_stuck, uid=uid)
+    tried = find_time(last_seen(told[0]))
+    yield Trouble(subject, ordinal, REFUSED, text, since, is_stuck, uid=uid, tried=tried)

@@ -4,6 +4,9 @@ This is where ``kohort rollout status`` waits for the end of a rollout.
 One line for each change. It ends with 0 when every group is ready on the revision
 that was asked for, with 3 when the time is over, and with 4 as soon as the
 rollout is blocked: there is no point in waiting for what will not come.
+
+Right after a user has mended the cause, the verdict is still that of the last try. Where the
+cluster tries again by itself, the command waits for that, but not for long.
 """
 
 import argparse
@@ -11,6 +14,7 @@ import asyncio
 import json
 import sys
 from contextlib import aclosing
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from kohort.cli.exits import Exit, Failure, TimedOut
@@ -26,10 +30,13 @@ from kohort.cli.workloads.asking import (
 
 if TYPE_CHECKING:
     from kohort.cli.workloads.source import Source
+    from kohort.views.health import Health
     from kohort.views.picture import Picture
 
 # The kinds are watched apart from each other, so one look may be half old.
 _LOOKS_UNTIL_SURE = 2
+# The operator tries every half a minute whether a name has become free.
+_RETRY_PATIENCE = timedelta(seconds=35)
 
 
 class _Blocked(Failure):
@@ -66,11 +73,12 @@ def _run(arguments: argparse.Namespace) -> int:
 async def _wait(arguments: argparse.Namespace) -> int:
     from kohort.cli.workloads.source import open_source
 
-    watcher = _Watcher(arguments.output == "json")
+    is_patient = arguments.timeout != 0
+    watcher = _Watcher(arguments.output == "json", is_patient=is_patient)
     async with open_source(arguments, read_target(arguments.target)) as source:
         try:
             async with asyncio.timeout(arguments.timeout or None):
-                return await watcher.run(source, is_patient=arguments.timeout != 0)
+                return await watcher.run(source)
         except TimeoutError:
             raise TimedOut(
                 f"{watcher.name} is not ready after {arguments.timeout:g} s: {watcher.last}"
@@ -80,20 +88,22 @@ async def _wait(arguments: argparse.Namespace) -> int:
 class _Watcher:
     """Looks at one workload until it is done, blocked or gone."""
 
-    def __init__(self, is_json: bool) -> None:
+    def __init__(self, is_json: bool, *, is_patient: bool = True) -> None:
         self.name = ""
         self.last = ""
         self._is_json = is_json
+        self._is_patient = is_patient
+        self._begun: datetime | None = None  # when it was looked at first
         self._helpless = 0  # looks in a row that saw it need help
 
-    async def run(self, source: "Source", *, is_patient: bool) -> int:
+    async def run(self, source: "Source") -> int:
         """The exit code, once it is known."""
         async with aclosing(source.follow()) as looks:
             async for pictures in looks:
                 ended = self._look(pictures[0] if pictures else await source.read_one())
                 if ended is not None:
                     return ended
-                if not is_patient and self._helpless == 0:
+                if not self._is_patient and self._helpless == 0:
                     raise TimedOut(f"{self.name} is not ready: {self.last}")
         return Exit.FAILED
 
@@ -109,10 +119,19 @@ class _Watcher:
             raise _Blocked(f"{self.name} is paused; go on with 'kohort rollout resume {self.name}'")
         if health.word is Word.LEAVING:
             raise Failure(f"{self.name} is being deleted")
-        self._helpless = self._helpless + 1 if health.word.needs_help else 0
+        is_helpless = health.word.needs_help and not self._is_outdated(picture, health)
+        self._helpless = self._helpless + 1 if is_helpless else 0
         if self._helpless >= _LOOKS_UNTIL_SURE:
             self._give_up(picture, f"{health.word}: {health.reason}: {health.message}")
         return None
+
+    def _is_outdated(self, picture: "Picture", health: "Health") -> bool:
+        """Whether a verdict may be over as soon as the cluster tries again."""
+        from kohort.views.explain import is_tried_again
+
+        self._begun = self._begun or picture.now
+        is_early = picture.now - self._begun < _RETRY_PATIENCE
+        return self._is_patient and is_early and is_tried_again(picture, health, self._begun)
 
     def _tell(self, picture: "Picture") -> None:
         from kohort.cli.render.tables import write_change
