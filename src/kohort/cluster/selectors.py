@@ -230,3 +230,24 @@ def parse_field_selector(text: str) -> FieldSelector:
             raise BadRequest("invalid field selector: invalid escape sequence: \\")
         clauses.append((field.strip(), operator != "!=", re.sub(r"\\(.)", r"\1", value)))
     return FieldSelector(tuple(clauses))
+
+
+def format_selector(selector: Object) -> str:
+    """The selector as text, its clauses in the order of their keys."""
+    labels: dict[str, str] = selector.get("matchLabels") or {}
+    clauses = [(key, f"{key}={value}") for key, value in labels.items()]
+    for expression in selector.get("matchExpressions") or ():
+        clauses.append((expression["key"], _format_expression(expression)))
+    return ",".join(text for _, text in sorted(clauses))
+
+
+def _format_expression(expression: Object) -> str:
+    key: str = expression["key"]
+    values = ",".join(sorted(expression.get("values") or ()))
+    forms: dict[str, str] = {
+        "In": f"{key} in ({values})",
+        "NotIn": f"{key} notin ({values})",
+        "Exists": key,
+        "DoesNotExist": f"!{key}",
+    }
+    return forms[expression["operator"]]

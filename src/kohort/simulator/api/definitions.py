@@ -21,7 +21,8 @@ from kohort.simulator.api.writes.deleting import CLEANUP, delete, take_turns
 from kohort.simulator.api.writes.writing import change
 from kohort.simulator.kinds import DEFINITION
 from kohort.simulator.resources.printers.custom import custom_printer
-from kohort.simulator.resources.resource import Behaviour, Resource, Scale, select_fields
+from kohort.simulator.resources.resource import Behaviour, Resource, select_fields
+from kohort.simulator.resources.scales import read_scale_paths
 from kohort.simulator.resources.validation.metadata import (
     validate_metadata,
     validate_metadata_update,
@@ -152,7 +153,7 @@ def _resource(crd: Object, version: Object, versions: Versions) -> Resource:
         short_names=tuple(names.get("shortNames") or ()),
         categories=tuple(names.get("categories") or ()),
         subresources=tuple(sorted(subresources)),
-        scale=_scale(subresources.get("scale")),
+        scale=read_scale_paths(version),
         storage=name_of(crd),
         has_generation=True,
         deprecation=_deprecation(kind, version),
@@ -172,21 +173,6 @@ def _deprecation(kind: Kind, version: Object) -> str:
         return ""
     said: str | None = version.get("deprecationWarning")
     return f"{kind.api_version} {kind.name} is deprecated" if said is None else said
-
-
-def _scale(scale: Object | None) -> Scale | None:
-    if scale is None:
-        return None
-    selector = scale.get("labelSelectorPath", "")
-    return Scale(
-        _path(scale["specReplicasPath"]),
-        _path(scale["statusReplicasPath"]),
-        _path(selector) if selector else (),
-    )
-
-
-def _path(text: str) -> tuple[str, ...]:
-    return tuple(text.strip(".").split("."))
 
 
 def _behaviour(kind: Kind, paths: list[str]) -> Behaviour:

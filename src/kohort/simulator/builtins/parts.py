@@ -7,6 +7,7 @@ away come last, so that one turn of the world shows each of them what the others
 
 from collections.abc import Collection
 
+from kohort.simulator.builtins.autoscalers.controller import Autoscalers
 from kohort.simulator.builtins.budgets import Budgets
 from kohort.simulator.builtins.deployments.controller import Deployments
 from kohort.simulator.builtins.deployments.replicasets import ReplicaSets
@@ -33,6 +34,7 @@ def builtin_parts(certificate: str = "", gates: Collection[str] = ()) -> list[Pa
     """
     return [
         NamespaceFurniture(certificate),
+        Autoscalers(),
         StatefulSets(honours_max_unavailable=MAX_UNAVAILABLE_GATE in gates),
         Deployments(),
         ReplicaSets(),

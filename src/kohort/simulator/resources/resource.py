@@ -66,6 +66,7 @@ class Scale:
     spec_replicas: tuple[str, ...] = ("spec", "replicas")
     status_replicas: tuple[str, ...] = ("status", "replicas")
     selector: tuple[str, ...] = ()  # a string, or a label selector that is written as one
+    has_plain_selector: bool = False  # the selector is nothing but labels
 
 
 class Conversion(Protocol):

@@ -13,14 +13,13 @@ from kohort.cluster.errors import invalid
 from kohort.cluster.fields import Fault, FieldError
 from kohort.cluster.objects import Kind, Object
 from kohort.simulator.api.context import Context, load
-from kohort.simulator.api.reads.selecting import format_selector
 from kohort.simulator.api.requests import Answer, Patch, PatchType, Target, WriteOptions
 from kohort.simulator.api.writes.decoding import encode_patched, refuse_patch
 from kohort.simulator.api.writes.patching import apply_to
 from kohort.simulator.api.writes.writing import change
-from kohort.simulator.kinds import REPLICATION_CONTROLLER
 from kohort.simulator.resources.printers import Printer
 from kohort.simulator.resources.resource import Resource
+from kohort.simulator.resources.scales import read_counts
 from kohort.simulator.schemas import strict
 from kohort.simulator.schemas.builtin import load_shape
 from kohort.simulator.schemas.writing import write_builtin
@@ -40,27 +39,17 @@ def _scale_of(resource: Resource, obj: Object) -> Object:
     paths = resource.scale
     assert paths is not None
     metadata = {f: obj["metadata"][f] for f in _SCALED_METADATA if f in obj["metadata"]}
-    status: Object = {"replicas": _at(obj, paths.status_replicas) or 0}
-    selector = _at(obj, paths.selector) if paths.selector else None
-    if resource.bucket == REPLICATION_CONTROLLER.group_resource:
-        selector = {"matchLabels": selector}
-    if selector:
-        status["selector"] = selector if isinstance(selector, str) else format_selector(selector)
+    counts = read_counts(paths, obj)
+    status: Object = {"replicas": counts.found}
+    if counts.selector:
+        status["selector"] = counts.selector
     return {
         "kind": "Scale",
         "apiVersion": "autoscaling/v1",
         "metadata": metadata,
-        "spec": {"replicas": count} if (count := _at(obj, paths.spec_replicas)) else {},
+        "spec": {"replicas": counts.wanted} if counts.wanted else {},
         "status": status,
     }
-
-
-def _at(obj: Any, path: tuple[str, ...]) -> Any:
-    for step in path:
-        if not isinstance(obj, dict):
-            return None
-        obj = obj.get(step)
-    return obj
 
 
 def _with(obj: Object, path: tuple[str, ...], value: Any) -> Object:

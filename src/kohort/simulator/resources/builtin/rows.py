@@ -100,7 +100,7 @@ ROWS: tuple[Row, ...] = (
         ("rc",),
         _ALL,
         subresources=_SCALED,
-        scale=_BY_SELECTOR,
+        scale=Scale(selector=("spec", "selector"), has_plain_selector=True),
         has_generation=True,
         fields=("status.replicas",),
     ),
@@ -205,3 +205,4 @@ ROWS: tuple[Row, ...] = (
     Row(kinds.LEASE, may_appear=True),
     Row(kinds.ENDPOINT_SLICE, has_generation=True),
 )
+SCALED: dict[Kind, Scale] = {row.kind: row.scale for row in ROWS if row.scale is not None}

@@ -1,0 +1,1 @@
+"""The HorizontalPodAutoscaler controller, with metrics that people set."""

@@ -1,0 +1,323 @@
+"""
+The HorizontalPodAutoscaler controller: scales what has a scale, by metrics that people set.
+
+It looks every fifteen seconds of the cluster's clock, when an autoscaler is changed and when
+its target comes or goes; not when a target is scaled, or one look would lead to the next.
+What was proposed and changed lately is remembered here and not stored, as in a real controller
+manager. A status that says the same again is not written, and a complaint that is made already
+is not made again.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from kohort.cluster.errors import BadRequest, ClusterError, Conflict
+from kohort.cluster.objects import Kind, Object
+from kohort.cluster.selectors import parse_label_selector
+from kohort.simulator.builtins.autoscalers.decision import (
+    Condition,
+    Decision,
+    decide,
+    read_tolerance,
+)
+from kohort.simulator.builtins.autoscalers.limits import History
+from kohort.simulator.builtins.autoscalers.pods import read_pod
+from kohort.simulator.builtins.autoscalers.proposals import Situation
+from kohort.simulator.builtins.autoscalers.targets import (
+    NoTarget,
+    Target,
+    find_target,
+    split_group,
+)
+from kohort.simulator.builtins.ownership import reference
+from kohort.simulator.kinds import AUTOSCALER, DEFINITION, POD
+from kohort.simulator.resources.builtin.rows import ROWS, SCALED
+from kohort.simulator.steps import Action, Emit, Merge, Moment, Step, View
+from kohort.simulator.store.entries import Entry
+
+LOOK_SECONDS = 15.0
+_SOURCE = "horizontal-pod-autoscaler"
+_GOT_SCALE = Condition(
+    "AbleToScale",
+    True,
+    "SucceededGetScale",
+    "the HPA controller was able to get the target's current scale",
+)
+_BUILTIN = frozenset(row.kind for row in ROWS)
+_ALWAYS = (AUTOSCALER, POD, DEFINITION, *SCALED)
+
+
+class Autoscalers:
+    """The component that keeps HorizontalPodAutoscalers."""
+
+    name = "autoscalers"
+    manager = "kube-controller-manager"
+
+    def __init__(self) -> None:
+        self.kinds: tuple[Kind, ...] = _ALWAYS
+        self._histories: dict[str, History] = {}
+        self._before: dict[str, History] = {}  # of the step that is being carried out
+        self._refused: dict[str, str] = {}  # why a target could not be scaled
+
+    def watch_kinds(self, kinds: Iterable[Kind]) -> None:
+        """Watch the custom kinds among these: they may have a scale."""
+        self.kinds = (*_ALWAYS, *(kind for kind in kinds if kind not in _BUILTIN))
+
+    def observe(
+        self, kind: Kind, old: Entry | None, new: Entry | None, view: View
+    ) -> Iterable[str]:
+        """The autoscaler itself, or those of a target that came or went."""
+        entry = new or old
+        assert entry is not None
+        if kind == AUTOSCALER:
+            key = f"{entry.namespace}/{entry.name}"
+            if new is None:
+                self._forget(key)
+                return ()
+            return () if old is not None and _asks_for_the_same(old, new) else (key,)
+        if kind in (POD, DEFINITION) or (old is not None and new is not None):
+            return ()
+        return [
+            f"{one.namespace}/{one.name}"
+            for one in view.all(AUTOSCALER, entry.namespace)
+            if _refers_to(one, kind, entry.name)
+        ]
+
+    def step(self, key: str, view: View, moment: Moment) -> Step:
+        """Decide, scale, and say so; then look again."""
+        namespace, _, name = key.partition("/")
+        entry = view.find(AUTOSCALER, namespace, name)
+        if entry is None or entry.facts.is_leaving:
+            self._forget(key)
+            return Step()
+        visit = _Visit(entry, entry.decode(), moment, self._refused.pop(key, ""))
+        target = visit.find_target(self.kinds, view)
+        if target is not None:
+            history = self._histories.get(key, History())
+            decision = visit.decide(target, history, self._find_rivals(entry, view), view)
+            self._before[key] = history
+            self._histories[key] = history if visit.trouble else decision.history
+            visit.act(target, decision)
+        visit.report()
+        return Step(tuple(visit.actions), LOOK_SECONDS)
+
+    def _find_rivals(self, entry: Entry, view: View) -> list[tuple[str, str]]:
+        """The other autoscalers of the namespace, each with the selector of its target."""
+        found = []
+        for other in view.all(AUTOSCALER, entry.namespace):
+            if other.name == entry.name:
+                continue
+            spec = other.decode()["spec"]
+            try:
+                target = find_target(spec["scaleTargetRef"], entry.namespace, self.kinds, view)
+            except NoTarget:
+                continue
+            found.append((other.name, target.counts.selector))
+        return found
+
+    def refused(self, key: str, action: Action, error: ClusterError) -> None:
+        """A change that was refused did not happen; one that can never be made is told."""
+        if isinstance(action, Merge) and action.subresource == "scale":
+            if key in self._before:
+                self._histories[key] = self._before[key]
+            if not isinstance(error, Conflict):
+                self._refused[key] = error.message
+
+    def _forget(self, key: str) -> None:
+        for kept in (self._histories, self._before, self._refused):
+            kept.pop(key, None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Trouble:
+    """Why the pods of a target cannot be told."""
+
+    event: str
+    reason: str
+    message: str
+    told: str = ""  # what the event says, where that is not the message
+
+
+@dataclass(slots=True)
+class _Visit:
+    """One look at one autoscaler."""
+
+    entry: Entry
+    autoscaler: Object
+    moment: Moment
+    trouble: str = ""  # why the target could not be scaled the last time
+    actions: list[Action] = field(default_factory=list)
+    status: Object = field(init=False)
+    _warnings: list[tuple[str, str]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.status = dict(self.autoscaler.get("status") or {})
+
+    @property
+    def _spec(self) -> Object:
+        spec: Object = self.autoscaler["spec"]
+        return spec
+
+    def find_target(self, known: Iterable[Kind], view: View) -> Target | None:
+        """The object that is scaled; says so where there is none."""
+        try:
+            target = find_target(self._spec["scaleTargetRef"], self.entry.namespace, known, view)
+        except NoTarget as error:
+            why = f"the HPA controller was unable to get the target's current scale: {error}"
+            self._say(Condition("AbleToScale", False, "FailedGetScale", why))
+            self._warnings.append(("FailedGetScale", str(error)))
+            return None
+        self._say(_GOT_SCALE)
+        return target
+
+    def decide(
+        self, target: Target, history: History, rivals: list[tuple[str, str]], view: View
+    ) -> Decision:
+        """What to do about the target."""
+        pods, trouble = _select_pods(target.counts.selector, self.entry.namespace, view)
+        situation = Situation(
+            target.counts.wanted or 0,
+            target.counts.found,
+            [read_pod(pod.decode(), self.moment) for pod in pods],
+            self.autoscaler["metadata"].get("annotations") or {},
+            read_tolerance(self._spec),
+        )
+        decision = decide(self._spec, situation, history, self.moment.elapsed)
+        if decision.metrics is None:
+            return decision
+        if trouble is None:
+            trouble = self._find_ambiguity(target.counts.selector, pods, rivals)
+        if trouble is None:
+            return decision
+        condition = Condition("ScalingActive", False, trouble.reason, trouble.message)
+        told = trouble.told or trouble.message
+        warnings = ((trouble.event, told), ("FailedComputeMetricsReplicas", told))
+        return Decision(conditions=(condition,), warnings=warnings, is_known=False, history=history)
+
+    def _find_ambiguity(
+        self, selector: str, pods: list[Entry], rivals: list[tuple[str, str]]
+    ) -> "_Trouble | None":
+        both = [name for name, other in rivals if _share_pods(other, pods)]
+        if not both:
+            return None
+        names = sorted([*both, self.entry.name])
+        keys = " ".join(f"{self.entry.namespace}/{name}" for name in names)
+        why = f"pods by selector {selector} are controlled by multiple HPAs: [{keys}]"
+        return _Trouble("AmbiguousSelector", "AmbiguousSelector", why)
+
+    def act(self, target: Target, decision: Decision) -> None:
+        """Scale the target if that was decided, and note what is known."""
+        current, replicas = target.counts.wanted or 0, decision.replicas
+        for condition in decision.conditions:
+            self._say(condition)
+        self._warnings += decision.warnings
+        self.status["currentReplicas"] = current
+        self.status["currentMetrics"] = decision.metrics
+        if not decision.is_known:
+            return
+        self.status["desiredReplicas"] = current if replicas is None else replicas
+        if replicas is None:
+            return
+        if self.trouble:
+            why = f"the HPA controller was unable to update the target scale: {self.trouble}"
+            self._say(Condition("AbleToScale", False, "FailedUpdateScale", why))
+            told = f"New size: {replicas}; reason: {decision.reason}; error: {self.trouble}"
+            self._warnings.append(("FailedRescale", told))
+            return
+        patch = {
+            "metadata": {"resourceVersion": str(target.entry.rv)},
+            "spec": {"replicas": replicas},
+        }
+        self.actions.append(Merge(target.kind, *target.entry.key, patch, "scale"))
+        why = f"the HPA controller was able to update the target scale to {replicas}"
+        self._say(Condition("AbleToScale", True, "SucceededRescale", why))
+        self.status["lastScaleTime"] = self.moment.stamp
+        self._emit(
+            "Normal", "SuccessfulRescale", f"New size: {replicas}; reason: {decision.reason}"
+        )
+
+    def _say(self, said: Condition) -> None:
+        """Put a condition in its place; its time changes only with what it says."""
+        status = "True" if said.is_true else "False"
+        conditions: list[Object] = list(self.status.get("conditions") or ())
+        at = next((i for i, c in enumerate(conditions) if c["type"] == said.type), len(conditions))
+        old = conditions[at] if at < len(conditions) else {}
+        is_same = old.get("status") == status
+        changed = old.get("lastTransitionTime") if is_same else self.moment.stamp
+        conditions[at : at + 1] = [
+            {
+                "type": said.type,
+                "status": status,
+                "lastTransitionTime": changed,
+                "reason": said.reason,
+                "message": said.message,
+            }
+        ]
+        self.status["conditions"] = conditions
+
+    def report(self) -> None:
+        """Write the status if it says anything new, and complain of what is new in it."""
+        old = self.autoscaler.get("status") or {}
+        if _normal(self.status) == _normal(old):
+            return
+        patch = {**{name: None for name in old if name not in self.status}, **self.status}
+        self.actions.append(
+            Merge(AUTOSCALER, *self.entry.key, {"status": patch}, "status", self.entry.uid)
+        )
+        if _complaints(self.status) != _complaints(old):
+            for reason, message in self._warnings:
+                self._emit("Warning", reason, message)
+
+    def _emit(self, kind: str, reason: str, message: str) -> None:
+        about = reference(AUTOSCALER, self.entry)
+        self.actions.append(Emit(about, kind, reason, message, _SOURCE))
+
+
+def _normal(status: Object) -> Object:
+    """The status without what says nothing."""
+    return {name: value for name, value in status.items() if value not in (None, 0, [])}
+
+
+def _complaints(status: Object) -> list[tuple[str, str]]:
+    """What is wrong, as the conditions say it, and which metrics nobody knows."""
+    found = [
+        (condition["reason"], condition["message"])
+        for condition in status.get("conditions") or ()
+        if condition["status"] == "False" and condition["type"] != "ScalingLimited"
+    ]
+    metrics = status.get("currentMetrics") or ()
+    unknown = [("", str(at)) for at, metric in enumerate(metrics) if not metric.get("type")]
+    return found + unknown
+
+
+def _asks_for_the_same(old: Entry, new: Entry) -> bool:
+    before, after = old.decode(), new.decode()
+    notes = (obj["metadata"].get("annotations") for obj in (before, after))
+    return bool(before["spec"] == after["spec"] and next(notes) == next(notes))
+
+
+def _refers_to(entry: Entry, kind: Kind, name: str) -> bool:
+    target = entry.decode()["spec"]["scaleTargetRef"]
+    return bool(target.get("name") == name and split_group(target) == (kind.group, kind.name))
+
+
+def _select_pods(selector: str, namespace: str, view: View) -> tuple[list[Entry], _Trouble | None]:
+    """The pods that a selector names, in the order of their names."""
+    if not selector:
+        why = "the HPA target's scale is missing a selector"
+        return [], _Trouble("SelectorRequired", "InvalidSelector", why, "selector is required")
+    try:
+        parsed = parse_label_selector(selector)
+    except BadRequest as error:
+        why = "couldn't convert selector into a corresponding internal selector object"
+        return [], _Trouble("InvalidSelector", "InvalidSelector", f"{why}: {error}")
+    pods = [pod for pod in view.all(POD, namespace) if parsed.matches(pod.labels)]
+    return sorted(pods, key=lambda pod: pod.name), None
+
+
+def _share_pods(selector: str, pods: Iterable[Entry]) -> bool:
+    try:
+        parsed = parse_label_selector(selector) if selector else None
+    except BadRequest:
+        return False
+    return parsed is not None and any(parsed.matches(pod.labels) for pod in pods)

@@ -1,0 +1,109 @@
+"""
+What metrics are: nobody measures here, so people say it, with annotations.
+
+``sim.kohort.dev/metric-NAME`` is what every pod shows of a metric, or for metrics of objects
+and of the world outside, its value; ``sim.kohort.dev/load-NAME`` is what all ready pods share.
+On an autoscaler they hold for all its pods, on a pod for that one, which goes first. A
+resource may be given as a share of what is requested (``70%``). A metric of a container has
+a name of its own (``cpu.main``), or that of the resource.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from kohort.cluster.quantities import milli_units
+from kohort.simulator.builtins.autoscalers.pods import Pod
+
+METRIC = "sim.kohort.dev/metric-"
+LOAD = "sim.kohort.dev/load-"
+NAME_LENGTH_MAX = 63 - len("metric-")
+_ODD = re.compile(r"[^A-Za-z0-9._-]")
+_SHARE = re.compile(r"(\d{1,7}(?:\.\d{1,3})?)%")
+
+
+class UnknownMetric(Exception):
+    """Nobody has said what a metric is, or nobody can read what was said."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The metric that is looked for."""
+
+    name: str
+    container: str = ""
+    is_resource: bool = False
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The ends of the annotations that may say it, the first that does goes first."""
+        own = (f"{self.name}.{self.container}",) if self.container else ()
+        return tuple(name_key(name) for name in (*own, self.name))
+
+
+def name_key(metric: str) -> str:
+    """A metric's name as an annotation can have it: other characters become underscores."""
+    return _ODD.sub("_", metric)[:NAME_LENGTH_MAX]
+
+
+def find_value(notes: Mapping[str, str], asked: Asked) -> int:
+    """What a metric of an object or of the world outside is, in thousandths."""
+    for prefix in (METRIC, LOAD):
+        for key in asked.keys:
+            if (text := notes.get(f"{prefix}{key}")) is not None:
+                return _read_amount(f"{prefix}{key}", text)
+    raise UnknownMetric(_explain(asked))
+
+
+def find_pod_values(notes: Mapping[str, str], asked: Asked, pods: Iterable[Pod]) -> dict[str, int]:
+    """What the pods that run show of a metric, in thousandths; those of whom nobody knows, miss."""
+    running = [pod for pod in pods if not pod.is_ignored and not pod.is_pending]
+    serving = sum(pod.is_ready for pod in running)
+    values: dict[str, int] = {}
+    for pod in running:
+        value = _find_pod_value(notes, asked, pod, serving)
+        if value is not None:
+            values[pod.name] = value
+    if not values and not _is_said(notes, asked):
+        raise UnknownMetric(_explain(asked))
+    return values
+
+
+def _find_pod_value(notes: Mapping[str, str], asked: Asked, pod: Pod, serving: int) -> int | None:
+    for said in (pod.annotations, notes):
+        for key in asked.keys:
+            if (text := said.get(f"{METRIC}{key}")) is not None:
+                return _read_of_pod(f"{METRIC}{key}", text, asked, pod)
+    for key in asked.keys:
+        if (text := notes.get(f"{LOAD}{key}")) is not None:
+            total = _read_amount(f"{LOAD}{key}", text)
+            return total // max(1, serving) if pod.is_ready else 0
+    return None
+
+
+def _is_said(notes: Mapping[str, str], asked: Asked) -> bool:
+    return any(f"{prefix}{key}" in notes for prefix in (METRIC, LOAD) for key in asked.keys)
+
+
+def _read_of_pod(place: str, text: str, asked: Asked, pod: Pod) -> int:
+    share = _SHARE.fullmatch(text)
+    if share is None or not asked.is_resource:
+        return _read_amount(place, text)
+    return int(pod.find_request(asked.name, asked.container) * float(share[1]) / 100)
+
+
+def _read_amount(place: str, text: str) -> int:
+    try:
+        amount = milli_units(text)
+    except ValueError:
+        amount = -1
+    if amount < 0:
+        raise UnknownMetric(f"the annotation {place} is {text!r}, which is no amount")
+    return amount
+
+
+def _explain(asked: Asked) -> str:
+    return (
+        f"nobody has said what it is: set the annotation {METRIC}{asked.keys[-1]}, "
+        f"or use 'kohort sim metric set'"
+    )

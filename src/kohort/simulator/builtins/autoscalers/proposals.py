@@ -1,0 +1,312 @@
+"""
+How many replicas one metric asks for.
+
+The count follows the ratio of what a metric is to what it should be, of the pods that work.
+Pods of which nothing is known count against the direction in which the count would go: as
+idle when it would rise, as busy when it would fall. A ratio near one changes nothing.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import ceil
+from typing import Any
+
+from kohort.cluster.objects import Object
+from kohort.cluster.quantities import milli_units, write_quantity
+from kohort.simulator.builtins.autoscalers.metrics import (
+    Asked,
+    UnknownMetric,
+    find_pod_values,
+    find_value,
+)
+from kohort.simulator.builtins.autoscalers.pods import MissingRequest, Pod
+
+REPLICAS_MAX = 2**31 - 1
+_NO_PODS = "no pods returned by selector while calculating replica count"
+_NO_VALUES = "did not receive metrics for targeted pods (pods might be unready)"
+_MILLION = 10**6
+
+
+@dataclass(frozen=True, slots=True)
+class Tolerance:
+    """How far a ratio may be from one and still be taken for it."""
+
+    down: float = 0.1
+    up: float = 0.1
+
+    def covers(self, ratio: float) -> bool:
+        """Whether a ratio is near enough to one."""
+        return 1.0 - self.down <= ratio <= 1.0 + self.up
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """What metrics are held against."""
+
+    wanted: int  # replicas that the target asks for
+    found: int  # replicas that it has
+    pods: Sequence[Pod] = ()
+    notes: Mapping[str, str] = field(default_factory=dict)  # annotations of the autoscaler
+    tolerance: Tolerance = Tolerance()
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """What one metric asks for."""
+
+    replicas: int
+    name: str
+    status: Object
+
+
+@dataclass(frozen=True, slots=True)
+class NoProposal:
+    """A metric that says nothing, and why."""
+
+    reason: str
+    why: str
+    about: str  # which metric, as the summary of several says it
+
+
+class _Unknown(Exception):
+    """The count cannot be told."""
+
+
+def propose(metric: Object, situation: Situation) -> Proposal | NoProposal:
+    """How many replicas a metric asks for."""
+    kind = metric["type"]
+    read, about = _KINDS[kind]
+    source: Object = metric[kind[0].lower() + kind[1:]]
+    try:
+        return read(source, situation)
+    except _Unknown as error:
+        name = source.get("container") or source.get("name") or _name(source)
+        return NoProposal(f"FailedGet{kind}Metric", str(error), about.format(name=name))
+
+
+def _name(source: Object) -> str:
+    name: str = (source.get("metric") or {}).get("name", "")
+    return name
+
+
+def _propose_resource(source: Object, situation: Situation) -> Proposal:
+    return _of_resource("Resource", "resource", source, situation)
+
+
+def _propose_container(source: Object, situation: Situation) -> Proposal:
+    return _of_resource("ContainerResource", "containerResource", source, situation)
+
+
+def _of_resource(kind: str, field: str, source: Object, situation: Situation) -> Proposal:
+    name, container = source["name"], source.get("container", "")
+    target = source["target"]
+    is_share = target.get("averageValue") is None
+    try:
+        values = find_pod_values(
+            situation.notes, Asked(name, container, is_resource=True), situation.pods
+        )
+        measure: _Share | _Average
+        if is_share:
+            requests = {pod.name: pod.find_request(name, container) for pod in situation.pods}
+            measure = _Share(target["averageUtilization"], requests)
+        else:
+            measure = _Average(milli_units(target["averageValue"]))
+        replicas, seen = _count(values, measure, situation, is_processor=name == "cpu")
+    except (UnknownMetric, MissingRequest, _Unknown) as error:
+        what = "utilization" if is_share else "usage"
+        unable = f"unable to get metrics for resource {name}: "
+        why = f"{unable}{error}" if isinstance(error, UnknownMetric) else str(error)
+        raise _Unknown(f"failed to get {name} {what}: {why}") from None
+    shown = {"name": name, **({"container": container} if container else {})}
+    current = seen.show(is_binary=name == "memory")
+    within = " container" if container and is_share else ""
+    title = f"{name}{within} resource"
+    title += " utilization (percentage of request)" if is_share else ""
+    return Proposal(replicas, title, {"type": kind, field: {**shown, "current": current}})
+
+
+def _propose_pods(source: Object, situation: Situation) -> Proposal:
+    name = _name(source)
+    try:
+        values = find_pod_values(situation.notes, Asked(name), situation.pods)
+    except UnknownMetric as error:
+        raise _Unknown(f"unable to get metric {name}: {error}") from None
+    measure = _Average(milli_units(source["target"]["averageValue"]))
+    replicas, seen = _count(values, measure, situation)
+    status = {"metric": source["metric"], "current": seen.show()}
+    return Proposal(replicas, f"pods metric {name}", {"type": "Pods", "pods": status})
+
+
+def _propose_object(source: Object, situation: Situation) -> Proposal:
+    name, described = _name(source), source["describedObject"]
+    where = f"{described['kind']} {described['name']}"
+    try:
+        value = find_value(situation.notes, Asked(name))
+    except UnknownMetric as error:
+        raise _Unknown(f"unable to get metric {name} of {where}: {error}") from None
+    replicas, current = _of_value(value, source["target"], situation)
+    status = {"describedObject": described, "metric": source["metric"], "current": current}
+    is_average = source["target"].get("type") == "AverageValue"
+    selector = source["metric"].get("selector")
+    title = f"{described['kind']} metric {name}"
+    title = f"external metric {name}({show_selector(selector)})" if is_average else title
+    return Proposal(replicas, title, {"type": "Object", "object": status})
+
+
+def _propose_external(source: Object, situation: Situation) -> Proposal:
+    name, selector = _name(source), source["metric"].get("selector")
+    try:
+        value = find_value(situation.notes, Asked(name))
+    except UnknownMetric as error:
+        raise _Unknown(f"unable to get external metric {name}: {error}") from None
+    replicas, current = _of_value(value, source["target"], situation)
+    title = f"external metric {name}({show_selector(selector)})"
+    status = {"metric": source["metric"], "current": current}
+    return Proposal(replicas, title, {"type": "External", "external": status})
+
+
+def _of_value(value: int, target: Object, situation: Situation) -> tuple[int, Object]:
+    """A single value, held against a target for all pods or for each of them."""
+    if target.get("averageValue") is not None and target.get("type") != "Value":
+        goal, found = milli_units(target["averageValue"]), situation.found
+        replicas = found
+        if found == 0 or not situation.tolerance.covers(value / (goal * found)):
+            replicas = _bound(value / goal)
+        return replicas, {"averageValue": _show(ceil(value / max(1, found)))}
+    ratio = value / milli_units(target["value"])
+    shown = {"value": _show(value)}
+    if situation.wanted == 0:
+        return _bound(ratio), shown
+    if situation.tolerance.covers(ratio):
+        return situation.wanted, shown
+    if not situation.pods:
+        raise _Unknown(f"unable to calculate ready pods: {_NO_PODS}")
+    return _bound(ratio * sum(pod.is_ready for pod in situation.pods)), shown
+
+
+def _bound(replicas: float) -> int:
+    return min(ceil(min(replicas, REPLICAS_MAX)), REPLICAS_MAX)
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What pods show together."""
+
+    ratio: float
+    average: int
+    share: int | None = None
+
+    def show(self, *, is_binary: bool = False) -> Object:
+        """As a status has it."""
+        shown: Object = {"averageValue": _show(self.average, is_binary=is_binary)}
+        return shown if self.share is None else {"averageUtilization": self.share, **shown}
+
+
+@dataclass(frozen=True, slots=True)
+class _Share:
+    """Usage is held against what is requested."""
+
+    goal: int
+    requests: Mapping[str, int]
+
+    def look(self, values: Mapping[str, int]) -> _Seen:
+        """What these pods show."""
+        used = sum(values.values())
+        requested = sum(self.requests[name] for name in values)
+        if requested == 0:
+            raise _Unknown("no metrics returned matched known pods")
+        share = used * 100 // requested
+        return _Seen(share / self.goal, used // len(values), share)
+
+    def guess_busy(self, name: str) -> int:
+        """What a pod of which nothing is known would show if it were busy."""
+        return self.requests[name] * max(100, self.goal) // 100
+
+
+@dataclass(frozen=True, slots=True)
+class _Average:
+    """Usage is held against an amount for each pod."""
+
+    goal: int
+
+    def look(self, values: Mapping[str, int]) -> _Seen:
+        """What these pods show."""
+        average = sum(values.values()) // len(values)
+        return _Seen(average / self.goal, average)
+
+    def guess_busy(self, name: str) -> int:
+        """What a pod of which nothing is known would show if it were busy."""
+        return self.goal
+
+
+def _count(
+    given: dict[str, int],
+    measure: _Share | _Average,
+    situation: Situation,
+    *,
+    is_processor: bool = False,
+) -> tuple[int, _Seen]:
+    """How many replicas what pods show asks for, and what that is."""
+    if not situation.pods:
+        raise _Unknown(_NO_PODS)
+    pods = [pod for pod in situation.pods if not pod.is_ignored]
+    new = {p.name for p in pods if p.is_pending or (is_processor and p.is_starting)}
+    missing = {pod.name for pod in pods if not pod.is_pending and pod.name not in given}
+    new -= missing
+    values = {pod.name: given[pod.name] for pod in pods if pod.name in given.keys() - new}
+    if not values:
+        raise _Unknown(_NO_VALUES)
+    seen = measure.look(values)
+    working = len(values)
+    rises = seen.ratio > 1.0
+    if not missing and not (new and rises):
+        if situation.tolerance.covers(seen.ratio):
+            return situation.wanted, seen
+        return _bound(seen.ratio * working), seen
+    if seen.ratio < 1.0:
+        values |= {name: measure.guess_busy(name) for name in missing}
+    elif rises:
+        values |= dict.fromkeys(missing | new, 0)
+    return _count_again(seen, measure.look(values), len(values), situation), seen
+
+
+def _count_again(seen: _Seen, guessed: _Seen, pods: int, situation: Situation) -> int:
+    """The count with guesses for some pods; they may slow a change, and never turn it round."""
+    turns = (seen.ratio - 1.0) * (guessed.ratio - 1.0) < 0
+    if turns or situation.tolerance.covers(guessed.ratio):
+        return situation.wanted
+    replicas = _bound(guessed.ratio * pods)
+    if (guessed.ratio < 1.0 and replicas > situation.wanted) or (
+        guessed.ratio > 1.0 and replicas < situation.wanted
+    ):
+        return situation.wanted
+    return replicas
+
+
+def _show(thousandths: int, *, is_binary: bool = False) -> str:
+    return write_quantity(thousandths * _MILLION, is_binary=is_binary)
+
+
+def show_selector(selector: Object | None) -> str:
+    """A label selector as Go prints it, which is how conditions name metrics."""
+    if selector is None:
+        return "nil"
+    labels = "".join(f"{k}: {v}," for k, v in sorted((selector.get("matchLabels") or {}).items()))
+    lines = "".join(
+        f"LabelSelectorRequirement{{Key:{line['key']},Operator:{line['operator']},"
+        f"Values:[{' '.join(line.get('values') or ())}],}},"
+        for line in selector.get("matchExpressions") or ()
+    )
+    expressions = f"[]LabelSelectorRequirement{{{lines}}}"
+    pairs = f"map[string]string{{{labels}}}"
+    return f"&LabelSelector{{MatchLabels:{pairs},MatchExpressions:{expressions},}}"
+
+
+_Propose = Callable[[Object, Situation], Proposal]
+_KINDS: dict[str, tuple[_Propose, Any]] = {
+    "Resource": (_propose_resource, "failed to get {name} resource metric value"),
+    "ContainerResource": (_propose_container, "failed to get {name} container metric value"),
+    "Pods": (_propose_pods, "failed to get pods metric value"),
+    "Object": (_propose_object, "failed to get object metric value"),
+    "External": (_propose_external, "failed to get {name} external metric value"),
+}

@@ -1,0 +1,62 @@
+"""
+Whom an autoscaler scales: any object whose kind has a scale.
+
+For built-in kinds the table of kinds says where counts are, for custom kinds their
+definition. Objects are read as they are stored, so the paths are those of the stored version.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from kohort.cluster.objects import Kind, Object
+from kohort.simulator.kinds import DEFINITION
+from kohort.simulator.resources.builtin.rows import SCALED
+from kohort.simulator.resources.resource import Scale
+from kohort.simulator.resources.scales import Counts, read_counts, read_scale_paths
+from kohort.simulator.steps import View
+from kohort.simulator.store.entries import Entry
+
+
+class NoTarget(Exception):
+    """What an autoscaler refers to cannot be scaled."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """An object that can be scaled, and its scale."""
+
+    kind: Kind
+    entry: Entry
+    counts: Counts
+
+
+def split_group(reference: Object) -> tuple[str, str]:
+    """The group and kind that a reference names; versions do not matter."""
+    return (reference.get("apiVersion") or "").rpartition("/")[0], reference.get("kind", "")
+
+
+def find_target(reference: Object, namespace: str, known: Iterable[Kind], view: View) -> Target:
+    """The object that a reference of an autoscaler names."""
+    group, name = split_group(reference)
+    kind = next((k for k in known if (k.group, k.name) == (group, name)), None)
+    if kind is None:
+        raise NoTarget(f'no matches for kind "{name}" in group "{group}"')
+    paths = SCALED.get(kind) or _find_paths(kind, view)
+    if paths is None or not kind.namespaced:
+        raise NoTarget("the server could not find the requested resource")
+    entry = view.find(kind, namespace, reference["name"])
+    if entry is None:
+        raise NoTarget(f'{kind.group_resource} "{reference["name"]}" not found')
+    counts = read_counts(paths, entry.decode())
+    if not isinstance(counts.wanted or 0, int) or not isinstance(counts.found, int):
+        raise NoTarget(f'the counts of {kind.group_resource} "{entry.name}" are no numbers')
+    return Target(kind, entry, counts)
+
+
+def _find_paths(kind: Kind, view: View) -> Scale | None:
+    entry = view.find(DEFINITION, "", kind.group_resource)
+    if entry is None:
+        return None
+    versions: list[Object] = entry.decode()["spec"].get("versions") or []
+    stored = next((version for version in versions if version.get("storage")), None)
+    return None if stored is None else read_scale_paths(stored)

@@ -1,0 +1,57 @@
+"""
+Scales: how many replicas an object has and should have, wherever its kind keeps the counts.
+
+The scale subresource shows them, and whoever scales objects reads them here without asking.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from kohort.cluster.objects import Object
+from kohort.cluster.selectors import format_selector
+from kohort.simulator.resources.resource import Scale
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What the scale of one object says."""
+
+    wanted: int | None  # none: nobody has said
+    found: int
+    selector: str  # as the text of a query; empty: none
+
+
+def read_counts(paths: Scale, obj: Object) -> Counts:
+    """The scale of an object."""
+    selector = _at(obj, paths.selector) if paths.selector else None
+    if selector and paths.has_plain_selector:
+        selector = {"matchLabels": selector}
+    if isinstance(selector, dict):
+        selector = format_selector(selector)
+    wanted, found = _at(obj, paths.spec_replicas), _at(obj, paths.status_replicas)
+    return Counts(wanted, found or 0, selector or "")
+
+
+def _at(obj: Any, path: tuple[str, ...]) -> Any:
+    for step in path:
+        if not isinstance(obj, dict):
+            return None
+        obj = obj.get(step)
+    return obj
+
+
+def read_scale_paths(version: Object) -> Scale | None:
+    """Where a version of a custom kind keeps its counts, as its definition says."""
+    scale: Object | None = (version.get("subresources") or {}).get("scale")
+    if scale is None:
+        return None
+    selector = scale.get("labelSelectorPath", "")
+    return Scale(
+        _split(scale["specReplicasPath"]),
+        _split(scale["statusReplicasPath"]),
+        _split(selector) if selector else (),
+    )
+
+
+def _split(path: str) -> tuple[str, ...]:
+    return tuple(path.strip(".").split("."))
