@@ -64,4 +64,4 @@ def test_topology_is_about_one_workload(tell):
 def test_topology_of_a_cluster_that_does_not_run_says_how_to_start_it(tell):
     told = tell("sim", "topology")
     assert told.code == 1
-    assert "start it with 'kohort up'" in told.err
+    assert "start one with 'kohort up'" in told.err

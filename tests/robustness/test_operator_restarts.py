@@ -2,7 +2,7 @@
 
 import asyncio
 
-from kohort.cli.processes.operating import keep_running
+from kohort.embedded_operator import keep_running
 
 
 class Failing:

@@ -172,7 +172,7 @@ class _Hosting:
         """What else goes on in this process while the cluster runs."""
         if not self._wish.has_operator:
             return []
-        from kohort.cli.processes.operating import keep_running, make_operator
+        from kohort.embedded_operator import keep_running, make_operator
 
         async def make() -> "Operator":
             return await make_operator(embedded, self._settings())
@@ -191,14 +191,9 @@ class _Hosting:
         await asyncio.Event().wait()
 
     def _settings(self) -> "Settings":
-        from kohort.apis.api import Settings
-        from kohort.cli.processes.dialects import TIERS, find_gangs
+        from kohort.embedded_operator import make_settings
 
-        wish = self._wish
-        gangs = find_gangs(wish.gang)
-        if not gangs:
-            return Settings(wish.strategy, wish.carrier)
-        return Settings(wish.strategy, wish.carrier, gangs, TIERS)
+        return make_settings(self._wish.gang, self._wish.strategy, self._wish.carrier)
 
     def _publish(self, embedded: "Embedded", identity: "Identity") -> None:
         from kohort.simulator.hosting.identity import write_secret

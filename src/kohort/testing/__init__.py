@@ -7,5 +7,6 @@ environment Kohort lies; the simulator is imported when a cluster starts.
 """
 
 from kohort.testing.clusters import Cluster, start_cluster
+from kohort.testing.controls import Clock, ClockState, Nodes
 
-__all__ = ["Cluster", "start_cluster"]
+__all__ = ["Clock", "ClockState", "Cluster", "Nodes", "start_cluster"]

@@ -9,15 +9,19 @@ and a random token, as ``kohort up`` does, and is gone when the block ends.
 import math
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+
+from kohort.testing.controls import Clock, Nodes
 
 if TYPE_CHECKING:
-    from kohort.simulator.embedded import EmbeddedOptions
+    from kohort.apis.api import Settings
+    from kohort.controller.operator import Operator
+    from kohort.simulator.embedded import Embedded, EmbeddedOptions
     from kohort.simulator.hosting.client import Client
 
 NAMESPACE_SECONDS_MAX = 5.0
@@ -33,14 +37,42 @@ class Cluster:
     token: str
     ca: str  # PEM
     kubeconfig: Path
+    gpus_per_node: int = 8
+
+    @property
+    def clock(self) -> Clock:
+        """The clock of the simulated delays, to pause, step and speed up."""
+        return Clock(self._connect)
+
+    @property
+    def nodes(self) -> Nodes:
+        """The simulated nodes, to add, fail and recover."""
+        return Nodes(self._connect, self.gpus_per_node)
+
+    def dump(self, namespace: str) -> str:
+        """All that a namespace holds: events, objects as YAML, and the last lines of logs."""
+        from kohort.testing.dumps import dump_namespace
+
+        client = self._connect()
+        try:
+            return dump_namespace(client, namespace)
+        finally:
+            client.close()
 
     @contextmanager
     def namespace(self, name: str) -> Iterator[str]:
-        """A namespace of that name, which is deleted with all it holds when the block ends."""
+        """A namespace of that name, which is deleted with all it holds when the block ends.
+
+        An exception that ends the block gets a note with a dump of the namespace.
+        """
         client = self._connect()
         client.create(_NAMESPACES, {"metadata": {"name": name}})
         try:
             yield name
+        except Exception as error:
+            with suppress(Exception):  # The first error is the one to be told.
+                error.add_note(f"the namespace {name} held then:\n{self.dump(name)}")
+            raise
         finally:
             client.delete(f"{_NAMESPACES}/{name}")
             _wait_until_gone(client, name)
@@ -62,6 +94,7 @@ class ClusterOptions(TypedDict, total=False):
     spines: int  # that the racks stand under
     gang: str  # a scheduler that places pods together: its kinds are served then
     late_events: bool  # a fault: watchers hear of a write after its writer was answered
+    operator: bool  # Kohort's own operator runs in it, and its kinds are served
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +106,7 @@ class _Wish:
     spines: int = 0
     gang: str = ""
     late_events: bool = False
+    operator: bool = False
 
 
 @contextmanager
@@ -82,7 +116,8 @@ def start_cluster(**options: Unpack[ClusterOptions]) -> Iterator[Cluster]:
     ``speed`` divides the delays of the simulated parts: at 100, a pod that takes
     two seconds to start is ready in twenty milliseconds. ``gang`` names a scheduler
     that places pods together, such as ``volcano``: its kinds are served then. With
-    ``late_events``, watch events come after the answer to the write that caused them.
+    ``late_events``, watch events come after the answer to the write that caused them. With
+    ``operator``, Kohort's own operator runs in the cluster, and its kinds are served.
     """
     unknown = sorted(set(options) - ClusterOptions.__optional_keys__)
     if unknown:
@@ -101,6 +136,7 @@ def _start(wish: _Wish) -> Iterator[Cluster]:
     from kohort.simulator.hosting.kubeconfig import Kubeconfig
 
     identity = make_identity()
+    settings = _find_settings(wish.gang) if wish.operator else None
     options = EmbeddedOptions(
         token=identity.token,
         tls=identity.server_context(),
@@ -113,11 +149,20 @@ def _start(wish: _Wish) -> Iterator[Cluster]:
         speed=wish.speed,
         late_events=wish.late_events,
     )
-    with TemporaryDirectory(prefix="kohort-") as folder, _running(options) as port:
+    with TemporaryDirectory(prefix="kohort-") as folder, _running(options, settings) as port:
         url = f"https://{options.host}:{port}"
         kubeconfig = Kubeconfig(Path(folder, "kubeconfig"), _NAME)
         kubeconfig.write(url, identity)
-        yield Cluster(url, identity.token, identity.certificates.ca, kubeconfig.path)
+        authority, gpus = identity.certificates.ca, wish.gpus_per_node
+        yield Cluster(url, identity.token, authority, kubeconfig.path, gpus)
+
+
+def _find_settings(gang: str) -> "Settings":
+    """What the operator is told: as usual, on the carrier that the gang scheduler can do with."""
+    from kohort.embedded_operator import find_gangs, make_settings
+
+    carrier = "pods" if any(dialect.marks_first for dialect in find_gangs(gang)) else "statefulsets"
+    return make_settings(gang, "budgeted", carrier)
 
 
 def _check(wish: _Wish) -> None:
@@ -143,8 +188,8 @@ def _check_network(racks: int, spines: int, gang: str) -> None:
 
 
 @contextmanager
-def _running(options: "EmbeddedOptions") -> Iterator[int]:
-    host = _Host(options)
+def _running(options: "EmbeddedOptions", settings: "Settings | None") -> Iterator[int]:
+    host = _Host(options, settings)
     host.start()
     try:
         yield host.wait_until_ready()
@@ -155,9 +200,10 @@ def _running(options: "EmbeddedOptions") -> Iterator[int]:
 class _Host(threading.Thread):
     """The thread that a cluster lives in."""
 
-    def __init__(self, options: "EmbeddedOptions") -> None:
+    def __init__(self, options: "EmbeddedOptions", settings: "Settings | None") -> None:
         super().__init__(name="kohort-cluster", daemon=True)
         self._options = options
+        self._settings = settings  # of the operator; None: there is none
         self._told = threading.Event()
         self._port = 0
         self._error: BaseException | None = None
@@ -181,13 +227,21 @@ class _Host(threading.Thread):
 
         from kohort.simulator.embedded import Embedded
 
-        embedded = await Embedded.start(self._options)
+        options = self._options
+        if self._settings is not None:
+            from kohort.apis.served import APIS
+
+            options = replace(options, apis=APIS, settings=self._settings)
+        embedded = await Embedded.start(options)
         loop, stop = asyncio.get_running_loop(), asyncio.Event()
         self._end = lambda: loop.call_soon_threadsafe(stop.set)
-        self._port = embedded.port
-        self._told.set()
-        await stop.wait()
-        await embedded.stop()
+        try:
+            async with _operating(embedded, self._settings):
+                self._port = embedded.port
+                self._told.set()
+                await stop.wait()
+        finally:
+            await embedded.stop()
 
     def wait_until_ready(self) -> int:
         """The port, once the cluster listens."""
@@ -201,6 +255,27 @@ class _Host(threading.Thread):
         if self.is_alive():
             self._end()
         self.join()
+
+
+@asynccontextmanager
+async def _operating(embedded: "Embedded", settings: "Settings | None") -> AsyncIterator[None]:
+    """Let the operator work while the block runs, if there is one."""
+    if settings is None:
+        yield
+        return
+    import asyncio
+
+    from kohort.embedded_operator import keep_running, make_operator
+
+    def make() -> "Coroutine[Any, Any, Operator]":
+        return make_operator(embedded, settings)
+
+    work = asyncio.create_task(keep_running(await make(), make))
+    try:
+        yield
+    finally:
+        work.cancel()
+        await asyncio.gather(work, return_exceptions=True)
 
 
 def _wait_until_gone(client: "Client", name: str) -> None:

@@ -58,6 +58,10 @@ class Client:
         """DELETE what is at a path."""
         return self._call("DELETE", path)
 
+    def read_text(self, path: str) -> str:
+        """GET a path whose answer is no JSON, such as a log."""
+        return self._exchange("GET", path, None, "").decode(errors="replace")
+
     def close(self) -> None:
         """Let the connection go."""
         self._connection.close()
@@ -70,14 +74,32 @@ class Client:
         content_type: str = "application/json",
     ) -> dict[str, Any]:
         data = None if body is None else json.dumps(body)
+        answer = self._exchange(method, path, data, content_type)
+        try:
+            found: dict[str, Any] = json.loads(answer)
+        except ValueError as error:
+            self._connection.close()
+            raise Unreachable(f"the cluster does not answer: {error}") from error
+        return found
+
+    def _exchange(self, method: str, path: str, data: str | None, content_type: str) -> bytes:
         headers = self._headers if data is None else {**self._headers, "Content-Type": content_type}
         try:
             self._connection.request(method, path, data, headers)
             response = self._connection.getresponse()
-            answer: dict[str, Any] = json.loads(response.read())
-        except (OSError, http.client.HTTPException, ValueError) as error:
+            answer = response.read()
+        except (OSError, http.client.HTTPException) as error:
             self._connection.close()
             raise Unreachable(f"the cluster does not answer: {error}") from error
         if response.status >= 400:
-            raise Refusal(response.status, answer.get("message", response.reason))
+            raise Refusal(response.status, _find_message(answer) or response.reason)
         return answer
+
+
+def _find_message(answer: bytes) -> str:
+    """What a refusal says, if it is a Status."""
+    try:
+        found = json.loads(answer)
+    except ValueError:
+        return ""
+    return str(found.get("message") or "") if isinstance(found, dict) else ""

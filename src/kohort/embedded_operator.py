@@ -1,9 +1,12 @@
 """
-This is where the operator works inside the process of an embedded cluster.
+This is where the operator works inside the process of an embedded cluster, for commands and tests.
 
 It is called, not reached: no sockets, no certificates, and no election, since
 nobody else can be there. What it would do in a cluster of its own it does here. If it
 fails, it is told to the log and started again: the cluster goes on without it.
+
+The cluster is made for one dialect of gangs, so nothing has to be asked of it: of the variants
+of a scheduler the newest is spoken that the kinds which we define can serve.
 """
 
 import asyncio
@@ -13,10 +16,16 @@ from random import SystemRandom
 from typing import TYPE_CHECKING, Protocol
 
 from kohort.apis.api import Settings
+from kohort.apis.gangs.definitions import definitions_of
+from kohort.apis.gangs.dialect import Dialect
+from kohort.apis.gangs.intent import Tier, Tiers
 from kohort.apis.served import APIS
+from kohort.cluster.objects import Kind
+from kohort.cluster.places import HOST, RACK, SPINE
 from kohort.controller.desk import Office
 from kohort.controller.installing import InstallOptions, install_definitions
 from kohort.controller.operator import Operator
+from kohort.controller.running.gangs import find_known
 from kohort.controller.running.measuring import Measures
 from kohort.controller.timing import LoopTime
 from kohort.simulator.inprocess import InProcessCluster
@@ -26,6 +35,8 @@ if TYPE_CHECKING:
 
 
 _AGAIN_SECONDS = 1.0
+# What a tier is in an embedded cluster, for dialects that know tiers by labels of nodes.
+TIERS = Tiers((Tier(0, "host", HOST), Tier(1, "rack", RACK), Tier(2, "spine", SPINE)), True)
 log = logging.getLogger(__name__)
 
 
@@ -61,3 +72,33 @@ async def make_operator(embedded: "Embedded", settings: Settings) -> Operator:
     for desk in operator.desks:
         measures.follow(desk)
     return operator
+
+
+def make_settings(gang: str, strategy: str, carrier: str) -> Settings:
+    """What the operator of a cluster with that gang scheduler is told."""
+    gangs = find_gangs(gang)
+    return Settings(strategy, carrier, gangs, TIERS) if gangs else Settings(strategy, carrier)
+
+
+def find_gangs(name: str) -> tuple[Dialect, ...]:
+    """The dialect of that name, as this cluster serves it; none for an empty name."""
+    if not name:
+        return ()
+    variants = find_known()[name]
+    defined = _list_kinds(name)
+    served = [v for v in variants if defined.issuperset((*v.kinds, *v.needs))]
+    return ((served or variants)[0],)
+
+
+def _list_kinds(name: str) -> set[Kind]:
+    return {
+        Kind(
+            spec["group"],
+            version["name"],
+            spec["names"]["kind"],
+            spec["names"]["plural"],
+            spec["scope"] == "Namespaced",
+        )
+        for spec in (found["spec"] for found in definitions_of(name))
+        for version in spec["versions"]
+    }

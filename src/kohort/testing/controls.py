@@ -1,0 +1,138 @@
+"""
+This is where a test changes the simulation of its cluster: its clock and its nodes.
+
+Every call is a request to the running cluster, and has taken effect when it returns. Nothing of
+the simulator is imported before the first one.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from kohort.simulator.hosting.client import Client
+
+_PATH = "/kohort/clock"
+
+
+@dataclass(frozen=True, slots=True)
+class ClockState:
+    """What the clock of a cluster shows."""
+
+    elapsed: float  # simulated seconds since the start
+    speed: float
+    is_paused: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """The simulated delays of a cluster: pulls, starts, grace periods. Timestamps are wall time."""
+
+    _connect: "Callable[[], Client]"
+
+    def read(self) -> ClockState:
+        """What it shows now."""
+        return self._ask(None)
+
+    def pause(self) -> ClockState:
+        """Let no simulated delay end until the clock is resumed or stepped."""
+        return self._ask({"action": "pause"})
+
+    def resume(self) -> ClockState:
+        """Let delays pass again."""
+        return self._ask({"action": "resume"})
+
+    def step(self, time: float | str) -> ClockState:
+        """Let so much simulated time pass at once: seconds, or a text such as ``5m``.
+
+        Delays end in their order. When this returns, the cluster has done all that was due.
+        """
+        from kohort.cluster.durations import read_seconds
+
+        return self._ask({"action": "step", "seconds": read_seconds(time)})
+
+    def set_speed(self, times: float) -> ClockState:
+        """Let delays pass so many times faster than the wall's time."""
+        return self._ask({"action": "speed", "speed": times})
+
+    @contextmanager
+    def paused(self) -> Iterator["Clock"]:
+        """Pause the clock for a block, and let it be as it was after that."""
+        before = self.read()
+        self.pause()
+        try:
+            yield self
+        finally:
+            self.restore(before)
+
+    def restore(self, state: ClockState) -> None:
+        """Let the clock run, or stand, as it did then; what has passed has passed."""
+        now = self.read()
+        if now.speed != state.speed:
+            self.set_speed(state.speed)
+        if now.is_paused != state.is_paused:
+            self._ask({"action": "pause" if state.is_paused else "resume"})
+
+    def _ask(self, change: dict[str, Any] | None) -> ClockState:
+        client = self._connect()
+        try:
+            told = client.create(_PATH, change) if change else client.read(_PATH)
+        finally:
+            client.close()
+        return ClockState(told["elapsedSeconds"], told["speed"], told["isPaused"])
+
+
+@dataclass(frozen=True, slots=True)
+class Nodes:
+    """The simulated nodes of a cluster."""
+
+    _connect: "Callable[[], Client]"
+    _gpus: int
+
+    def names(self) -> list[str]:
+        """The names of all nodes."""
+        from kohort.simulator.hosting.nodes import list_nodes
+
+        with self._client() as client:
+            return list_nodes(client)
+
+    def add(
+        self, *names: str, count: int = 1, rack: int | None = None, gpus: int | None = None
+    ) -> list[str]:
+        """Add nodes of these names, or ``count`` with the next free ones; returns the names.
+
+        They come into the rack that has the fewest nodes unless one is given by its number, and
+        have as many GPUs as the cluster's first nodes.
+        """
+        from kohort.simulator.hosting.nodes import add_nodes
+
+        with self._client() as client:
+            wanted = self._gpus if gpus is None else gpus
+            return [added.name for added in add_nodes(client, names or count, wanted, rack)]
+
+    def fail(self, *names: str) -> None:
+        """Let nodes fall silent, as if they had lost power.
+
+        They are not ready after 40 simulated seconds, and their pods are evicted when their
+        tolerations run out: ``cluster.clock.step("6m")`` lets both happen at once.
+        """
+        from kohort.simulator.hosting.nodes import fail_nodes
+
+        with self._client() as client:
+            list(fail_nodes(client, names))
+
+    def recover(self, *names: str) -> None:
+        """Bring nodes back: they answer again, and take pods."""
+        from kohort.simulator.hosting.nodes import recover_nodes
+
+        with self._client() as client:
+            list(recover_nodes(client, names))
+
+    @contextmanager
+    def _client(self) -> "Iterator[Client]":
+        client = self._connect()
+        try:
+            yield client
+        finally:
+            client.close()
