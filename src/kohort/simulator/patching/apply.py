@@ -30,9 +30,10 @@ from kohort.simulator.patching.merging import merge_config, take_out
 from kohort.simulator.patching.ownership import (
     APPLY,
     UPDATE,
+    Changes,
     Entry,
     Manager,
-    compare_tracked,
+    Views,
     identify,
     list_entries,
     make_entry,
@@ -40,7 +41,6 @@ from kohort.simulator.patching.ownership import (
     sort_entries,
     strip_untracked,
     track_update,
-    with_fields,
     write_entries,
 )
 from kohort.simulator.patching.spelling import PatchFailed
@@ -76,8 +76,8 @@ def _apply(
         before = Manager(BEFORE_FIRST_APPLY, manager.api_version, manager.time, "", manager.ignored)
         entries = record_update([], {}, live, shape, before)
     merged, owners = _merge(live or {}, config, shape, manager, entries)
-    changed, removed = compare_tracked(live or {}, merged, shape, manager.ignored)
-    conflicts = _find_conflicts(owners, changed)
+    changes = Changes(live or {}, merged, shape, manager)
+    conflicts = _find_conflicts(owners, changes)
     if conflicts and manager.name == "kubectl":
         conflicts = _excuse_client_side(conflicts, live or {}, config, shape)
     if conflicts and not force:
@@ -86,7 +86,7 @@ def _apply(
         owners[0] = make_entry(manager, APPLY, owners[0]["fieldsV1"], manager.time)
     if manager.name == "kubectl":
         merged = _renew_annotation(merged, config)
-    return _write(live, merged, _reduce(owners, changed, removed))
+    return _write(live, merged, _reduce(owners, changes))
 
 
 def _check_config(config: Object, shape: Shape) -> None:
@@ -126,15 +126,50 @@ def _merge(
     merged = merge_config(live, config, shape)
     if last is not None:
         # What the configuration says of names and versions holds their parts, too.
-        owned = wanted
+        owned: dict[str, Fields] = {manager.api_version: wanted}
         for entry in others:
-            owned = union(owned, entry["fieldsV1"])
-        merged = take_out(merged, last["fieldsV1"], owned, shape)
+            version = entry["apiVersion"] if manager.views else manager.api_version
+            owned[version] = union(owned.get(version, {}), entry["fieldsV1"])
+        merged = _take_out(merged, last, owned, shape, manager)
     return merged, [claim, *others]
 
 
-def _find_conflicts(owners: list[Entry], changed: Fields) -> list[tuple[Entry, Fields]]:
-    overlaps = ((entry, intersection(entry["fieldsV1"], changed)) for entry in owners[1:])
+def _take_out(
+    merged: Object, last: Entry, owned: dict[str, Fields], shape: Shape, manager: Manager
+) -> Object:
+    """The object without what is no longer applied, as it was in the version of that time."""
+    version, views = last["apiVersion"], manager.views
+    if views is None or (version == manager.api_version and len(owned) == 1):
+        return take_out(merged, last["fieldsV1"], owned[manager.api_version], shape)
+    whole = views.see(merged, version)
+    if whole is None:
+        return merged
+    # Names are the same in every version, and what the configuration says of them holds them.
+    names = {"f:metadata": owned[manager.api_version].get("f:metadata") or {"f:name": {}}}
+    kept = union(owned.get(version, {}), names)
+    rest = take_out(whole, last["fieldsV1"], kept, views.shape_of(version))
+    for other in owned.keys() - {version}:
+        rest = _give_back(whole, rest, other, union(owned[other], names), views) or rest
+    return views.see(rest, manager.api_version) or merged
+
+
+def _give_back(
+    whole: Object, rest: Object, version: str, owned: Fields, views: Views
+) -> Object | None:
+    """The rest with what those own who speak another version; nothing if they lost nothing."""
+    before, after = views.see(whole, version), views.see(rest, version)
+    if before is None or after is None:
+        return None
+    shape = views.shape_of(version)
+    _, removed = compare_objects(before, after, shape)
+    if not intersection(removed, owned):
+        return None
+    return views.see(take_out(before, removed, owned, shape), whole["apiVersion"])
+
+
+def _find_conflicts(owners: list[Entry], changes: Changes) -> list[tuple[Entry, Fields]]:
+    pairs = ((entry, changes.find(entry)) for entry in owners[1:])
+    overlaps = ((e, intersection(e["fieldsV1"], found[0])) for e, found in pairs if found)
     return [(entry, fields) for entry, fields in overlaps if fields]
 
 
@@ -163,11 +198,11 @@ def _describe(entry: Entry) -> str:
     return f"{text} using {entry['apiVersion']}" if entry["operation"] == UPDATE else text
 
 
-def _reduce(owners: list[Entry], changed: Fields, removed: Fields) -> list[Entry]:
+def _reduce(owners: list[Entry], changes: Changes) -> list[Entry]:
     """The claim as it is, and the others without what they lost."""
     kept = [owners[0]] if owners[0]["fieldsV1"] else []
     for entry in owners[1:]:
-        rest = with_fields(entry, difference(difference(entry["fieldsV1"], changed), removed))
+        rest = changes.reduce(entry)
         if rest is not None:
             kept.append(rest)
     return sort_entries(kept)

@@ -8,12 +8,13 @@ something. Fields that the server itself keeps (names, versions, uids) have no
 owner, nor have those that a request cannot change, such as the status in a
 write to the object itself.
 
-Entries of a version other than the request's are read as if their fields had
-the same names.
+A change is compared in the version of each entry, if somebody knows what an object
+is there; otherwise entries of another version are read as if their fields had the same
+names. An entry of a version that is gone goes with it.
 """
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from kohort.cluster.objects import Object
 from kohort.simulator.patching.comparison import compare_objects
@@ -54,6 +55,16 @@ _UNTRACKED = make_fields(
 Entry = Object
 
 
+class Views(Protocol):
+    """What an object is in other versions of its kind."""
+
+    def see(self, obj: Object, api_version: str) -> Object | None:
+        """The object in a version; nothing if that version is gone."""
+
+    def shape_of(self, api_version: str) -> Shape:
+        """The structure of objects in a version that is not gone."""
+
+
 @dataclass(frozen=True, slots=True)
 class Manager:
     """Who writes, in which version, when, and what the request cannot change anyway."""
@@ -63,6 +74,7 @@ class Manager:
     time: str  # RFC 3339 in UTC; entries are written without a time if it is empty
     subresource: str = ""
     ignored: Fields = field(default_factory=dict)  # such as make_fields([("f:status",)])
+    views: Views | None = None  # None: all versions have the same fields
 
 
 STATUS_FIELDS = make_fields([("f:status",)])
@@ -85,14 +97,46 @@ def record_update(
     entries: list[Entry], old: Object, new: Object, shape: Shape, manager: Manager
 ) -> list[Entry]:
     """The entries after a manager turned one state of an object into another."""
-    changed, removed = compare_tracked(old, new, shape, manager.ignored)
-    if not changed and not removed:
+    changes = Changes(old, new, shape, manager)
+    if not changes.changed and not changes.removed:
         return entries
-    entries = [entry for entry in (_reduce(e, changed, removed) for e in entries) if entry]
-    if changed:
-        entries = _own(entries, changed, manager)
+    entries = [entry for entry in map(changes.reduce, entries) if entry]
+    if changes.changed:
+        entries = _own(entries, changes.changed, manager)
         entries = _limit_updates(entries)
     return sort_entries(entries)
+
+
+class Changes:
+    """What a write changed and took away, in the version of each who owns fields."""
+
+    def __init__(self, old: Object, new: Object, shape: Shape, manager: Manager) -> None:
+        self._states = (old, new)
+        self._manager = manager
+        self.changed, self.removed = compare_tracked(old, new, shape, manager.ignored)
+        self._others: dict[str, tuple[Fields, Fields] | None] = {}
+
+    def find(self, entry: Entry) -> tuple[Fields, Fields] | None:
+        """What changed and what went in the version of an entry; nothing if that is gone."""
+        version, manager = entry["apiVersion"], self._manager
+        if manager.views is None or version == manager.api_version or not self._states[0]:
+            return self.changed, self.removed
+        if version not in self._others:
+            self._others[version] = self._compare(version, manager.views)
+        return self._others[version]
+
+    def _compare(self, version: str, views: Views) -> tuple[Fields, Fields] | None:
+        old, new = (views.see(state, version) for state in self._states)
+        if old is None or new is None:
+            return None
+        return compare_tracked(old, new, views.shape_of(version), self._manager.ignored)
+
+    def reduce(self, entry: Entry) -> Entry | None:
+        """The entry without what it lost; nothing if nothing is left."""
+        found = self.find(entry)
+        if found is None:
+            return None
+        return with_fields(entry, difference(difference(entry["fieldsV1"], found[0]), found[1]))
 
 
 def compare_tracked(
@@ -213,10 +257,6 @@ def _order(entry: Entry) -> tuple[str, str, str, str, str]:
         entry["apiVersion"],
         entry.get("subresource", ""),
     )
-
-
-def _reduce(entry: Entry, changed: Fields, removed: Fields) -> Entry | None:
-    return with_fields(entry, difference(difference(entry["fieldsV1"], changed), removed))
 
 
 def with_fields(entry: Entry, fields: Fields) -> Entry | None:

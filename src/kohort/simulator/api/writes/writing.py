@@ -28,6 +28,7 @@ from kohort.cluster.objects import Object
 from kohort.simulator.api.admission import Review
 from kohort.simulator.api.context import Context, learn, load, to_storage
 from kohort.simulator.api.requests import Answer, Target, Validation, WriteOptions
+from kohort.simulator.api.views import views_of, work_with_views
 from kohort.simulator.api.writes.checking import check_kind, checking
 from kohort.simulator.api.writes.decoding import clean
 from kohort.simulator.api.writes.filling import fill_create, fill_update
@@ -176,11 +177,11 @@ async def change(
         entry = context.expect(target)
         await learn(target.resource, (entry,), fresh=True)
         size = max(options.size, len(entry.raw))
-        obj, old = await context.aside(size, _preparing(target, entry, wanted))
+        obj, old = await work_with_views(context, size, _preparing(target, entry, wanted, track))
         fill_update(context, target, obj, old)
         if track:
             manager = manager_of(context, target, options)
-            await context.aside(size, _tracking(target, obj, old, manager))
+            await work_with_views(context, size, _tracking(target, obj, old, manager))
         review = Review("UPDATE", target, obj, old, options.user, options.dry_run, warnings)
         obj = await _admit(context, review, size)
         if context.find(target) is not entry:
@@ -192,15 +193,25 @@ async def change(
     raise conflict(target.resource.kind.plural, target.resource.kind.group, target.name, MODIFIED)
 
 
-def _preparing(target: Target, entry: Entry, wanted: Change) -> Callable[[], tuple[Object, Object]]:
+def _preparing(
+    target: Target, entry: Entry, wanted: Change, track: bool
+) -> Callable[[], tuple[Object, Object]]:
     def prepare() -> tuple[Object, Object]:
         old = load(target.resource, entry)
         obj = _copy(wanted(load(target.resource, entry)))
         _guard(target, obj, old)
-        prepare_update(target, obj, old)
+        # What is applied and there already changes owners only, and no default is filled in.
+        is_same = not track and target.resource.structural is not None and _is_same(obj, old)
+        prepare_update(target, obj, old, defaults=not is_same)
         return obj, old
 
     return prepare
+
+
+def _is_same(obj: Object, old: Object) -> bool:
+    """Whether two states differ in nothing but who owns what."""
+    parts = [{**o, "metadata": {**o["metadata"], "managedFields": None}} for o in (obj, old)]
+    return parts[0] == parts[1]
 
 
 def _tracking(target: Target, obj: Object, old: Object, manager: Manager) -> Callable[[], None]:
@@ -240,7 +251,7 @@ def explain_uid(target: Target, asked: str, found: str) -> str:
     )
 
 
-def prepare_update(target: Target, obj: Object, old: Object) -> None:
+def prepare_update(target: Target, obj: Object, old: Object, *, defaults: bool = True) -> None:
     """Keep what this path may not change, fill defaults, and count generations."""
     resource = target.resource
     carry_metadata(target, obj, old)
@@ -252,7 +263,8 @@ def prepare_update(target: Target, obj: Object, old: Object) -> None:
     if target.subresource == "finalize":
         # The only way to the finalizers of a namespace's spec, which other updates keep.
         return
-    _default(resource, obj)
+    if defaults:
+        _default(resource, obj)
     resource.behaviour.prepare_update(obj, old)
     if resource.has_generation and _asks_for_more(obj, old):
         obj["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
@@ -301,6 +313,7 @@ def manager_of(context: Context, target: Target, options: WriteOptions) -> Manag
         context.stamp(),
         target.subresource,
         ignored,
+        views_of(resource),
     )
 
 
