@@ -29,7 +29,7 @@ _PATCHES = {
 }
 _BRACES = re.compile(r"\{(\w+)\}")
 _DOT = re.compile(r"\.(?![^\[]*\])")
-_FILTER = re.compile(r"^(.*?)\[([^=\]]+)=([^\]]*)\]$")
+_FILTER = re.compile(r"^(.*?)\[([^=\]]+)(?:=([^\]]*))?\]$")
 # Long enough for a busy machine: only what never happens takes so long.
 _WAIT_SECONDS = 180.0
 _POLL_SECONDS = 0.05
@@ -47,7 +47,10 @@ def run_case(client: Client, case: Case, *, keeps_namespace: bool = False) -> li
 
 
 def find_in(value: Any, path: str) -> Any:
-    """What lies at a dotted path; ``list[key=value]`` chooses an element. None if nothing does."""
+    """What lies at a dotted path, None if nothing does.
+
+    ``list[key=value]`` chooses an element, ``map[key]`` a value whose key has dots.
+    """
     for part in _DOT.split(path):
         match = _FILTER.match(part)
         name = match[1] if match else part
@@ -55,7 +58,9 @@ def find_in(value: Any, path: str) -> Any:
             value = value[int(name)] if int(name) < len(value) else None
         elif name:
             value = value.get(name) if isinstance(value, dict) else None
-        if match:
+        if match and match[3] is None:
+            value = value.get(match[2]) if isinstance(value, dict) else None
+        elif match:
             items = value if isinstance(value, list) else []
             value = next((i for i in items if str(i.get(match[2])) == match[3]), None)
     return value
