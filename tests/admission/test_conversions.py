@@ -119,6 +119,43 @@ async def test_a_watch_that_cannot_begin_is_told_so(world: ConversionWorld):
     assert "Too large resource version" in status["message"]
 
 
+async def test_a_watch_does_not_begin_with_a_part_of_what_is_there(world: ConversionWorld):
+    world.hook.stumbles_over = {"b"}
+    for name in ("a", "b"):
+        await world.create(gadget(name, width=1), V2)
+    watch = world.watch(V1)
+    assert [event.type for event in await watch.batch()] == ["ERROR"]
+
+
+async def test_a_watch_that_has_begun_goes_on_as_far_as_it_can(world: ConversionWorld):
+    watch = world.watch(V1)
+    world.hook.stumbles_over = {"b"}
+    for name in ("a", "b", "c"):
+        await world.create(gadget(name, width=1), V2)
+    assert [name for _, name, _ in told(await watch.batch())] == ["a"]
+    world.hook.stumbles_over = set()
+    assert [name for _, name, _ in told(await watch.batch())] == ["b", "c"]
+
+
+async def test_others_are_served_while_a_long_list_is_renamed():
+    world = await start_world(gadgets("None"))
+    for number in range(200):
+        await world.create(gadget(f"g{number}", tint=number), V2)
+    turns = 0
+
+    async def count() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    counting = asyncio.create_task(count())
+    items = await world.list(V1)
+    counting.cancel()
+    assert {item["apiVersion"] for item in items} == {f"{GROUP}/v1"}
+    assert turns >= 4
+
+
 async def test_others_are_served_while_a_webhook_thinks(world: ConversionWorld):
     world.hook.gate.clear()
     waiting = asyncio.create_task(world.create(gadget("slow", size=1), V1))

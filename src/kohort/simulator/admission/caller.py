@@ -36,6 +36,7 @@ _ANSWERS = {
     ),
 }
 _SHOWING_THE_BODY = (403, 406, 415)
+ANSWER_BYTES_MAX = 8 << 20  # far more than any object that can be stored
 _NAME_MISMATCH = (62, 64)  # host name and address, as OpenSSL numbers them
 _EXPIRED = (9, 10)
 
@@ -79,7 +80,7 @@ class HttpsCaller:
         async with self._session.post(
             url, data=body, ssl=context, server_hostname=server_name or None
         ) as response:
-            return _read(response.status, response.headers, await response.read())
+            return _read(response.status, response.headers, await _read_body(response))
 
     def _context(self, ca: bytes) -> ssl.SSLContext:
         found = self._contexts.get(ca)
@@ -103,6 +104,16 @@ def _trust(ca: bytes) -> ssl.SSLContext:
     context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
     context.verify_flags &= ~ssl.VERIFY_X509_STRICT
     return context
+
+
+async def _read_body(response: aiohttp.ClientResponse) -> bytes:
+    pieces, size = [], 0
+    async for piece in response.content.iter_chunked(1 << 16):
+        pieces.append(piece)
+        size += len(piece)
+        if size > ANSWER_BYTES_MAX:
+            raise CallError(f"the answer is larger than {ANSWER_BYTES_MAX >> 20} MiB")
+    return b"".join(pieces)
 
 
 def _read(status: int, headers: Mapping[str, str], body: bytes) -> bytes:

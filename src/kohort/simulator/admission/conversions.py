@@ -18,10 +18,12 @@ from kohort.cluster.objects import Object
 from kohort.simulator.admission.caller import HttpsCaller
 from kohort.simulator.admission.calls import Caller, CallError, Unreachable, refuse_service
 from kohort.simulator.admission.configuration import Resolve, read_client
+from kohort.simulator.api.conversion import Said
 from kohort.simulator.resources.validation.metadata import (
     validate_annotations,
     validate_labels,
 )
+from kohort.simulator.schemas.depth import TOO_DEEP, is_too_deep
 from kohort.simulator.schemas.writing import write_custom
 
 TIMEOUT_SECONDS = 30
@@ -48,7 +50,7 @@ class Conversions:
         """Close the connections to webhooks."""
         await self._https.close()
 
-    async def ask(self, conversion: Object, obj: Object, api_version: str) -> Object:
+    async def ask(self, conversion: Object, obj: Object, api_version: str) -> Said:
         """The object in another version, or the ClusterError of a failed conversion."""
         webhook: Object = conversion.get("webhook") or {}
         versions = webhook.get("conversionReviewVersions") or ()
@@ -65,7 +67,7 @@ class Conversions:
         if len(found) != 1:
             raise BareError(f"{who} returned {len(found)} objects, expected 1")
         try:
-            return read_converted(found[0], obj, api_version)
+            return Said(read_converted(found[0], obj, api_version), len(raw))
         except CallError as error:
             raise BareError(f"{who} returned invalid {error}") from error
 
@@ -115,6 +117,8 @@ def read_review(raw: bytes, version: str, uid: str) -> list[Any]:
 
 def _read_json(raw: bytes) -> Object:
     why = "couldn't get version/kind; json parse error: "
+    if is_too_deep(raw):
+        raise CallError(f"{why}{TOO_DEEP}")
     try:
         review = orjson.loads(raw)
     except orjson.JSONDecodeError as error:

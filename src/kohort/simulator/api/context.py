@@ -76,8 +76,8 @@ class Context:
 
 
 async def learn(resource: Resource, entries: Iterable[Entry], *, fresh: bool = False) -> None:
-    """Let objects be seen in the version of the resource, if a webhook has to be asked for that."""
-    if resource.conversion is not None and resource.conversion.waits:
+    """Let objects be seen in the version of the resource, whoever has to be asked for that."""
+    if resource.conversion is not None:
         await resource.conversion.learn(entries, fresh=fresh)
 
 

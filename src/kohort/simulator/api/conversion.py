@@ -9,15 +9,18 @@ everybody who only looks is shown what was learned. It is kept as long as the st
 Defaults of the version in which an object was written are its own: they are filled in before
 it is converted. Defaults of the storage version are filled in when it is stored.
 An object that stands in the version that is asked for costs the look at its first bytes.
+Large objects are worked on aside, and of many, others are served in between.
 """
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 from kohort.cluster.errors import BareError
 from kohort.cluster.objects import Object
+from kohort.simulator.aside import Aside
 from kohort.simulator.schemas.structural import Structural
 from kohort.simulator.schemas.structural.filling import copy_json
 from kohort.simulator.schemas.writing import write_custom
@@ -26,12 +29,22 @@ from kohort.simulator.store.entries import Entry
 # One object at a time, as a real server does it, and so many of them side by side.
 CALLS_MAX = 8
 
+_RENAMES_PER_PAUSE = 50
+
+
+class Said(NamedTuple):
+    """What a webhook made of an object, and how many bytes it took to say so."""
+
+    obj: Object
+    size: int
+
+
 # (conversion of a definition, object, apiVersion) -> the object in that version
-AskWebhook = Callable[[Object, Object, str], Awaitable[Object]]
+AskWebhook = Callable[[Object, Object, str], Awaitable[Said]]
 FindFields = Callable[[Object], Mapping[str, str]]
 
 
-async def ask_nobody(conversion: Object, obj: Object, api_version: str) -> Object:
+async def ask_nobody(conversion: Object, obj: Object, api_version: str) -> Said:
     """The answer where no webhook can be called."""
     kind = f"{obj['apiVersion']}, Kind={obj['kind']}"
     raise BareError(f"conversion webhook for {kind} failed: no webhook can be called from here")
@@ -47,7 +60,8 @@ class Versions:
 
     schemas: Mapping[str, Structural]  # by apiVersion
     storage: str
-    ask: Callable[[Object, str], Awaitable[Object]] | None  # None: only the name changes
+    ask: Callable[[Object, str], Awaitable[Said]] | None  # None: only the name changes
+    aside: Aside
 
 
 class VersionView:
@@ -67,12 +81,15 @@ class VersionView:
         """A stored object in this version; itself if it is stored so."""
         if self._is_own(entry):
             return entry
-        if not self.waits:
-            return self._make(entry, _call(self._read(entry), self._api_version))
         found = self._known.get(entry)
-        if found is None:
+        if found is not None:
+            return found
+        if self.waits:
             raise Unlearned(f"{entry.name} was not converted to {self._api_version} yet: ask again")
-        return found
+        return self._rename(entry)
+
+    def _rename(self, entry: Entry) -> Entry:
+        return self._make(entry, _call(self._read(entry), self._api_version))
 
     def knows(self, entry: Entry) -> bool:
         """Whether the object can be seen without asking anybody."""
@@ -87,12 +104,22 @@ class VersionView:
 
     async def learn(self, entries: Iterable[Entry], *, fresh: bool = False) -> None:
         """Ask for what ``seen`` will be asked; ``fresh`` asks again. Raises ClusterError."""
-        missing = [e for e in entries if not self._is_own(e) and (fresh or e not in self._known)]
+        again = fresh and self.waits
+        missing = [e for e in entries if not self._is_own(e) and (again or e not in self._known)]
+        if not self.waits:
+            await self._rename_all(missing)
+            return
         for start in range(0, len(missing), CALLS_MAX):
             some = (self._ask(entry) for entry in missing[start : start + CALLS_MAX])
             for answer in await asyncio.gather(*some, return_exceptions=True):
                 if isinstance(answer, BaseException):
                     raise answer
+
+    async def _rename_all(self, entries: list[Entry]) -> None:
+        for number, entry in enumerate(entries, 1):
+            self._known[entry] = self._rename(entry)
+            if number % _RENAMES_PER_PAUSE == 0:
+                await asyncio.sleep(0)
 
     async def _ask(self, entry: Entry) -> None:
         """Ask once, however many wait for the answer; who leaves early takes nothing away."""
@@ -109,8 +136,10 @@ class VersionView:
 
     async def _convert_entry(self, entry: Entry) -> None:
         assert self._versions.ask is not None
-        obj = await self._versions.ask(self._read(entry), self._api_version)
-        self._known[entry] = self._make(entry, obj)
+        aside = self._versions.aside
+        obj = await aside(len(entry.raw), lambda: self._read(entry))
+        said = await self._versions.ask(obj, self._api_version)
+        self._known[entry] = await aside(said.size, lambda: self._make(entry, said.obj))
 
     def _read(self, entry: Entry) -> Object:
         obj = entry.decode()
@@ -128,21 +157,28 @@ class VersionView:
         storage = self._versions.storage
         if obj["apiVersion"] == storage:
             return obj
-        converted = await self.convert(obj, storage)
-        if schema := self.find_schema(storage):
-            schema.default(converted)
-        return converted
+        return await self._convert(obj, storage, defaults=True)
 
     async def convert(self, obj: Object, api_version: str) -> Object:
         """An object in any version. Raises ClusterError."""
         if obj["apiVersion"] == api_version:
             return obj
+        return await self._convert(obj, api_version)
+
+    async def _convert(self, obj: Object, api_version: str, *, defaults: bool = False) -> Object:
         if self._versions.ask is None:
-            converted = _call(copy_json(obj), api_version)
+            said = Said(_call(copy_json(obj), api_version), 0)
         else:
-            converted = await self._versions.ask(obj, api_version)
-        if schema := self.find_schema(api_version):
-            schema.prune(converted)
+            said = await self._versions.ask(obj, api_version)
+        schema, converted = self.find_schema(api_version), said.obj
+
+        def fit() -> None:
+            if schema is not None:
+                schema.prune(converted)
+                if defaults:
+                    schema.default(converted)
+
+        await self._versions.aside(said.size, fit)
         return converted
 
     def find_schema(self, api_version: str) -> Structural | None:

@@ -6,16 +6,16 @@ the status says so, and its versions are served. A definition that is deleted
 takes its objects with it and goes when the last of them has gone.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import Any
+from typing import Any, TypeVar
 
 from kohort.cluster.errors import ClusterError
 from kohort.cluster.fields import FieldError
 from kohort.cluster.names import check_subdomain
 from kohort.cluster.objects import Kind, Object, is_leaving, is_true, name_of
 from kohort.simulator.api.context import Context
-from kohort.simulator.api.conversion import Versions, VersionView
+from kohort.simulator.api.conversion import Said, Versions, VersionView
 from kohort.simulator.api.requests import DeleteOptions, Target, WriteOptions
 from kohort.simulator.api.writes.deleting import CLEANUP, delete, take_turns
 from kohort.simulator.api.writes.writing import change
@@ -31,6 +31,7 @@ from kohort.simulator.schemas.definition.status import status_of
 from kohort.simulator.schemas.jsonpath import compile_path
 from kohort.simulator.schemas.structural.schema import compile_schema
 
+T = TypeVar("T")
 BUCKET = DEFINITION.group_resource
 _SERVER = WriteOptions(manager="kube-apiserver")
 
@@ -115,13 +116,17 @@ def _versions_of(context: Context, crd: Object) -> Versions:
     spec = crd["spec"]
     group, conversion = spec["group"], spec.get("conversion") or {}
 
-    async def ask(obj: Object, api_version: str) -> Object:
+    async def ask(obj: Object, api_version: str) -> Said:
         return await context.ask_webhook(conversion, obj, api_version)
+
+    async def aside(size: int, work: Callable[[], T]) -> T:
+        return await context.aside(size, work)
 
     return Versions(
         {f"{group}/{v['name']}": compile_schema(_schema_of(v)) for v in spec["versions"]},
         next(f"{group}/{v['name']}" for v in spec["versions"] if v.get("storage")),
         ask if conversion.get("strategy") == "Webhook" else None,
+        aside,
     )
 
 

@@ -42,7 +42,7 @@ def list_page(context: Context, target: Target, options: ListOptions) -> Page:
 async def fetch_page(context: Context, target: Target, options: ListOptions) -> Page:
     """The same, whoever must be asked what the objects are in this version."""
     resource = target.resource
-    if resource.conversion is None or not resource.conversion.waits:
+    if resource.conversion is None:
         return list_page(context, target, options)
     found, version = _find(context, target, options)
     objects = list(found)

@@ -69,6 +69,7 @@ class Watch:
             for event in self._context.store.since(bucket, version):
                 self._offer(event)
         self._stop = self._context.store.subscribe(bucket, self._offer)
+        self._has_begun = not self._queue
         if self._queue:
             self._signal.set()
 
@@ -166,7 +167,9 @@ class Watch:
         """What the watcher is told of events; those that cannot be converted yet wait again."""
         if self._conversion is not None:
             tries = 0
-            while not (ready := await self._learn(events)) and events:
+            # A watch begins with all that is there; later it goes on as far as it can.
+            needed = min(1, len(events)) if self._has_begun else len(events)
+            while (ready := await self._learn(events)) < needed:
                 tries += 1
                 if not self._has_begun and tries == CONVERSION_TRIES_AT_START:
                     late = too_new(self._context.store.revision, 0)
