@@ -112,6 +112,17 @@ def rolling(*groups: Group, **more) -> Observed:
     return Observed((*old, *groups), Progress(2, 3, 2, "new"), 3, **more)
 
 
+class TestEdited:
+    def test_a_group_that_was_edited_is_looked_at_again_when_it_has_lasted(self):
+        """Nobody waits for it, but what is said of its crashes ends then."""
+        held = (Failure(0, "new", "life", 2, T0, Crash("x-0")),)
+        edited = group(0, "life", T0, group={"revision": "", "is_edited": True})
+        policy = replace(POLICY, partition=1)
+        seen = Observed((edited, group(1, "b", T0 - 900)), Progress(1, 2, 2, "new"), 2)
+        found = plan(workload(rollout=policy), replace(seen, failures=held), T0 + 9)
+        assert found.recheck_seconds == 13.0
+
+
 class TestSurplus:
     """The user goes back: group 2 stands beyond what is wanted, with a revision that is old."""
 

@@ -32,6 +32,17 @@ def test_surge_that_has_to_serve_is_sheltered_from_a_new_target():
     assert plan_budgeted(spare, progress(0, 3, 2, "old"), "new", policy).boundary == 2
 
 
+@pytest.mark.parametrize("is_new", [False, True])
+def test_surge_that_has_to_serve_stays_when_template_and_count_change_at_once(is_new):
+    """Two groups are made anew, two extra ones serve, and the user wants one, of another kind."""
+    policy = RolloutPolicy(wanted=1, partition=0, max_unavailable=0, max_surge=1)
+    there = units([(False, False), (False, False), (True, is_new), (True, is_new)])
+    found = plan_budgeted(there, progress(0, 4, 2, "old"), "new", policy)
+    assert (found.count, found.replace) == (3, ())
+    serving = units([READY_OLD, READY_OLD, (True, is_new), (True, is_new)])
+    assert plan_budgeted(serving, progress(0, 4, 2, "old"), "new", policy).count == 2
+
+
 def test_old_units_below_the_partition_cost_nothing_and_surge_is_given_back():
     policy = RolloutPolicy(wanted=2, partition=1, max_unavailable=0, max_surge=1)
     rolled = units([READY_OLD, READY_NEW, READY_NEW])

@@ -6,7 +6,7 @@ from kohort.cluster.objects import Object
 from kohort.rehearsal.checkers.checker import Scene
 from kohort.rehearsal.checkers.gangs import GangMembers, GangObjects, GangSeats
 from kohort.rehearsal.checkers.gangs.words import ALL, HYPER_NODE, KINDS
-from kohort.rehearsal.checkers.truth import PREFIX, WORKLOAD, Commit, Group
+from kohort.rehearsal.checkers.truth import PREFIX, WORKLOAD, Commit, Group, Marks
 from kohort.rehearsal.play import LEADER_FIRST, Play
 from kohort.simulator import kinds
 
@@ -22,6 +22,7 @@ class Facts:
         self.objects |= {kinds.POD: {}, WORKLOAD: {}}
         self.breaches: list[str] = []
         self.at = 100.0
+        self.marks = Marks()
         self.play = play or Play(gang="volcano", gpus=4)
 
     def scene(self) -> Scene:
@@ -30,13 +31,15 @@ class Facts:
     def groups(self) -> list[Group]:
         pods = self.objects[kinds.POD]
         workers = [pod for name, pod in pods.items() if name != "x-0"]
-        return [Group(0, pods["x-0"], workers, 2)] if "x-0" in pods else []
+        return [Group(0, pods["x-0"], workers, 2, self.marks)] if "x-0" in pods else []
 
     def put(self, kind: Any, obj: Object | None, name: str, writer: str = "") -> Commit:
         """Write an object, or delete it, and say so."""
         old = self.objects[kind].pop(name, None)
         if obj is not None:
             self.objects[kind][name] = obj
+        if kind == kinds.POD:
+            self.marks.note(old, obj, is_user=False)
         return Commit(kind, name, old, obj, writer, self.at)
 
 

@@ -10,7 +10,7 @@ from kohort.apis.api import DEFAULTS
 from kohort.apis.leaderworkerset.api import LEADER_WORKER_SET
 from kohort.rehearsal.acts import ACTIONS
 from kohort.rehearsal.checkers.gangs.words import BY_KIND
-from kohort.rehearsal.faults import CATALOGUE, draw_play, gangs, hands
+from kohort.rehearsal.faults import CATALOGUE, draw_play, gangs
 from kohort.rehearsal.faults.catalogue import OWNED_KINDS
 from kohort.rehearsal.gangs.telling import DIALECTS, tell_settings
 from kohort.rehearsal.plane import BY_REQUEST
@@ -85,7 +85,7 @@ def test_every_gang_that_is_written_is_watched(name: str):
 
 def test_three_hundred_seeds_draw_every_fault():
     drawn = {fault.name for seed in range(300) for fault in draw_play(seed).faults}
-    assert drawn == set(CATALOGUE) - set(hands.NAMED)
+    assert drawn == set(CATALOGUE)
 
 
 def test_seeds_draw_every_manner_of_workload():

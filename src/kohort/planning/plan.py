@@ -1,5 +1,6 @@
 """The order of the phases of a plan, and nothing else."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from kohort.model.observed import Observed, Progress
@@ -15,6 +16,7 @@ from kohort.planning.rollout.holding import (
     Doubt,
     explain_hold,
     find_doubts,
+    find_trust_waits,
     hold_policy,
     hold_rollout,
 )
@@ -48,7 +50,9 @@ def plan(workload: Workload, observed: Observed, now: float) -> Plan:
         served=find_served(workload, observed),
         backing_off=recovery.recorded | recovery.waits.keys(),
         failures=recovery.failures,
-        recheck_seconds=_find_recheck(availability, doubts, recovery),
+        recheck_seconds=_find_recheck(
+            availability, doubts, recovery, find_trust_waits(observed, now)
+        ),
     )
 
 
@@ -64,10 +68,13 @@ def _leave_surplus(rollout: Rollout) -> Rollout:
 
 
 def _find_recheck(
-    availability: Availability, doubts: tuple[Doubt, ...], recovery: Recovery
+    availability: Availability,
+    doubts: tuple[Doubt, ...],
+    recovery: Recovery,
+    trust_waits: Iterable[float],
 ) -> float | None:
     """When the next wait is over, if time alone ends one."""
-    waits = [*availability.waits.values(), *recovery.waits.values()]
+    waits = [*availability.waits.values(), *recovery.waits.values(), *trust_waits]
     waits += [doubt.wait for doubt in doubts if doubt.wait is not None]
     return min(waits, default=None)
 

@@ -15,7 +15,7 @@ from kohort.cluster.errors import ClusterError, Forbidden, InternalError
 from kohort.cluster.objects import Kind, Object
 from kohort.rehearsal.candidates import Candidate, OperatorTime, Surroundings
 from kohort.rehearsal.checkers.gangs.words import KINDS as GANG_KINDS
-from kohort.rehearsal.checkers.truth import IS_USER, Truth
+from kohort.rehearsal.checkers.truth import IS_USER, Marks, Truth
 from kohort.rehearsal.choices import Choices
 from kohort.rehearsal.eras import AFTER, BEFORE, PRESENT, Era
 from kohort.rehearsal.gangs.binding import BindingApi
@@ -23,7 +23,7 @@ from kohort.rehearsal.gangs.furniture import MAKE, furnish_gangs
 from kohort.rehearsal.gangs.telling import tell_settings
 from kohort.rehearsal.looping import LoopClock
 from kohort.rehearsal.plane import Trouble
-from kohort.rehearsal.play import NAMESPACE, Play
+from kohort.rehearsal.play import NAMESPACE, PODS, Play
 from kohort.simulator import kinds
 from kohort.simulator.admission.inprocess import ApiAdmission
 from kohort.simulator.api.admission import Review
@@ -131,7 +131,12 @@ class Stage:
         self.api.context.admission = self.gate
         self.kubelet = Kubelet(KubeletStages(), emits=False)
         self.world = World(self.api, self._parts(), clock, records=False)
-        self.truth = Truth(self.api, clock.elapsed, more=GANG_KINDS if play.gang else ())
+        self.truth = Truth(
+            self.api,
+            clock.elapsed,
+            more=GANG_KINDS if play.gang else (),
+            marks=Marks(trusts_labels=play.carrier == PODS),
+        )
         self.time = OperatorTime()
         self.trouble = Trouble(play.faults, self.order, play.latency)
         self._around = around = Surroundings(

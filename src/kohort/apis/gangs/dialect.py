@@ -74,7 +74,8 @@ class Dialect:
     def grants(self) -> tuple[Grant, ...]:
         """What its objects need, beyond being watched: a create that meets a namesake reads it."""
         verbs = ["get", "create"]
-        if self.is_mutable:
+        if self.is_mutable or not self.belongs_to_leader:
+            # What belongs to a workload can lose it, and is taken back.
             verbs.append("patch")
         if not self.belongs_to_leader:
             verbs.append("delete")

@@ -37,9 +37,10 @@ def plan_budgeted(
     roster = Roster(units, target)
     rolling = count_while_rolling(policy, policy.wanted)
     if progress.target != target:
-        start = max(_shelter(roster, progress, policy), policy.partition)
+        shelter = _shelter(roster, progress, policy, rolling)
         count = rolling if progress.count >= policy.wanted else policy.wanted
-        return Rollout(start, count)
+        # Fewer may be wanted at the same time: what has to serve until then stays.
+        return Rollout(max(shelter, policy.partition), max(count, shelter))
     if progress.count < policy.wanted:
         return Rollout(max(progress.boundary, policy.partition), policy.wanted)
     step = _Step(roster, progress, policy)
@@ -50,12 +51,17 @@ def plan_budgeted(
     return Rollout(boundary, count, (*released, *step.find_free()), blocker)
 
 
-def _shelter(roster: Roster, progress: Progress, policy: RolloutPolicy) -> int:
-    """Where a new target begins: at the wanted units, or above as much surge as has to serve."""
+def _shelter(roster: Roster, progress: Progress, policy: RolloutPolicy, rolling: int) -> int:
+    """
+    Where a new target begins: at the wanted units, or above as much surge as has to serve.
+
+    Surge is given up if it is old, or if there are more units than there may be from now on.
+    """
     boundary = progress.count
     left = len(roster.available()) - policy.ready_min
     while boundary > policy.wanted:
-        serves = roster.is_ready(boundary - 1) and roster.is_stale(boundary - 1)
+        is_doomed = boundary > rolling or roster.is_stale(boundary - 1)
+        serves = roster.is_ready(boundary - 1) and is_doomed
         if serves and left <= 0:
             break
         left -= serves

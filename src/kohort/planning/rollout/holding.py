@@ -47,6 +47,17 @@ def find_doubts(workload: Workload, observed: Observed, now: float) -> tuple[Dou
     return tuple(_doubts(workload, observed, progress, now))
 
 
+def find_trust_waits(observed: Observed, now: float) -> Iterator[float]:
+    """How long groups that failed have still to be ready before that is forgotten."""
+    failures = {failure.ordinal: failure for failure in observed.failures}
+    for group in observed.groups:
+        failure, since = find_failure(failures, group), group.ready_since
+        if failure is not None and since is not None:
+            wait = trust_seconds(failure.count) - seconds_since(since, now)
+            if wait > 0:
+                yield wait
+
+
 def hold_policy(
     policy: RolloutPolicy, progress: Progress | None, doubts: tuple[Doubt, ...]
 ) -> RolloutPolicy:

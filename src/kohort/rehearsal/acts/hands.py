@@ -16,6 +16,7 @@ from kohort.rehearsal.stage import Stage
 from kohort.simulator import kinds
 
 RESTARTED = "kubectl.kubernetes.io/restartedAt"
+ORPHANED_POLL_SECONDS = 0.05
 LEADERS, WORKERS = "leaders", "workers"
 
 
@@ -46,6 +47,14 @@ async def _set_image(stage: Stage, fault: Fault) -> None:
         containers: list[Any] = held["spec"]["template"]["spec"]["containers"]
         foreign = [{**container, "image": FOREIGN_IMAGE} for container in containers]
         await _edit_template(stage, fault, {"spec": {"containers": foreign}})
+
+
+async def _edit_pod(stage: Stage, fault: Fault) -> None:
+    found = find_child(stage, kinds.POD, fault.pick)
+    if found is not None:
+        containers: list[Any] = found["spec"]["containers"]
+        foreign = [{**container, "image": FOREIGN_IMAGE} for container in containers]
+        await stage.patch(kinds.POD, found["metadata"]["name"], {"spec": {"containers": foreign}})
 
 
 async def _relabel(stage: Stage, fault: Fault) -> None:
@@ -79,6 +88,9 @@ async def _write_between(stage: Stage, fault: Fault) -> None:
 async def _orphan(stage: Stage, fault: Fault) -> None:
     """``kubectl delete --cascade=orphan``, and the same object again."""
     await stage.delete(WORKLOAD, NAME, propagation="Orphan")
+    while stage.truth.workload is not None:
+        # Its children are let go first; kubectl waits for that, too.
+        await asyncio.sleep(ORPHANED_POLL_SECONDS)
     await asyncio.sleep(fault.pick % 3 * 0.7)
     await stage.create(WORKLOAD, make_workload(stage.play))
 
@@ -87,6 +99,7 @@ ACTIONS = {
     "between": _write_between,
     "restart-set": _restart_set,
     "set-image": _set_image,
+    "edit-pod": _edit_pod,
     "relabel": _relabel,
     "edit-service": _edit_service,
     "orphan": _orphan,

@@ -104,6 +104,7 @@ class Budget(Checker):
         if commit.new is None:
             self._policies.clear()
             self._is_armed = False
+            self._step = None
             return
         uid = commit.new["metadata"]["uid"]
         if uid != self._uid:
@@ -166,8 +167,8 @@ class Budget(Checker):
         if group.uid in self._deleted:
             return not self._deleted[group.uid]
         step = self._step
-        # A group whose revision somebody stripped is lost to that.
-        if step is None or group.uid in self.truth.hurt or not group.revision:
+        # Nobody but us takes an edited group down; its containers start anew by themselves.
+        if step is None or group.uid in self.truth.hurt or group.is_edited:
             return False
         partition, count, target = step
         return partition <= group.ordinal < count and group.revision != target
@@ -207,9 +208,9 @@ class Budget(Checker):
             self.breach(f"A4: the partition goes down to {partition}, below the user's")
         highest = max(p.partition for p in self._recent())
         is_same = target == before[2] and not self.scene.play.may_roll_alike
-        # A group that somebody edited while it served is sheltered behind the partition.
+        # Groups that somebody edited while they served are sheltered behind the partition.
         present = (*self.truth.groups(), *self._was_there.values())
-        is_same &= all(group.revision for group in present)
+        highest = max([highest, *(group.ordinal + 1 for group in present if group.is_edited)])
         if is_same and partition > max(before[0], highest):
             self.breach(f"A4: the partition rises from {before[0]} to {partition}")
         groups, seen = self.truth.groups(), self.truth.find_seen(commit.writer)
@@ -225,7 +226,7 @@ class Budget(Checker):
         group = next((g for g in self._was_there.values() if g.uid == uid), None)
         if group is None:
             return
-        self._deleted[uid] = is_hurt = uid in self.truth.hurt or not group.revision
+        self._deleted[uid] = is_hurt = uid in self.truth.hurt
         seen = self.truth.find_seen(commit.writer)
         if self.scene.play.may_roll_alike and group.ordinal not in self._known_ready(seen):
             # Its revision does not tell when it was released.
@@ -236,7 +237,8 @@ class Budget(Checker):
             return
         if step is not None and is_released(group, step):
             # Sets take down what was released; whoever does so itself can still think better.
-            if self.scene.play.carrier == PODS and group.ordinal < step[1]:
+            is_own = self.scene.play.carrier == PODS or group.is_edited
+            if is_own and group.ordinal < step[1]:
                 self._check_decision(
                     {group.ordinal}, {group.ordinal}, f"delete {group.ordinal}", seen
                 )

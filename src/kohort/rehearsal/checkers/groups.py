@@ -21,7 +21,6 @@ from kohort.rehearsal.checkers.truth import (
     is_ready,
     labels_of,
     restarts_of,
-    revision_of,
 )
 from kohort.rehearsal.play import AFTER_START, BAD_IMAGE, KEEP, LEADER_FIRST
 from kohort.simulator import kinds
@@ -86,10 +85,10 @@ class Groups(Checker):
         self._before = {group.uid: group for group in groups}
 
     def _check_members(self, group: Group) -> None:
-        others = [pod for pod in group.staying if revision_of(pod) not in ("", group.revision)]
-        if others and group.revision:
+        if len(group.revisions) > 1:
             self.breach(f"G1: group {group.ordinal} has two revisions")
-        if not group.is_ready:
+        moved = self.truth.marks.moved
+        if not group.is_ready or any(pod["metadata"]["uid"] in moved for pod in group.members):
             return
         places = sorted(labels_of(pod).get(INDEX, "") for pod in group.members)
         if places != sorted(str(place) for place in range(group.size)):

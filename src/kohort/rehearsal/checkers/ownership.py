@@ -41,9 +41,10 @@ class Ownership(Checker):
             self._check_revision(commit)
 
     def _is_ours(self, child: Object) -> bool:
-        """Whether a child belongs to the workload, or to nobody and has its labels."""
+        """Whether a child belongs to the workload, or to nobody and did or has its labels."""
         owner = controller_of(child)
-        return owner in self._ours or (not owner and labels_of(child).get(OWNER) == NAME)
+        was_ours = child["metadata"]["uid"] in self._ours or labels_of(child).get(OWNER) == NAME
+        return owner in self._ours or (not owner and was_ours)
 
     def _check_service(self, commit: Commit) -> None:
         """C5: a service stays as long as whom it belongs to and a pod that is found by it."""

@@ -72,7 +72,11 @@ class Stability(Checker):
         for pod in members:
             if pod["spec"]["containers"][0]["image"] != image:
                 return f"pod {pod['metadata']['name']} has not {image}"
-        keys = {revision_of(pod) for pod in members}
+        moved = self.truth.marks.moved
+        for pod in pods.values():
+            if pod["metadata"]["uid"] in moved:
+                return f"pod {pod['metadata']['name']} has labels of another place"
+        keys = {revision for group in rolled for revision in group.revisions}
         return f"pods of revisions {keys}" if len(keys) > 1 else ""
 
     def _find_stuck(self, policy: Policy) -> set[int]:
@@ -143,12 +147,15 @@ class Stability(Checker):
         losses = find_losses(workload, self.scene.play)
         if losses is None:
             true.discard(DEGRADED)
-        groups = self.truth.groups()
-        if any(not g.revision and g.ordinal < policy.partition for g in groups):
-            # The partition holds back what somebody edited, and that is told.
-            true.discard("Drifted")
         if stuck:
             # As upstream has it, a rollout is over when all groups serve.
             true.discard("UpdateInProgress")
         wanted = {"Progressing" if stuck else "Available"} | ({DEGRADED} if losses else set())
+        below = [g for g in self.truth.groups() if g.ordinal < policy.partition and g.is_edited]
+        if any(revision_of(group.leader) for group in below):
+            # The partition holds back what somebody edited, and that is told.
+            wanted.add("Drifted")
+        elif below:
+            # A label that was taken away says nothing of who took it.
+            true.discard("Drifted")
         return "" if true == wanted else f"conditions {sorted(true)}, not {sorted(wanted)}"

@@ -47,16 +47,32 @@ class Commit:
 class Group:
     """One group: its leader, and all that belongs to this very leader. It never changes."""
 
-    __slots__ = ("is_ready", "leader", "ordinal", "revision", "size", "staying", "uid", "workers")
+    __slots__ = (
+        "is_edited",
+        "is_ready",
+        "leader",
+        "ordinal",
+        "revision",
+        "revisions",
+        "size",
+        "staying",
+        "uid",
+        "workers",
+    )
 
-    def __init__(self, ordinal: int, leader: Object, workers: list[Object], size: int) -> None:
+    def __init__(
+        self, ordinal: int, leader: Object, workers: list[Object], size: int, marks: "Marks"
+    ) -> None:
         self.ordinal = ordinal
         self.leader = leader
         self.workers = workers
         self.size = size
         self.uid: str = leader["metadata"]["uid"]  # the incarnation
-        self.revision = revision_of(leader)
         self.staying = [pod for pod in workers if not is_leaving(pod)]
+        # Of what its members were made, whatever their labels say now.
+        self.revisions = {marks.origin_of(pod) for pod in self.members} - {""}
+        self.is_edited = marks.is_edited(leader, self.staying)
+        self.revision = "" if self.is_edited else marks.origin_of(leader)
         self.is_ready = self._serves()
 
     @property
@@ -69,7 +85,49 @@ class Group:
         members = self.members
         if len(members) != self.size or not all(map(is_ready, members)):
             return False
-        return len({revision_of(pod) for pod in members} - {""}) <= 1
+        return len(self.revisions) <= 1
+
+
+@dataclass(slots=True)
+class Marks:
+    """
+    What pods were made from, and which of them somebody edited by hand since.
+
+    A pod with a foreign image is of no revision, and neither is a leader that has no revision
+    label any more. One whose label was changed is of none where that label is all that tells
+    (``pods``); a set knows what it made.
+    """
+
+    trusts_labels: bool = False
+    origins: dict[str, str] = field(default_factory=dict)  # revisions, by uid
+    relabelled: set[str] = field(default_factory=set)
+    replaced: set[str] = field(default_factory=set)  # they have another image
+    moved: set[str] = field(default_factory=set)  # their labels name another place
+
+    def note(self, old: Object | None, new: Object | None, *, is_user: bool) -> None:
+        """A pod was written."""
+        if new is None:
+            return
+        uid = new["metadata"]["uid"]
+        if old is None or old["metadata"]["uid"] != uid:
+            self.origins[uid] = revision_of(new)
+        elif is_user:
+            self.relabelled |= {uid} if revision_of(old) != revision_of(new) else set()
+            self.replaced |= {uid} if image_of(old) != image_of(new) else set()
+            self.moved |= {uid} if _place_of(old) != _place_of(new) else set()
+        elif _place_of(old) != _place_of(new):
+            self.moved.discard(uid)
+
+    def origin_of(self, pod: Object) -> str:
+        """The revision that a pod was made from."""
+        return self.origins.get(pod["metadata"]["uid"], "")
+
+    def is_edited(self, leader: Object, workers: list[Object]) -> bool:
+        """Whether a group is of no revision any more."""
+        is_relabelled = leader["metadata"]["uid"] in self.relabelled
+        if is_relabelled and (self.trusts_labels or not revision_of(leader)):
+            return True
+        return any(pod["metadata"]["uid"] in self.replaced for pod in (leader, *workers))
 
 
 @dataclass(slots=True)
@@ -85,6 +143,7 @@ class Truth:
     more: tuple[Kind, ...] = ()  # kinds that only some clusters serve
     moments: dict[Kind, list[tuple[int, float]]] = field(default_factory=dict)  # of each write
     views: dict[str, dict[Kind, int]] = field(default_factory=dict)  # what each writer last saw
+    marks: Marks = field(default_factory=Marks)
     _groups: list[Group] | None = None
 
     def __post_init__(self) -> None:
@@ -111,6 +170,8 @@ class Truth:
             new = None if event.change is Change.DELETED else orjson.loads(event.entry.raw)
             if is_pod and old is not None:
                 self._note_wounds(old, new)
+            if is_pod:
+                self.marks.note(old, new, is_user=IS_USER.get())
             if new is None:
                 held.pop(name, None)
             else:
@@ -170,7 +231,7 @@ class Truth:
             leaders: list[Object] = []
             followers: dict[str, list[Object]] = {}
             for pod in self.pods():
-                if labels_of(pod).get(INDEX) != "0":
+                if not _is_leader(pod):
                     followers.setdefault(controller_of(pod), []).append(pod)
                 elif not is_leaving(pod):
                     leaders.append(pod)
@@ -185,11 +246,22 @@ class Truth:
         if held is not None and controller_of(held) == uid:
             workers = [*workers, *followers.get(held["metadata"]["uid"], ())]
         size = int(annotations_of(leader).get(SIZE, "1"))
-        return Group(int(name.rsplit("-", 1)[1]), leader, workers, size)
+        return Group(int(name.rsplit("-", 1)[1]), leader, workers, size, self.marks)
 
     def ready(self) -> set[int]:
         """The ordinals of the groups that serve."""
         return {group.ordinal for group in self.groups() if group.is_ready}
+
+
+def _is_leader(pod: Object) -> bool:
+    """Whether a pod has the name of a leader; labels can be changed, names cannot."""
+    name: str = pod["metadata"]["name"]
+    return name.removeprefix(f"{NAME}-").isdigit()
+
+
+def _place_of(pod: Object) -> tuple[str, str]:
+    held = labels_of(pod)
+    return held.get(GROUP, ""), held.get(INDEX, "")
 
 
 def is_named(obj: Object | None) -> bool:

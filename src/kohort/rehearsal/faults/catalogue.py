@@ -119,5 +119,5 @@ CATALOGUE |= {
 }
 CATALOGUE |= {
     name: Entry(numbers, about, draw, is_edit)
-    for name, (numbers, about, draw, is_edit) in (hands.DRAWN | hands.NAMED).items()
+    for name, (numbers, about, draw, is_edit) in hands.DRAWN.items()
 }

@@ -43,9 +43,7 @@ DRAWN: dict[str, tuple[tuple[str, ...], str, Draw, bool]] = {
         False,
     ),
     "edit-service": (("F11",), "somebody edits a Service", timed("edit-service"), False),
-}
-# Drawn as soon as the operator has an answer to them; until then scenario files may have them.
-NAMED: dict[str, tuple[tuple[str, ...], str, Draw, bool]] = {
+    "edit-pod": (("F11",), "kubectl set image of a pod of ours", timed("edit-pod"), False),
     "relabel": (
         ("F11",),
         "somebody edits labels of a child",

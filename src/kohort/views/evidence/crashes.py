@@ -36,7 +36,8 @@ def remember_crashes(observed: Observed, workload: Workload, now: datetime) -> I
 
 
 def _is_in_force(failure: Failure, group: Group | None, now: float) -> bool:
-    if group is None or not group.revision:
+    # What an edited group was made from is not told by its revision, but that it serves is.
+    if group is None or (not group.revision and group.ready_since is None):
         return seconds_since(failure.at, now) < QUIET_SECONDS + wait_seconds(failure.count)
     if find_failure({failure.ordinal: failure}, group) is None:
         return False

@@ -4,7 +4,8 @@ The objects of a LeaderWorkerSet's gangs, as they exist, and what has to be done
 Each live leader that was admitted into a gang has its own, which belong to it and go
 with it. They are made when they are missing, whoever took them. One of the same name
 that belongs to a leader of before is waited for: the garbage collector takes it, and that
-is when we are asked again (lws#1054). Leaders of a time without gangs get none, since
+is when we are asked again (lws#1054). One that belonged to the workload and lost it with
+``--cascade=orphan`` is taken back. Leaders of a time without gangs get none, since
 a scheduler would keep room for pods that never come.
 
 Topology, queue and priority are patched as long as no member has a node, and never
@@ -30,6 +31,7 @@ from kohort.apis.leaderworkerset.rendering.gangs import (
     make_intent,
 )
 from kohort.apis.leaderworkerset.revision import apply_revision
+from kohort.apis.leaderworkerset.translation.drift.adopting import adopt
 from kohort.apis.leaderworkerset.translation.reading import POD
 from kohort.cluster.actions import Action, Create, Delete, Patch
 from kohort.cluster.numbers import find_whole
@@ -109,6 +111,9 @@ class Gangs:
     ) -> Iterator[Action]:
         held = self._all(kind).get(name_of(wanted))
         group = leader.metadata.name
+        if held is not None and self._is_orphan(held, dialect):
+            # It is taken back before anything else is done about it.
+            return
         if held is None or _is_in_the_way(held):
             why = f"group {group} has no {_name_kind(kind)}"
             yield Create(kind, namespace_of(self._lws), wanted, why)
@@ -133,6 +138,17 @@ class Gangs:
         owners = (leader.metadata.uid, uid_of(self._lws))
         return held.metadata.controller in owners and not held.metadata.is_leaving
 
+    def _is_orphan(self, held: Whole, dialect: Dialect) -> bool:
+        """Whether it was the workload's own, and belongs to nobody since that was deleted."""
+        metadata, marks = held.metadata, held.metadata.labels
+        if dialect.belongs_to_leader or metadata.owner_references or metadata.is_leaving:
+            return False
+        place = marks.get(labels.GROUP_INDEX, ""), marks.get(labels.REVISION, "")
+        name = name_of(self._lws)
+        return marks.get(labels.NAME) == name and metadata.name == names.pod_group_name(
+            name, *place
+        )
+
     def collect(self, reading: Reading) -> Iterator[Action]:
         """Take away what belongs to the workload itself, and nobody names or will name."""
         for dialect in self._family.settings.gangs:
@@ -145,6 +161,8 @@ class Gangs:
         named = {dialect.find_gang(p.metadata.labels, p.metadata.annotations) for p in pods}
         for name, held in self._all(kind).items():
             metadata = held.metadata
+            if self._is_orphan(held, dialect):
+                yield from adopt(self._lws, kind, metadata)
             is_ours = metadata.controller == uid_of(self._lws) and not metadata.is_leaving
             if is_ours and name not in named and not self._may_come(held, dialect, reading):
                 why = f"nobody is in {_name_kind(kind)} {name} any more"
