@@ -15,9 +15,28 @@ NODE = Group(
     },
 )
 
+_METRICS = "kohort.cli.commands.simulation.metrics"
+
+METRIC = Group(
+    summary="say what metrics of autoscalers are, since nobody measures simulated pods",
+    examples=("set web cpu=70%", "set web cpu=2400m --shared", "list", "clear web"),
+    entries={
+        "set": Entry(_METRICS, "SET", "set metrics of an autoscaler"),
+        "list": Entry(_METRICS, "LIST", "show what was set, what is seen, and the targets"),
+        "clear": Entry(_METRICS, "CLEAR", "forget what was set"),
+    },
+)
+
 SIM = Group(
     summary="change the simulation of a running cluster, or rehearse the operator",
-    examples=("topology", "node fail gpu-03", "clock", "clock step 300", "run --seeds 1000"),
+    examples=(
+        "topology",
+        "node fail gpu-03",
+        "clock",
+        "clock step 300",
+        "metric set web cpu=70%",
+        "run --seeds 1000",
+    ),
     entries={
         "node": Entry("kohort.cli.commands.sim", "NODE", "add, drain, fail and recover nodes"),
         "topology": Entry(
@@ -25,6 +44,7 @@ SIM = Group(
             "TOPOLOGY",
             "show racks, nodes and who sits where",
         ),
+        "metric": Entry("kohort.cli.commands.sim", "METRIC", "set metrics that autoscalers read"),
         "clock": Entry(
             "kohort.cli.commands.simulation.clock", "CLOCK", "show, pause and step delays"
         ),

@@ -46,6 +46,19 @@ def name_key(metric: str) -> str:
     return _ODD.sub("_", metric)[:NAME_LENGTH_MAX]
 
 
+def is_share(text: str) -> bool:
+    """Whether a text is a share of what is requested, such as 70%."""
+    return _SHARE.fullmatch(text) is not None
+
+
+def is_amount(text: str) -> bool:
+    """Whether a text is an amount, such as 350m or 2Gi."""
+    try:
+        return milli_units(text) >= 0
+    except ValueError:
+        return False
+
+
 def find_value(notes: Mapping[str, str], asked: Asked) -> int:
     """What a metric of an object or of the world outside is, in thousandths."""
     for prefix in (METRIC, LOAD):
@@ -93,13 +106,9 @@ def _read_of_pod(place: str, text: str, asked: Asked, pod: Pod) -> int:
 
 
 def _read_amount(place: str, text: str) -> int:
-    try:
-        amount = milli_units(text)
-    except ValueError:
-        amount = -1
-    if amount < 0:
+    if not is_amount(text):
         raise UnknownMetric(f"the annotation {place} is {text!r}, which is no amount")
-    return amount
+    return milli_units(text)
 
 
 def _explain(asked: Asked) -> str:
