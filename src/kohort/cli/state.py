@@ -24,6 +24,8 @@ from kohort.cluster.numbers import find_whole
 
 NAME_DEFAULT = "sim"
 _NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?")
+# How long a killed process may take to let its lock go.
+_ENDING_SECONDS_MAX = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +70,12 @@ class State:
         """The process that runs the cluster, if one does."""
         try:
             with self.pid_file.open() as file:
+                end = time.monotonic() + _ENDING_SECONDS_MAX
                 while not _try_lock(file.fileno(), shared=True):
                     # Between taking the lock and writing its number, a process is nameless.
-                    if text := file.read():
+                    file.seek(0)
+                    text = file.read()
+                    if text and (time.monotonic() > end or not _is_ending(text)):
                         return self._read_pid(text)
                     time.sleep(0.001)
         except (FileNotFoundError, NotADirectoryError):
@@ -217,6 +222,15 @@ def _is_our_process(number: int) -> bool:
         return True  # No way to ask here.
     try:
         return place.stat().st_uid == os.geteuid() and b"kohort" in (place / "cmdline").read_bytes()
+    except OSError:
+        return False
+
+
+def _is_ending(text: str) -> bool:
+    """Whether a process was killed and holds its lock for some moments yet: it has no words."""
+    number = find_whole(text.strip())
+    try:
+        return number is not None and not Path(f"/proc/{number}/cmdline").read_bytes()
     except OSError:
         return False
 

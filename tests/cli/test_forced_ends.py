@@ -1,0 +1,102 @@
+"""What ``kohort down --kill`` may end, and which folders ``kohort up`` may write to."""
+
+import os
+import signal
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from command_lines import Cli, Told
+
+from kohort.cli.commands import down
+from kohort.cli.exits import Exit
+
+Tell = Callable[..., Told]
+
+
+@contextmanager
+def stopped(cli: Cli) -> Iterator[subprocess.Popen[str]]:
+    """A cluster that cannot react to anything but a kill."""
+    with cli.foreground("--nodes", "0") as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        process.send_signal(signal.SIGSTOP)
+        try:
+            yield process
+        finally:
+            process.send_signal(signal.SIGCONT)
+
+
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody has to wait for a cluster that will not end."""
+    monkeypatch.setattr(down, "_SECONDS_MAX", 0.2)
+
+
+def test_a_cluster_that_does_not_end_is_left_running_and_named(cli: Cli, tell: Tell):
+    with stopped(cli) as process:
+        told = tell("down")
+        assert told.code == Exit.TIMED_OUT
+        assert f"sim (process {process.pid}) has not ended after" in told.err
+        assert "'kohort down --kill' ends it by force" in told.err
+        assert process.poll() is None
+
+
+def test_a_cluster_that_does_not_end_is_ended_by_force_if_asked_and_leaves_nothing(
+    cli: Cli, tell: Tell
+):
+    with stopped(cli) as process:
+        told = tell("down", "--kill")
+        assert (told.code, told.out) == (Exit.DONE, "sim has ended\n"), told
+        assert process.wait(timeout=30) == -signal.SIGKILL
+    assert not (cli.home / "sim" / "pid").exists()
+
+
+def test_a_process_that_is_no_cluster_is_not_ended_by_force(tell: Tell, cli: Cli):
+    (cli.home / "sim").mkdir(parents=True)
+    (cli.home / "sim" / "pid").write_text(str(os.getpid()))
+    told = tell("down", "--kill")
+    assert told.out == "sim is not running: it was killed, and its stale files are removed\n"
+
+
+@pytest.fixture(params=["home", "data"])
+def folder(request: pytest.FixtureRequest, cli: Cli, tmp_path: Path) -> tuple[Path, list[str]]:
+    """A folder that is to be written to, and the words that make a command do it."""
+    if request.param == "home":
+        return cli.home / "sim", []
+    return tmp_path / "data", ["--data-dir", str(tmp_path / "data")]
+
+
+def test_a_link_is_not_written_through(folder: tuple[Path, list[str]], tell: Tell, tmp_path: Path):
+    place, words = folder
+    (tmp_path / "elsewhere").mkdir(mode=0o700)
+    place.parent.mkdir(exist_ok=True)
+    place.symlink_to(tmp_path / "elsewhere")
+    told = tell("up", "--port", "0", *words)
+    assert told.code == 1
+    assert told.err.startswith(f"error: {place} is a link; ")
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
+def test_a_folder_that_others_can_write_to_is_refused_with_the_command_that_mends_it(
+    folder: tuple[Path, list[str]], tell: Tell
+):
+    place, words = folder
+    place.mkdir(parents=True)
+    place.chmod(0o777)
+    told = tell("up", "--port", "0", *words)
+    assert told.code == 1
+    assert f"{place} can be written by others; run 'chmod go-w {place}'" in told.err
+
+
+def test_a_folder_of_another_user_is_refused(
+    folder: tuple[Path, list[str]], tell: Tell, monkeypatch: pytest.MonkeyPatch
+):
+    place, words = folder
+    place.mkdir(parents=True, mode=0o700)
+    monkeypatch.setattr(os, "geteuid", lambda: place.stat().st_uid + 1)
+    told = tell("up", "--port", "0", *words)
+    assert told.code == 1
+    assert f"{place} belongs to another user; " in told.err
