@@ -1,17 +1,13 @@
 """A bookmark names a version only after everything up to that version has been told."""
 
-from pathlib import Path
-
 import orjson
 import pytest
-from api_builders import NOW, Bench, config_map
+from api_builders import Bench, config_map
 
-from kohort.simulator.api.api import Api
 from kohort.simulator.api.reads import watching
 from kohort.simulator.api.reads.watching import Watch, WatchEvent
 from kohort.simulator.api.requests import ListOptions
 from kohort.simulator.kinds import CONFIG_MAP
-from kohort.simulator.store.sqlite import open_store
 
 
 def open_watch(bench: Bench) -> Watch:
@@ -23,17 +19,6 @@ def open_watch(bench: Bench) -> Watch:
 def versions(events: list[WatchEvent]) -> list[tuple[str, int]]:
     metas = [orjson.loads(event.raw)["metadata"] for event in events]
     return [(e.type, int(m["resourceVersion"])) for e, m in zip(events, metas, strict=True)]
-
-
-@pytest.fixture
-async def kept(tmp_path: Path) -> Bench:
-    """A bench on disk, whose writes are committed only when somebody asks for it."""
-    bench = Bench()
-    store = open_store(tmp_path / "cluster.db")
-    bench.api = Api(store, bench.api.registry, lambda: NOW, bench.api.context.chance)
-    await bench.start()
-    store.on_dirty = lambda: None
-    return bench
 
 
 async def test_what_waits_is_told_before_the_bookmark_that_covers_it(bench: Bench):

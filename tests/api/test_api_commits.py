@@ -1,25 +1,10 @@
 """What readers see of writes that are not kept yet."""
 
-from pathlib import Path
-
 import pytest
-from api_builders import NOW, Bench, config_map
+from api_builders import Bench, config_map
 
-from kohort.simulator.api.api import Api
 from kohort.simulator.api.requests import ListOptions
 from kohort.simulator.kinds import CONFIG_MAP
-from kohort.simulator.store.sqlite import open_store
-
-
-@pytest.fixture
-async def kept(tmp_path: Path) -> Bench:
-    """A bench on disk, whose writes are committed only when somebody asks for it."""
-    bench = Bench()
-    store = open_store(tmp_path / "cluster.db")
-    bench.api = Api(store, bench.api.registry, lambda: NOW, bench.api.context.chance)
-    await bench.start()
-    store.on_dirty = lambda: None
-    return bench
 
 
 async def test_nobody_reads_what_is_not_kept(kept: Bench):

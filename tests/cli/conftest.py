@@ -1,13 +1,16 @@
 """Commands run in this process where they can, in one of their own where they stay."""
 
+import json
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from command_lines import Cli, Told
 
 from kohort.cli.main import main
+
+Tell = Callable[..., Told]
 
 
 @pytest.fixture
@@ -30,6 +33,23 @@ def tell(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest
         return Told(code, said.out, said.err)
 
     return run
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The kubeconfig of a fast cluster with the operator in it."""
+    cli = Cli(tmp_path_factory.mktemp("home"))
+    started = cli("up", "--port", "0", "--speed", "50", "--detach", "-o", "json")
+    assert started.code == 0, started.err
+    yield Path(json.loads(started.out)["kubeconfig"])
+    cli("down")
+
+
+@pytest.fixture
+def kohort(tell: Tell, cluster: Path, monkeypatch: pytest.MonkeyPatch) -> Tell:
+    """The command line, in this process, with that cluster in the environment."""
+    monkeypatch.setenv("KUBECONFIG", str(cluster))
+    return tell
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 """All commands give the same verdict on a workload, with its cause."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,23 +10,6 @@ from workload_hand import Hand, break_pulls, set_image
 
 pytestmark = pytest.mark.slow
 Tell = Callable[..., Told]
-
-
-@pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The kubeconfig of a fast cluster with the operator in it."""
-    cli = Cli(tmp_path_factory.mktemp("home"))
-    started = cli("up", "--port", "0", "--speed", "50", "--detach", "-o", "json")
-    assert started.code == 0, started.err
-    yield Path(json.loads(started.out)["kubeconfig"])
-    cli("down")
-
-
-@pytest.fixture
-def kohort(tell: Tell, cluster: Path, monkeypatch: pytest.MonkeyPatch) -> Tell:
-    """The command line, in this process, with that cluster in the environment."""
-    monkeypatch.setenv("KUBECONFIG", str(cluster))
-    return tell
 
 
 def read_verdicts(kohort: Tell, name: str) -> set[tuple[str, str]]:

@@ -3,12 +3,12 @@
 import json
 import signal
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import yaml
-from command_lines import KOHORT, Cli, Told
+from command_lines import KOHORT, Told
 from workload_hand import TEMPLATE, Hand, break_pulls, set_image
 
 from children import started
@@ -16,23 +16,6 @@ from kohort.simulator.stages import CRASH_AFTER
 
 pytestmark = pytest.mark.slow
 Tell = Callable[..., Told]
-
-
-@pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The kubeconfig of a fast cluster with the operator in it."""
-    cli = Cli(tmp_path_factory.mktemp("home"))
-    started = cli("up", "--port", "0", "--speed", "50", "--detach", "-o", "json")
-    assert started.code == 0, started.err
-    yield Path(json.loads(started.out)["kubeconfig"])
-    cli("down")
-
-
-@pytest.fixture
-def kohort(tell: Tell, cluster: Path, monkeypatch: pytest.MonkeyPatch) -> Tell:
-    """The command line, in this process, with that cluster in the environment."""
-    monkeypatch.setenv("KUBECONFIG", str(cluster))
-    return tell
 
 
 def test_a_workload_is_followed_until_it_is_ready(kohort: Tell, cluster: Path):

@@ -10,20 +10,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import msgspec
 import orjson
 
 from kohort.apis.api import Api, Family, Key, Settings, Watched
+from kohort.cluster.errors import UNDECODABLE
 from kohort.cluster.objects import Kind, Object, name_of, namespace_of
-
-_UNDECODABLE = (
-    msgspec.MsgspecError,
-    ValueError,
-    TypeError,
-    KeyError,
-    AttributeError,
-    RecursionError,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,5 +81,5 @@ def _sample(
 def _find_decoded(watched: Watched, raw: bytes) -> Any:
     try:
         return watched.decode(raw)
-    except _UNDECODABLE:
+    except UNDECODABLE:
         return None

@@ -11,8 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Generic, NamedTuple, TypeVar
 
-import msgspec
-
+from kohort.cluster.errors import UNDECODABLE
 from kohort.cluster.port import Selection
 from kohort.controller.caching.watcher import (
     Event,
@@ -30,15 +29,6 @@ T = TypeVar("T")
 Key = tuple[str, str]  # namespace and name
 Decode = Callable[[bytes], T]
 Index = Callable[[T], Iterable[str]]
-
-_UNDECODABLE = (
-    msgspec.MsgspecError,
-    ValueError,
-    TypeError,
-    KeyError,
-    AttributeError,
-    RecursionError,
-)
 
 
 class Entry(NamedTuple, Generic[T]):
@@ -224,7 +214,7 @@ class CacheWriter(Generic[T]):
             return known
         try:
             value = self._decode(event.raw)
-        except _UNDECODABLE as error:
+        except UNDECODABLE as error:
             fault = Fault(key, metadata.uid, metadata.version, str(error) or repr(error))
             self._report(fault)
             return fault
