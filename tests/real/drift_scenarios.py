@@ -26,7 +26,7 @@ from kohort.cluster.objects import (
     name_of,
     uid_of,
 )
-from kohort.cluster.port import Address, Selection
+from kohort.cluster.port import Address, PatchForm, Selection
 from kohort.controller.events import EVENT
 from kohort.simulator.kinds import POD, SERVICE, STATEFUL_SET
 
@@ -73,6 +73,52 @@ async def edit_what_groups_are_made_of(driver: Driver) -> None:
     found = (driver.find(SERVICE, "x") or {})["spec"]
     assert (found["selector"], found["publishNotReadyAddresses"]) == (service["selector"], True)
     assert any("Service x" in text for text in await _read_warnings(driver))
+
+
+async def edit_the_image_of_one_pod(driver: Driver) -> None:
+    """``kubectl set image pod/x-1`` costs that group alone, and no other image stays."""
+    # Without it the kubelet's restart of the container would take the group down by itself.
+    await bring_up(driver, make_lws(groups=2, size=SIZE, template={"restartPolicy": "None"}))
+    before = driver.uids()
+    containers = name_image(FOREIGN)["spec"]["template"]
+    await driver.edit_as("kubectl-set", POD, "x-1", containers)
+    lost = {"x-1", "x-1-1"}
+    await driver.until(lambda: lost <= _find_new(driver, before) and is_mended(driver))
+    assert _find_new(driver, before) == lost
+    assert images(driver.all(POD)) == {OURS}
+    said = "Pod x-1: kubectl-set set spec.containers[engine].image"
+    assert any(said in text for text in await _read_warnings(driver))
+
+
+async def edit_the_places_of_pods(driver: Driver) -> None:
+    """Labels that say where pods stand are put back, changed or removed, and no pod goes."""
+    await bring_up(driver, make_lws(groups=2, size=SIZE))
+    before = driver.uids()
+    held = {name: labels_of(driver.find(POD, name) or {}) for name in ("x-1", "x-0-1")}
+    edits = {"x-1": {labels.GROUP_INDEX: None}, "x-0-1": {labels.WORKER_INDEX: "7"}}
+    for name, marks in edits.items():
+        await driver.edit_as("kubectl-label", POD, name, {"metadata": {"labels": marks}})
+    await driver.until(
+        lambda: (
+            all(labels_of(driver.find(POD, n) or {}) == held[n] for n in held) and is_mended(driver)
+        )
+    )
+    assert driver.uids() == before
+    warnings = await _read_warnings(driver)
+    assert all(any(f"Pod {name}: " in text for text in warnings) for name in held), warnings
+
+
+async def scale_the_leader_set(driver: Driver) -> None:
+    """``kubectl scale sts/x`` is put back and named, and the groups of the workload stay."""
+    await bring_up(driver, make_lws(groups=2, size=SIZE))
+    before = driver.uids()
+    scale = Address(STATEFUL_SET, driver.namespace, "x", "scale")
+    body = {"spec": {"replicas": 3}}
+    await driver.cluster.patch(scale, body, PatchForm.MERGE, manager="kubectl")
+    await driver.until(lambda: _is_drifted(driver))
+    await driver.until(lambda: is_mended(driver) and driver.uids() == before)
+    said = ["StatefulSet x: kubectl set spec.replicas to 3; it is put back"]
+    assert await _read_warnings(driver) == said
 
 
 async def take_back_what_was_orphaned(driver: Driver) -> None:

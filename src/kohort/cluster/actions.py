@@ -48,9 +48,17 @@ class Delete:
     propagation: str = ""
     why: str = ""
     disrupts: bool = False  # somebody else must make it again
+    undoes: str = ""  # what another client did, in a sentence, where this is the answer
 
 
 Action = Create | Patch | Delete
+
+
+def address_of(action: Patch | Delete) -> Address:
+    """The object that an action changes or ends."""
+    if isinstance(action, Patch):
+        return action.address
+    return Address(action.kind, action.namespace, action.name)
 
 
 def kind_of(action: Action) -> Kind:

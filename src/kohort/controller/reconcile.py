@@ -15,7 +15,7 @@ import orjson
 
 from kohort.apis.api import Api, Deeds, Family, InvalidWorkload, PutBacks, Reading
 from kohort.apis.recall import Recall
-from kohort.cluster.actions import Action, Patch, kind_of
+from kohort.cluster.actions import Action, Delete, Patch, address_of, kind_of
 from kohort.cluster.errors import BadRequest, Forbidden, Invalid
 from kohort.cluster.objects import (
     Kind,
@@ -74,9 +74,10 @@ class Memory:
             for address, (count, last, why) in self.put_back.items()
         }
 
-    def note_put_back(self, action: Patch, elapsed: float) -> None:
-        """An object was put back."""
-        address = replace(action.address, part=action.undoes_part)
+    def note_put_back(self, action: Patch | Delete, elapsed: float) -> None:
+        """An object was put back, or is made anew."""
+        part = action.undoes_part if isinstance(action, Patch) else ""
+        address = replace(address_of(action), part=part)
         count = self.put_back.get(address, (0, 0.0, ""))[0]
         self.put_back[address] = (count + 1, elapsed, action.undoes)
 
@@ -182,7 +183,8 @@ class Reconciler:
     ) -> None:
         for outcome in outcomes:
             action = outcome.action
-            if isinstance(action, Patch) and action.undoes and outcome.result is Result.DONE:
+            is_done = outcome.result is Result.DONE
+            if isinstance(action, Patch | Delete) and action.undoes and is_done:
                 memory.note_put_back(action, elapsed)
             why, kind = outcome.action.why, kind_of(outcome.action)
             if outcome.result in (Result.REFUSED, Result.TAKEN) and not _is_quota(outcome):

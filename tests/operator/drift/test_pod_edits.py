@@ -138,6 +138,24 @@ async def test_one_pod_with_a_foreign_image_costs_its_group_alone(lab: Lab, carr
     assert [census.made[f"x-{i}"] for i in range(4)] == [1, 2, 1, 1]
 
 
+async def test_a_pod_that_is_replaced_before_the_status_may_be_written_is_named(
+    lab: Lab, carrier: str
+):
+    """A status that was written a moment ago is not written again at once."""
+    await bring_up(lab, carrier, "None")
+    await lab.edit("x", {"op": "replace", "path": "/spec/replicas", "value": 5})
+    await lab.run(0.1)
+    await change_image(lab, "x-1")
+    await lab.run(0.3)
+    assert drift(lab) == ""
+    await lab.run(5)
+    said = "Pod x-1: kubectl-set set spec.containers[engine].image; its group is made anew"
+    assert drift(lab) == said
+    await rest(lab)
+    events = [e["message"] for e in lab.all(kinds.EVENT) if e["reason"] == "Drifted"]
+    assert events == [said]
+
+
 @pytest.mark.parametrize("value", ["other", None])
 async def test_revisions_of_all_leaders_that_are_edited_roll_within_the_budget(
     lab: Lab, carrier: str, value: str | None

@@ -25,6 +25,7 @@ from kohort.apis.leaderworkerset.rendering.sets import leader_set, worker_set
 from kohort.apis.leaderworkerset.revision import apply_revision, make_revision
 from kohort.apis.leaderworkerset.translation.drift.adopting import adopt
 from kohort.apis.leaderworkerset.translation.drift.places import put_places_back
+from kohort.apis.leaderworkerset.translation.drift.pods import describe_edited
 from kohort.apis.leaderworkerset.translation.drift.scale import PART as SCALE
 from kohort.apis.leaderworkerset.translation.drift.scale import describe_scale
 from kohort.apis.leaderworkerset.translation.drift.services import bring_service
@@ -93,7 +94,8 @@ def _actions(family: Family, reading: Reading, plan: Plan) -> Iterator[Action]:
             if group.ordinal in plan.may_complete:
                 yield from _worker_set_actions(family, memory, held, leader, gangs)
     yield from gangs.collect(reading)
-    yield from _deletions(reading, plan, leaders)
+    edits = describe_edited(reading.observed.groups, family.all(POD))
+    yield from _deletions(reading, plan, leaders, edits)
     if plan.report.is_done:
         yield from render_history(family.root, memory.revisions, memory.key)
 
@@ -272,7 +274,9 @@ def _worker_set_actions(
     yield Create(STATEFUL_SET, namespace_of(family.root), body, why)
 
 
-def _deletions(reading: Reading, plan: Plan, leaders: dict[int, PodFacts]) -> Iterator[Action]:
+def _deletions(
+    reading: Reading, plan: Plan, leaders: dict[int, PodFacts], edits: dict[int, str]
+) -> Iterator[Action]:
     causes = {r.ordinal: f"member {r.cause} failed" for r in plan.restarts}
     for ordinal in plan.rollout.replace:
         causes.setdefault(ordinal, "it has an old revision")
@@ -290,6 +294,7 @@ def _deletions(reading: Reading, plan: Plan, leaders: dict[int, PodFacts]) -> It
             propagation="Foreground",
             why=why,
             disrupts=True,
+            undoes=edits.get(ordinal, ""),
         )
 
 

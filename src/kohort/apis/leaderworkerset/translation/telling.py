@@ -189,7 +189,7 @@ def _placement_notices(lws: Object, plan: Plan) -> Iterator[Notice]:
 
 def _edit_notices(family: Family, plan: Plan, deeds: Deeds) -> Iterator[Notice]:
     """One event for each time that something is put back, and one for each new claim."""
-    undone = [a.undoes for a in deeds.done if isinstance(a, Patch) and a.undoes]
+    undone = [a.undoes for a in deeds.done if isinstance(a, Patch | Delete) and a.undoes]
     for text in dict.fromkeys(undone):
         yield Notice("Warning", DRIFTED, text[:1_000], "Update")
     held = find_condition(family.root, DRIFTED) or {}

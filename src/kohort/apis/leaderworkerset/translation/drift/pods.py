@@ -68,6 +68,25 @@ def _judge(
     return group
 
 
+def describe_edited(groups: Iterable[Group], pods: Iterable[PodFacts]) -> dict[int, str]:
+    """What was edited in place of each edited group, by ordinal; the lowest pod speaks for it."""
+    edited = {pod.metadata.uid: pod for pod in pods if pod.edits}
+    if not edited:
+        return {}
+    told: dict[int, str] = {}
+    for group in groups:
+        found = [edited[m.uid] for m in group.members if group.is_edited and m.uid in edited]
+        if found:
+            told[group.ordinal] = _describe(found[0])
+    return told
+
+
+def _describe(pod: PodFacts) -> str:
+    named = ", ".join(str(edit) for edit in pod.edits[:_NAMED_MAX])
+    who = ", ".join(sorted({edit.manager for edit in pod.edits}))
+    return f"Pod {pod.metadata.name}: {who} set {named}; its group is made anew"
+
+
 def tell_pods(groups: Iterable[Group], pods: Iterable[PodFacts]) -> Iterator[str]:
     """Which pods of edited groups were edited in place, and by whom."""
     uids = {
@@ -81,8 +100,6 @@ def tell_pods(groups: Iterable[Group], pods: Iterable[PodFacts]) -> Iterator[str
         key=lambda pod: pod.metadata.name,
     )
     for pod in found[:_NAMED_MAX]:
-        named = ", ".join(str(edit) for edit in pod.edits[:_NAMED_MAX])
-        who = ", ".join(sorted({edit.manager for edit in pod.edits}))
-        yield f"Pod {pod.metadata.name}: {who} set {named}; its group is made anew"
+        yield _describe(pod)
     if len(found) > _NAMED_MAX:
         yield f"{len(found) - _NAMED_MAX} more pods were edited so"

@@ -12,7 +12,7 @@ they come one plan after it.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from kohort.apis.api import Family, InvalidWorkload, Reading
@@ -32,6 +32,7 @@ from kohort.apis.leaderworkerset.translation.acting import (
 )
 from kohort.apis.leaderworkerset.translation.drift.adopting import adopt
 from kohort.apis.leaderworkerset.translation.drift.places import put_places_back
+from kohort.apis.leaderworkerset.translation.drift.pods import describe_edited
 from kohort.apis.leaderworkerset.translation.drift.services import bring_service
 from kohort.apis.leaderworkerset.translation.following import find_following
 from kohort.apis.leaderworkerset.translation.gangs import Gangs, as_leader
@@ -178,7 +179,9 @@ def _find_end(scene: _Scene, group: Group) -> str:
 
 
 def _deletions(scene: _Scene) -> Iterator[Action]:
-    for group in scene.reading.observed.groups:
+    groups = scene.reading.observed.groups
+    edits = describe_edited(groups, scene.family.all(POD))
+    for group in groups:
         why = scene.doomed[group.ordinal]
         if group.phase is Phase.LEAVING or not why:
             continue
@@ -187,10 +190,11 @@ def _deletions(scene: _Scene) -> Iterator[Action]:
         # Claims that go with a pod must say so while the pod is still there.
         if is_surplus and any(scene.claims.find_changes(pod, True) for pod in pods):
             continue
-        yield _delete(pods[0], f"group {group.ordinal}: {why}", "Foreground")
+        delete = _delete(pods[0], f"group {group.ordinal}: {why}", "Foreground")
+        yield delete if is_surplus else replace(delete, undoes=edits.get(group.ordinal, ""))
 
 
-def _delete(pod: PodFacts, why: str, propagation: str = "") -> Action:
+def _delete(pod: PodFacts, why: str, propagation: str = "") -> Delete:
     metadata = pod.metadata
     return Delete(POD, metadata.namespace, metadata.name, metadata.uid, propagation, why)
 

@@ -62,7 +62,9 @@ def read(family: Family) -> Reading:
         groups=groups,
         progress=_progress_of(note) if note else assume_progress(groups),
         exist=len(groups),
-        drift=(*describe_drift(family, Drift(), groups), *tell_forged(family)),
+        drift=tuple(
+            dict.fromkeys((*describe_drift(family, Drift(), groups), *tell_forged(family)))
+        ),
     )
     memory = PodMemory(None, revisions, revision, key, note, orphans)
     return Reading(read_workload(family, key, groups), observed, memory)
