@@ -156,9 +156,10 @@ def _describe(changes: list[Seen], replicas: int) -> Play:
 
 
 def _find_edits(changes: list[Seen]) -> tuple[Fault, ...]:
-    """What kubectl's commands did to sets of ours, as the fields say that they have held."""
-    held = [s.obj["metadata"].get("managedFields") or () for s in changes if s.kind == STATEFUL_SET]
-    managers = {field.get("manager") for fields in held for field in fields}
+    """What kubectl's commands did to sets and pods of ours, as the fields say that they held."""
+    edited = [s.obj for s in changes if s.kind in (STATEFUL_SET, POD)]
+    held = [field for obj in edited for field in obj["metadata"].get("managedFields") or ()]
+    managers = {field.get("manager") for field in held}
     return tuple(Fault(EDITS[manager]) for manager in sorted(managers & set(EDITS)))
 
 
