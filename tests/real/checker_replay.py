@@ -28,6 +28,7 @@ from kohort.simulator.store.entries import Change
 OPERATOR = "operator"
 # For how long an operator, or any other controller, may not have seen something when busy.
 PATIENCE_SECONDS = 5.0
+LABELLER = "kubectl-label"
 EDITS = {"kubectl-rollout": "restart-set", "kubectl-set": "set-image"}
 _BY_PLURAL = {kind.plural: kind for kind in KINDS}
 
@@ -135,6 +136,9 @@ def judge(
     if _is_network_changed(changes):
         # The checker tells an old group by its image and size alone.
         breaches = [breach for breach in breaches if not breach.startswith("G3")]
+    if LABELLER in _find_managers(changes):
+        # The checker takes the places that a client wrote on pods for the operator's.
+        breaches = [breach for breach in breaches if not breach.startswith("G6")]
     return Verdict(breaches, trouble)
 
 
@@ -156,11 +160,15 @@ def _describe(changes: list[Seen], replicas: int) -> Play:
 
 
 def _find_edits(changes: list[Seen]) -> tuple[Fault, ...]:
-    """What kubectl's commands did to sets and pods of ours, as the fields say that they held."""
+    """What kubectl's commands did to sets and pods of ours."""
+    return tuple(Fault(EDITS[name]) for name in sorted(_find_managers(changes) & set(EDITS)))
+
+
+def _find_managers(changes: list[Seen]) -> set[str]:
+    """The clients that have set a field of a set or a pod."""
     edited = [s.obj for s in changes if s.kind in (STATEFUL_SET, POD)]
     held = [field for obj in edited for field in obj["metadata"].get("managedFields") or ()]
-    managers = {field.get("manager") for field in held}
-    return tuple(Fault(EDITS[manager]) for manager in sorted(managers & set(EDITS)))
+    return {str(field.get("manager")) for field in held}
 
 
 def _is_network_changed(changes: list[Seen]) -> bool:

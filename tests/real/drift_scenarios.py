@@ -26,7 +26,7 @@ from kohort.cluster.objects import (
     name_of,
     uid_of,
 )
-from kohort.cluster.port import Address, PatchForm, Selection
+from kohort.cluster.port import Address, Selection
 from kohort.controller.events import EVENT
 from kohort.simulator.kinds import POD, SERVICE, STATEFUL_SET
 
@@ -106,19 +106,6 @@ async def edit_the_places_of_pods(driver: Driver) -> None:
     assert driver.uids() == before
     warnings = await _read_warnings(driver)
     assert all(any(f"Pod {name}: " in text for text in warnings) for name in held), warnings
-
-
-async def scale_the_leader_set(driver: Driver) -> None:
-    """``kubectl scale sts/x`` is put back and named, and the groups of the workload stay."""
-    await bring_up(driver, make_lws(groups=2, size=SIZE))
-    before = driver.uids()
-    scale = Address(STATEFUL_SET, driver.namespace, "x", "scale")
-    body = {"spec": {"replicas": 3}}
-    await driver.cluster.patch(scale, body, PatchForm.MERGE, manager="kubectl")
-    await driver.until(lambda: _is_drifted(driver))
-    await driver.until(lambda: is_mended(driver) and driver.uids() == before)
-    said = ["StatefulSet x: kubectl set spec.replicas to 3; it is put back"]
-    assert await _read_warnings(driver) == said
 
 
 async def take_back_what_was_orphaned(driver: Driver) -> None:
