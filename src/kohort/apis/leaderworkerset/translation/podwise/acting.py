@@ -47,7 +47,7 @@ from kohort.model.observed import Group, Progress
 from kohort.model.plans import Plan
 from kohort.model.units import Phase
 
-_MAKE_MAX = 1_000  # leaders, and workers of one group, that one look makes; the next makes more
+_MAKE_MAX = 1_000  # leaders, and workers of all groups, that one look makes; the next makes more
 
 
 def render(family: Family, reading: Reading, plan: Plan) -> tuple[Action, ...]:
@@ -127,9 +127,11 @@ class _Scene:
     gangs: Gangs = field(init=False)
     doomed: dict[int, str] = field(init=False)  # groups to take down, and why
     surplus: frozenset[str] = field(init=False)  # uids of leaders beyond the count
+    workers_left: int = field(init=False)  # that this look may still make
     _specs: dict[str, Object] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        self.workers_left = _MAKE_MAX
         self.held = {pod.metadata.name: pod for pod in self.family.all(POD)}
         self.claims = Claims(self.family)
         self.gangs = Gangs(self.family, self.reading.memory.revisions, self.plan)
@@ -244,7 +246,8 @@ def _worker_actions(scene: _Scene, group: Group, then: Object, leader: Object) -
         if pod.has_ended and member.phase is not Phase.LEAVING and not waits:
             yield _delete(pod, f"pod {member.name} has ended")
     wanted = ((i, names.worker_name(name_of(leader), i)) for i in range(1, group.size))
-    missing = [*islice((i for i, worker in wanted if worker not in scene.held), _MAKE_MAX)]
+    left = scene.workers_left
+    missing = [*islice((i for i, worker in wanted if worker not in scene.held), left)]
     if not missing:
         return
     topology = leader["metadata"]["annotations"].get(labels.EXCLUSIVE_TOPOLOGY, "")
@@ -255,6 +258,7 @@ def _worker_actions(scene: _Scene, group: Group, then: Object, leader: Object) -
     # A gang is joined by all or by none, whatever the operator was told since.
     metadata = entry.metadata
     dialect = find_dialect(scene.family.settings, metadata.labels, metadata.annotations)
+    scene.workers_left -= len(missing)
     for made in worker_pods(then, leader, missing, following, scene.join(dialect)):
         yield from _create(scene, made)
 
