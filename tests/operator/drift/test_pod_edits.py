@@ -203,3 +203,17 @@ async def test_a_label_of_a_place_is_put_back_and_costs_no_pod(
     assert f"Pod {pod}: another client changed" in drift(lab)
     await rest(lab)
     assert max(census.made.values()) == 1
+
+
+@pytest.mark.parametrize("label", ["group_index", "worker_index"])
+async def test_a_label_of_a_place_in_a_rollout_releases_nobody(lab: Lab, carrier: str, label: str):
+    """The group below the one that is made anew seems to be missing, and serves all the same."""
+    census = await bring_up(lab, carrier)
+    path = "/spec/leaderWorkerTemplate/workerTemplate/spec/containers/0/image"
+    await lab.edit("x", {"op": "replace", "path": path, "value": "engine:2"})
+    await lab.until(lambda: "engine:2" in images(lab))
+    assert not is_serving(lab.find(kinds.POD, "x-3") or {})
+    await change_label(lab, "x-2", **{label: "7"})
+    await rest(lab)
+    assert census.least == 3
+    assert images(lab) == {"engine:2"}

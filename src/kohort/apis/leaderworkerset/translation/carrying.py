@@ -14,6 +14,7 @@ from kohort.apis.leaderworkerset import labels
 from kohort.apis.leaderworkerset.admission.validation import find_broken_rules
 from kohort.apis.leaderworkerset.spec import size_of
 from kohort.apis.leaderworkerset.translation import acting, reading
+from kohort.apis.leaderworkerset.translation.drift.places import find_misplaced
 from kohort.apis.leaderworkerset.translation.podwise import acting as pod_acting
 from kohort.apis.leaderworkerset.translation.podwise import reading as pod_reading
 from kohort.cluster.actions import Action, Patch
@@ -45,6 +46,10 @@ def read(family: Family) -> Reading:
         )
     found = _READ[carrier](family)
     observed = replace(found.observed, failures=_read_failures(found))
+    progress = observed.progress
+    if progress is not None and any(True for _ in find_misplaced(family)):
+        # Who is in which group is not known before their labels are back.
+        observed = replace(observed, progress=replace(progress, is_seen=False))
     return replace(found, observed=observed)
 
 

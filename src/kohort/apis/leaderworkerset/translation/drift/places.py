@@ -2,7 +2,8 @@
 Labels that say where a pod stands, put back where another client changed them.
 
 The name of a pod tells its place, and nobody can change that. Until the labels are back,
-the pod is no member, so its group does not serve, and nothing of it is given up for that.
+the pod is no member, and its group seems not to serve. It does, so no boundary is lowered and
+nothing old is taken down meanwhile.
 
 Our webhook gives pods of sets their place. One that lacks a label was made while the webhook
 did not answer, and cannot work; or a client has removed the label later. The variables, which
@@ -10,6 +11,7 @@ come from the webhook too and which no client can change, tell the two apart.
 """
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 import orjson
 
@@ -25,6 +27,18 @@ from kohort.cluster.port import Address
 
 def put_places_back(family: Family) -> Iterator[Action]:
     """A patch for each pod of ours whose labels name another place than its name does."""
+    for pod, change in find_misplaced(family):
+        metadata = pod.metadata
+        if family.find_put_backs(labels.POD, metadata.name).may_repeat:
+            address = Address(labels.POD, metadata.namespace, metadata.name)
+            named = " and ".join(change)
+            undoes = f"Pod {metadata.name}: another client changed {named}; it is put back"
+            body = {"metadata": {"uid": metadata.uid, "labels": change}}
+            yield Patch(address, body, why=f"{named} of pod {metadata.name} differ", undoes=undoes)
+
+
+def find_misplaced(family: Family) -> Iterator[tuple[PodFacts, dict[str, str]]]:
+    """The pods of ours whose labels name another place than their names do, and what to change."""
     pods: tuple[PodFacts, ...] = family.all(labels.POD)
     children = (*pods, *family.all(STATEFUL_SET))
     # A set lets a pod go whose labels it does not select any more.
@@ -33,12 +47,8 @@ def put_places_back(family: Family) -> Iterator[Action]:
         metadata = pod.metadata
         is_ours = metadata.controller in owners and not metadata.is_leaving
         change = _find_change(pod, name_of(family.root)) if is_ours else {}
-        if change and family.find_put_backs(labels.POD, metadata.name).may_repeat:
-            address = Address(labels.POD, metadata.namespace, metadata.name)
-            named = " and ".join(change)
-            undoes = f"Pod {metadata.name}: another client changed {named}; it is put back"
-            body = {"metadata": {"uid": metadata.uid, "labels": change}}
-            yield Patch(address, body, why=f"{named} of pod {metadata.name} differ", undoes=undoes)
+        if change:
+            yield pod, change
 
 
 def has_place(metadata: Meta) -> bool:
@@ -60,6 +70,7 @@ def _find_change(pod: PodFacts, workload: str) -> dict[str, str]:
     return {k: v for k, v in wanted.items() if held.get(k, "" if is_known else v) != v}
 
 
+@lru_cache(maxsize=65_536)
 def _find_place(name: str, workload: str) -> dict[str, str]:
     """The labels that a pod of this name has; none, if it is no name of a member."""
     place = find_ordinal(name)
