@@ -148,6 +148,37 @@ def test_every_type_of_metric_scales(kind, source, notes, replicas, name):
     assert decision.metrics[0]["type"] == kind
 
 
+@pytest.mark.parametrize(
+    ("target", "replicas"),
+    [
+        ({"type": "Value", "value": "100"}, 5),
+        ({"type": "AverageValue", "averageValue": "30"}, 5),
+        ({"type": "Value", "averageValue": "30"}, None),
+        ({"type": "Utilization", "value": "100"}, None),
+    ],
+)
+def test_the_target_of_an_object_is_of_the_type_that_it_names(target, replicas):
+    described = {"kind": "Service", "name": "front"}
+    source = {"describedObject": described, "metric": {"name": "hits"}, "target": target}
+    metric = {"type": "Object", "object": source}
+    decision = decide(spec(metric), situation(3, metric_hits="150"), History(), 0)
+    assert decision.replicas == replicas
+    assert decision.is_known == (replicas is not None)
+
+
+@pytest.mark.parametrize("amount", ["1e4000", "9" * 30, "9999999%"])
+@pytest.mark.parametrize("name", ["cpu", "lag"])
+def test_amounts_beyond_all_measure_are_bounded(name, amount):
+    target = {"type": "AverageValue", "averageValue": "1n"}
+    external = {"type": "External", "external": {"metric": {"name": "lag"}, "target": target}}
+    seen = situation(3, **{f"metric_{name}": amount})
+    decision = decide(spec(CPU if name == "cpu" else external), seen, History(), 0)
+    if decision.is_known:
+        assert decision.replicas == 6
+        shown = decision.metrics[0].get("resource", {}).get("current", {})
+        assert shown.get("averageUtilization", 0) < 2**31
+
+
 def test_a_container_metric_takes_the_metric_of_the_pod_where_it_has_none():
     source = {"name": "cpu", "container": "main", "target": {"averageValue": "100m"}}
     metric = {"type": "ContainerResource", "containerResource": source}

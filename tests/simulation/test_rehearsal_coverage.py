@@ -85,7 +85,7 @@ def test_every_gang_that_is_written_is_watched(name: str):
 
 def test_three_hundred_seeds_draw_every_fault():
     drawn = {fault.name for seed in range(300) for fault in draw_play(seed).faults}
-    assert drawn == set(CATALOGUE)
+    assert drawn == {name for name, entry in CATALOGUE.items() if entry.is_drawn}
 
 
 def test_seeds_draw_every_manner_of_workload():

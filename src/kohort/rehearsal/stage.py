@@ -36,6 +36,7 @@ from kohort.simulator.api.requests import (
     User,
     WriteOptions,
 )
+from kohort.simulator.builtins.autoscalers.controller import Autoscalers
 from kohort.simulator.builtins.garbage.controller import GarbageCollector
 from kohort.simulator.builtins.statefulsets.controller import StatefulSets
 from kohort.simulator.builtins.volumes.controller import Volumes
@@ -154,7 +155,9 @@ class Stage:
 
     def _parts(self) -> list[Part]:
         volumes = [Volumes()] if self.play.claims else []
+        autoscalers = [Autoscalers()] if self.play.has("metric") else []
         return [
+            *autoscalers,
             StatefulSets(honours_max_unavailable=self.play.is_gated),
             GarbageCollector(),
             *volumes,

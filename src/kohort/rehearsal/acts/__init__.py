@@ -8,7 +8,7 @@ to act on does nothing: what exists at a time depends on everything before it.
 import asyncio
 from collections.abc import Awaitable, Callable
 
-from kohort.rehearsal.acts import cluster, editing, gangs, hands, meddling, paths
+from kohort.rehearsal.acts import autoscaling, cluster, editing, gangs, hands, meddling, paths
 from kohort.rehearsal.play import Fault
 from kohort.rehearsal.stage import Stage
 
@@ -20,6 +20,7 @@ ACTIONS: dict[str, Act] = {
     **editing.ACTIONS,
     **gangs.ACTIONS,
     **hands.ACTIONS,
+    **autoscaling.ACTIONS,
 }
 
 

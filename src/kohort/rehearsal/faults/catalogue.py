@@ -25,6 +25,7 @@ class Entry:
     draw: Draw
     is_edit: bool = False  # a user's doing, not a failure
     is_of_gangs: bool = False  # makes sense only where there are gangs
+    is_drawn: bool = True  # by seeds; others stand in scenarios only
 
 
 CATALOGUE: dict[str, Entry] = {
@@ -121,3 +122,10 @@ CATALOGUE |= {
     name: Entry(numbers, about, draw, is_edit)
     for name, (numbers, about, draw, is_edit) in hands.DRAWN.items()
 }
+CATALOGUE["metric"] = Entry(
+    ("F17",),
+    "an autoscaler of the workload sees another load",
+    valued("metric", ("5", "15", "25", "35")),
+    is_edit=True,
+    is_drawn=False,
+)

@@ -18,6 +18,7 @@ from kohort.simulator.builtins.autoscalers.pods import Pod
 METRIC = "sim.kohort.dev/metric-"
 LOAD = "sim.kohort.dev/load-"
 NAME_LENGTH_MAX = 63 - len("metric-")
+_AMOUNT_MAX = 2**63 - 1  # of thousandths, as a real controller counts
 _ODD = re.compile(r"[^A-Za-z0-9._-]")
 _SHARE = re.compile(r"(\d{1,7}(?:\.\d{1,3})?)%")
 
@@ -108,7 +109,7 @@ def _read_of_pod(place: str, text: str, asked: Asked, pod: Pod) -> int:
 def _read_amount(place: str, text: str) -> int:
     if not is_amount(text):
         raise UnknownMetric(f"the annotation {place} is {text!r}, which is no amount")
-    return milli_units(text)
+    return min(milli_units(text), _AMOUNT_MAX)
 
 
 def _explain(asked: Asked) -> str:

@@ -21,9 +21,10 @@ from kohort.simulator.builtins.autoscalers.metrics import (
 )
 from kohort.simulator.builtins.autoscalers.pods import MissingRequest, Pod
 
-REPLICAS_MAX = 2**31 - 1
+REPLICAS_MAX = 2**31 - 1  # and the largest share that a status can tell
 _NO_PODS = "no pods returned by selector while calculating replica count"
 _NO_VALUES = "did not receive metrics for targeted pods (pods might be unready)"
+_NO_GOAL = "neither a value target nor an average value target was set"
 _MILLION = 10**6
 
 
@@ -144,9 +145,13 @@ def _propose_object(source: Object, situation: Situation) -> Proposal:
         value = find_value(situation.notes, Asked(name))
     except UnknownMetric as error:
         raise _Unknown(f"unable to get metric {name} of {where}: {error}") from None
-    replicas, current = _of_value(value, source["target"], situation)
+    target = source["target"]
+    kind = target.get("type")
+    goal = target.get("averageValue" if (is_average := kind == "AverageValue") else "value")
+    if goal is None or kind == "Utilization":
+        raise _Unknown(f"invalid object metric source: {_NO_GOAL}")
+    replicas, current = (_per_pod if is_average else _for_all)(value, goal, situation)
     status = {"describedObject": described, "metric": source["metric"], "current": current}
-    is_average = source["target"].get("type") == "AverageValue"
     selector = source["metric"].get("selector")
     title = f"{described['kind']} metric {name}"
     title = f"external metric {name}({show_selector(selector)})" if is_average else title
@@ -159,22 +164,28 @@ def _propose_external(source: Object, situation: Situation) -> Proposal:
         value = find_value(situation.notes, Asked(name))
     except UnknownMetric as error:
         raise _Unknown(f"unable to get external metric {name}: {error}") from None
-    replicas, current = _of_value(value, source["target"], situation)
+    target = source["target"]
+    if (average := target.get("averageValue")) is not None:
+        replicas, current = _per_pod(value, average, situation)
+    else:
+        replicas, current = _for_all(value, target["value"], situation)
     title = f"external metric {name}({show_selector(selector)})"
     status = {"metric": source["metric"], "current": current}
     return Proposal(replicas, title, {"type": "External", "external": status})
 
 
-def _of_value(value: int, target: Object, situation: Situation) -> tuple[int, Object]:
-    """A single value, held against a target for all pods or for each of them."""
-    if target.get("averageValue") is not None and target.get("type") != "Value":
-        goal, found = milli_units(target["averageValue"]), situation.found
-        replicas = found
-        if found == 0 or not situation.tolerance.covers(value / (goal * found)):
-            replicas = _bound(value / goal)
-        return replicas, {"averageValue": _show(ceil(value / max(1, found)))}
-    ratio = value / milli_units(target["value"])
-    shown = {"value": _show(value)}
+def _per_pod(value: int, goal: Any, situation: Situation) -> tuple[int, Object]:
+    """A single value, held against a target for each pod."""
+    goal, found = milli_units(goal), situation.found
+    replicas = found
+    if found == 0 or not situation.tolerance.covers(value / (goal * found)):
+        replicas = _bound(value / goal)
+    return replicas, {"averageValue": _show(ceil(value / max(1, found)))}
+
+
+def _for_all(value: int, goal: Any, situation: Situation) -> tuple[int, Object]:
+    """A single value, held against a target for all pods together."""
+    ratio, shown = value / milli_units(goal), {"value": _show(value)}
     if situation.wanted == 0:
         return _bound(ratio), shown
     if situation.tolerance.covers(ratio):
@@ -215,7 +226,7 @@ class _Share:
         requested = sum(self.requests[name] for name in values)
         if requested == 0:
             raise _Unknown("no metrics returned matched known pods")
-        share = used * 100 // requested
+        share = min(used * 100 // requested, REPLICAS_MAX)
         return _Seen(share / self.goal, used // len(values), share)
 
     def guess_busy(self, name: str) -> int:
