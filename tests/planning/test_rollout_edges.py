@@ -95,3 +95,24 @@ def test_a_blocker_counts_all_units_and_names_some():
     assert found.blocker is not None
     assert f"{most - 3} groups are not ready" in found.blocker.message
     assert len(found.blocker.ordinals) == 1_000
+
+
+def test_a_broken_old_unit_at_the_bottom_waits_for_room_and_is_named():
+    """
+    A set rolls from the top, and what it makes below its partition is old again.
+
+    So a unit at the bottom that does not serve can be replaced only after those above it, and
+    without surge the promise keeps these: the user has to give room, and is told which unit
+    takes it.
+    """
+    there = units([(False, False), READY_OLD, READY_OLD])
+    narrow = RolloutPolicy(wanted=3, partition=0, max_unavailable=1, max_surge=0)
+    found = plan_budgeted(there, progress(3, 3, 3), "new", narrow)
+    assert (found.boundary, found.count, found.replace) == (3, 3, ())
+    assert found.blocker is not None
+    assert found.blocker.ordinals == (0,)
+    for unavailable, surge in ((1, 1), (2, 0)):
+        roomy = RolloutPolicy(3, 0, max_unavailable=unavailable, max_surge=surge)
+        extra = units([(False, False), READY_OLD, READY_OLD, *[READY_NEW] * surge])
+        found = plan_budgeted(extra, progress(3, 3 + surge, 3), "new", roomy)
+        assert found.boundary == 2

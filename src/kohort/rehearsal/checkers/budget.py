@@ -79,6 +79,7 @@ class Budget(Checker):
         self._lost: dict[int, float] = {}  # gone by themselves, and when
         self._gone: dict[int, float] = {}  # the same, as long as they are not back
         self._was_there: dict[int, Group] = {}
+        self._edited: dict[int, float] = {}  # groups that somebody edited, and until when
         self._step: tuple[int, int, str] | None = None  # partition, count, target
         self._free: set[str] = set()  # leaders that did not serve when they were released
         self._deleted: dict[str, bool] = {}  # leaders that the operator deleted, and if hurt
@@ -139,6 +140,9 @@ class Budget(Checker):
             self._lost.pop(ordinal, None)
             self._gone.pop(ordinal, None)
         self._since = {o: self._since.get(o, self.scene.now()) for o in ready}
+        for ordinal, group in (*self._was_there.items(), *groups.items()):
+            if group.is_edited:
+                self._edited[ordinal] = self.scene.now()
         self._ready, self._was_there = ready, groups
         policy = self._policies[-1][1]
         if all(ordinal in ready for ordinal in range(policy.wanted)):
@@ -208,12 +212,14 @@ class Budget(Checker):
             self.breach(f"A4: the partition goes down to {partition}, below the user's")
         highest = max(p.partition for p in self._recent())
         is_same = target == before[2] and not self.scene.play.may_roll_alike
+        seen = self.truth.find_seen(commit.writer)
         # Groups that somebody edited while they served are sheltered behind the partition.
-        present = (*self.truth.groups(), *self._was_there.values())
-        highest = max([highest, *(group.ordinal + 1 for group in present if group.is_edited)])
+        edited = {ordinal for ordinal, at in self._edited.items() if at >= seen}
+        edited |= {group.ordinal for group in self.truth.groups() if group.is_edited}
+        highest = max([highest, *(ordinal + 1 for ordinal in edited)])
         if is_same and partition > max(before[0], highest):
             self.breach(f"A4: the partition rises from {before[0]} to {partition}")
-        groups, seen = self.truth.groups(), self.truth.find_seen(commit.writer)
+        groups = self.truth.groups()
         given = {g.ordinal for g in groups if is_released(g, after)}
         new = {g.ordinal for g in groups if g.ordinal in given and not is_released(g, before)}
         # Who does not serve when it is released costs nothing, whatever becomes of it.

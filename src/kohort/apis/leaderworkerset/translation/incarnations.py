@@ -88,7 +88,8 @@ def _compare(
 
 def _disown(group: Group, foreign: set[str], target: str) -> Group:
     """The group without its revision, if one of its pods runs the image of another client."""
-    if group.revision != target or not any(m.uid in foreign for m in group.members):
+    edited = any(m.uid in foreign and m.is_current for m in group.members)
+    if group.revision != target or not edited:
         return group
     return replace(group, revision="", is_edited=True)
 

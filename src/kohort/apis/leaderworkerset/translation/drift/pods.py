@@ -56,7 +56,7 @@ def judge_pods(
 def _judge(
     group: Group, edited: dict[str, PodFacts], target: str, stored: Collection[str]
 ) -> Group:
-    found = [edited[m.uid] for m in group.members if m.uid in edited]
+    found = [edited[m.uid] for m in group.members if m.uid in edited and m.is_current]
     is_relabelled = group.revision not in stored or (
         group.incarnation in edited and bool(edited[group.incarnation].edits)
     )
@@ -93,7 +93,7 @@ def tell_pods(groups: Iterable[Group], pods: Iterable[PodFacts]) -> Iterator[str
         member.uid
         for group in groups
         for member in group.members
-        if group.is_edited and group.phase is not Phase.LEAVING
+        if group.is_edited and member.is_current and group.phase is not Phase.LEAVING
     }
     found = sorted(
         (pod for pod in pods if pod.edits and pod.metadata.uid in uids),
