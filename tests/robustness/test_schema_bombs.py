@@ -75,6 +75,47 @@ async def test_a_rule_that_is_too_expensive_is_the_fault_of_the_request(cluster:
     assert "call cost exceeds limit" in said
 
 
+LONG = {"text": "a" * 500_000, "items": list(range(3_000))}
+LONG_SPEC = {
+    "type": "object",
+    "properties": {"text": TEXT, "items": {"type": "array", "items": {"type": "integer"}}},
+}
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "self.items.all(i, !self.text.contains('aaaaaaaaaaaaaaaaaaaab'))",
+        "self.items.all(i, !self.text.matches('(a|b)*c$'))",
+        "self.items.all(i, self.text + 'x' != self.text)",
+        "self.items.map(i, self.text + self.text).size() > 0",
+        "self.text.replace('a', 'bbbbbbbbbb').replace('b', 'cccccccccc') != ''",
+    ],
+)
+async def test_a_rule_that_would_hold_everybody_is_refused_before_it_runs(cluster: Cluster, rule):
+    await cluster.define(schema(LONG_SPEC, rule))
+    said = await refusal(cluster, LONG)
+    assert said.startswith("422")
+    assert "call cost exceeds limit" in said
+    assert await refusal(cluster, {"text": "a", "items": [1, 2]}) == ""
+
+
+async def test_a_rule_that_goes_over_each_part_once_is_evaluated(cluster: Cluster):
+    rule = "self.items.all(i, i >= 0) && self.text.contains('a') && self.text.matches('^a+$')"
+    await cluster.define(schema(LONG_SPEC, rule))
+    assert await refusal(cluster, LONG) == ""
+
+
+async def test_rules_of_one_object_share_a_budget(cluster: Cluster):
+    rule = "self.all(x, self.all(y, y >= 0 && x >= 0))"
+    row = {**NUMBERS, "x-kubernetes-validations": [{"rule": rule}]}
+    await cluster.define(schema({"type": "array", "items": row}))
+    assert await refusal(cluster, [list(range(60))] * 3) == ""
+    said = await refusal(cluster, [list(range(60))] * 300)
+    assert said.startswith("422")
+    assert "running out of cost budget, no further validation rules will be run" in said
+
+
 @pytest.mark.parametrize("text", ["1e9999999", "1e-9999999", "1e" + "9" * 5_000])
 async def test_a_quantity_with_millions_of_zeros_is_compared_at_once(cluster: Cluster, text):
     await cluster.define(schema(TEXT, "quantity(self).isGreaterThan(quantity('1k'))"))

@@ -2,11 +2,13 @@
 The CEL engine: environments, compiled expressions, and its errors in the API's words.
 
 An environment is made once for each combination of variable types and kept.
-The engine counts no cost, but it ends loops after ten thousand turns.
+The engine counts no cost, but it ends loops after ten thousand turns. What could take
+too long for the values at hand is taken apart, or refused before it begins.
 """
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import cache, lru_cache
 from typing import Any
 
@@ -20,13 +22,14 @@ from cel_expr_python.ext import (
 )
 
 from kohort.cluster.errors import KohortError
+from kohort.simulator.schemas.cel.costs import CALL_MAX, Budget, read_costs
 from kohort.simulator.schemas.cel.library import make_library
 from kohort.simulator.schemas.cel.unrolling import (
-    ENTRIES_MAX,
     INDEX,
     find_loop,
     split_conjunction,
 )
+from kohort.simulator.schemas.cel.values import read_wanted
 
 _NO_FIELDS = re.compile(r"expression of type '([^']+)' cannot be the operand of a select operation")
 _UNDECLARED = re.compile(r"undeclared reference to '([\w.]+)'")
@@ -63,6 +66,8 @@ class Expression:
 
     def __init__(self, text: str, variables: Variables, result: str) -> None:
         self._text, self._variables, self._result = text, variables, result
+        self._costs = read_costs(text)
+        self._wanted = read_wanted(text, "self")
         try:
             self._compiled = _environment(variables).compile(text)
         except RuntimeError as error:
@@ -71,12 +76,27 @@ class Expression:
         if found not in (result, "DYN"):
             raise ExpressionError(_RESULTS[result])
 
-    def evaluate(self, values: Mapping[str, Any]) -> Any:
+    def evaluate(self, values: Mapping[str, Any], budget: Budget | None = None) -> Any:
         """The result with these variables; raises ``EvaluationError``."""
+        cost = self._costs.estimate(values.values())
+        if budget is not None:
+            budget.spend(min(cost, CALL_MAX))
+        if cost > CALL_MAX:
+            return self._evaluate_parts(values)
         try:
             return self._evaluate(values)
         except _OverBudget:
             return self._evaluate_parts(values)
+
+    def _choose(self, values: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The values without the fields that the expression does not read."""
+        seen = values.get("self")
+        if self._wanted is None or not isinstance(seen, dict):
+            return values
+        return {**values, "self": {key: seen[key] for key in self._wanted if key in seen}}
+
+    def _is_cheap(self, values: Mapping[str, Any], times: int = 1) -> bool:
+        return self._costs.estimate(values.values(), times) <= CALL_MAX
 
     def _evaluate(self, values: Mapping[str, Any]) -> Any:
         try:
@@ -100,13 +120,18 @@ class Expression:
             raise EvaluationError(_TOO_EXPENSIVE) from None
 
     def _holds(self, text: str, values: Mapping[str, Any]) -> bool:
+        part = _compile(text, self._variables, "BOOL")
+        values = part._choose(values)
+        if part._is_cheap(values):
+            with suppress(_OverBudget):
+                return bool(part._evaluate(values))
         loop = find_loop(text)
         if loop is None:
-            return bool(_compile(text, self._variables, "BOOL")._evaluate(values))
-        count = _compile(loop.count, self._variables, "INT")._evaluate(values)
-        if count > ENTRIES_MAX:
             raise _OverBudget
+        count = _compile(loop.count, self._variables, "INT")._evaluate(values)
         body = _compile(loop.body, (*self._variables, (INDEX, "int")), "BOOL")
+        if not body._is_cheap(values, count):
+            raise _OverBudget
         found = (bool(body._evaluate({**values, INDEX: index})) for index in range(count))
         match loop.macro:
             case "all":

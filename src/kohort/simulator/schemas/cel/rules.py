@@ -12,6 +12,7 @@ from typing import Any
 
 from kohort.cluster.fields import OMITTED, Fault, FieldError
 from kohort.cluster.objects import Object
+from kohort.simulator.schemas.cel.costs import Budget, OutOfBudgetError
 from kohort.simulator.schemas.cel.environment import EvaluationError, Expression, ExpressionError
 from kohort.simulator.schemas.cel.values import (
     Convert,
@@ -31,6 +32,9 @@ _FAULTS = {
     "FieldValueDuplicate": Fault.DUPLICATE,
 }
 _MESSAGE_BYTES_MAX = 5 * 1024
+_OUT_OF_BUDGET = (
+    "validation failed due to running out of cost budget, no further validation rules will be run"
+)
 _BRACKET = re.compile(r"\['((?:[^'\\]|\\.)*)'\]")
 
 
@@ -74,12 +78,15 @@ class Rule:
             words = str(error).removeprefix("messageExpression ")
             raise ExpressionError(f"messageExpression {words}") from error
 
-    def find_fault(self, value: Any, old: Any) -> tuple[Fault, str, Any] | None:
+    def find_fault(
+        self, value: Any, old: Any, budget: Budget | None = None
+    ) -> tuple[Fault, str, Any] | None:
         """What the rule says against a value: the fault, the words and the value to show."""
         if self.uses_old and old is None and not self.is_optional:
             return None
         try:
-            if self._expression.evaluate(self._bind(value, old, self._read_self, self._read_old)):
+            bound = self._bind(value, old, self._read_self, self._read_old)
+            if self._expression.evaluate(bound, budget):
                 return None
         except EvaluationError as error:
             return Fault.INVALID, self._explain(str(error)), self.type
@@ -134,6 +141,7 @@ class _Place:
 
 # A value with its counterpart before the update, where there is one.
 _Anchor = tuple[Any, Any] | None
+_Visit = tuple[_Anchor, list[FieldError], Budget]
 
 
 class Rules:
@@ -146,18 +154,19 @@ class Rules:
         """What the rules say against an object."""
         errors: list[FieldError] = []
         anchor = None if old is None else (obj, old)
-        _visit(self._place, "", obj, old, (anchor, errors))
+        try:
+            _visit(self._place, "", obj, old, (anchor, errors, Budget()))
+        except OutOfBudgetError:
+            errors.append(FieldError(Fault.INVALID, "<nil>", _OUT_OF_BUDGET, OMITTED))
         return errors
 
 
-def _visit(
-    place: _Place, path: str, value: Any, old: Any, context: tuple[_Anchor, list[FieldError]]
-) -> None:
+def _visit(place: _Place, path: str, value: Any, old: Any, context: _Visit) -> None:
     if value is None:
         return
-    anchor, errors = context
+    anchor, errors, budget = context
     for rule in place.rules:
-        found = rule.find_fault(value, old)
+        found = rule.find_fault(value, old, budget)
         if found is None:
             continue
         if not rule.uses_old and anchor is not None and anchor[0] == anchor[1]:
@@ -171,7 +180,7 @@ def _visit(
         for index, entry in enumerate(value):
             before = find_entry(place.list_keys, entry, old)
             inner = (entry, before) if before is not None and anchor is not None else anchor
-            _visit(place.items, f"{path}[{index}]", entry, before, (inner, errors))
+            _visit(place.items, f"{path}[{index}]", entry, before, (inner, errors, budget))
 
 
 def _visit_fields(
@@ -179,9 +188,9 @@ def _visit_fields(
     path: str,
     value: Object,
     old: Any,
-    context: tuple[_Anchor, list[FieldError]],
+    context: _Visit,
 ) -> None:
-    anchor, errors = context
+    anchor, errors, budget = context
     before = old if type(old) is dict else {}
     for key in value if place.values is not None else place.fields:
         if key not in value:
@@ -190,7 +199,7 @@ def _visit_fields(
         assert inner is not None
         where = f"{path}.{key}" if key in place.fields else f"{path}[{key}]"
         pair = (value[key], before[key]) if anchor is not None and key in before else anchor
-        _visit(inner, where, value[key], before.get(key), (pair, errors))
+        _visit(inner, where, value[key], before.get(key), (pair, errors, budget))
 
 
 def find_entry(keys: list[str] | None, entry: Any, old: Any) -> Any:

@@ -11,7 +11,6 @@ that are joined by ``&&``, each of them a chain of names that ends in ``all``, `
 import re
 from dataclasses import dataclass
 
-ENTRIES_MAX = 500
 INDEX = "kohortIndex"
 
 _OPEN, _CLOSE = "([{", ")]}"

@@ -1,0 +1,102 @@
+"""
+What an evaluation can cost at most, told before it begins.
+
+The engine counts nothing and cannot be stopped: while it runs, nobody else does. So the cost is
+bounded from the text of the expression and the size of its values. A step costs one, and a tenth
+for each character of the longest text, as a real server counts; a loop takes a turn for each
+entry of the longest list, and loops in loops multiply, up to where the engine gives up by itself.
+This is an upper bound. A real server counts what is done, and allows twice as much for a call
+and ten times as much for a request.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+CALL_MAX = 500_000
+REQUEST_MAX = 1_000_000
+TURNS_MAX = 10_000
+_CALL = 20  # what it takes to ask the engine anything
+_TEXT = re.compile(r"""r?("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')""")
+_LOOP = re.compile(
+    r"\.(?:all|exists|exists_one|existsOne|map|filter|transformList|transformMap\w*|sortBy)\s*$"
+)
+_STEP = re.compile(r"\w\s*\(|[-+*/%<>]|==|!=|\bin\b")
+_REPLACE = re.compile(r"\.(?:replace|join|format)\s*\(")
+
+
+class OutOfBudgetError(Exception):
+    """The rules of one request have cost what they may."""
+
+
+class Budget:
+    """What is left for the rules of one request."""
+
+    def __init__(self, left: int = REQUEST_MAX) -> None:
+        self._left = left
+
+    def spend(self, cost: int) -> None:
+        """Take something off, or raise ``OutOfBudgetError``."""
+        self._left -= cost
+        if self._left < 0:
+            raise OutOfBudgetError
+
+
+@dataclass(frozen=True, slots=True)
+class Costs:
+    """What the text of an expression says about its cost."""
+
+    depth: int  # of loops in loops
+    steps: int
+    growth: int  # how much longer texts may become
+
+    def estimate(self, values: Iterable[Any], times: int = 1) -> int:
+        """What it can cost to evaluate so many times with these values."""
+        if times == 1 and not self.depth and self.growth == 1:
+            # What looks once at what can be stored is done in no time.
+            return _CALL + self.steps
+        longest, entries = measure(values)
+        turns = min(TURNS_MAX, int(max(1, entries) ** self.depth))
+        # Each time, the values are handed over anew.
+        handing = _CALL + entries + longest // 10
+        return times * (handing + self.steps * turns * (1 + longest * self.growth // 10))
+
+
+def read_costs(text: str) -> Costs:
+    """What the text of an expression says about its cost."""
+    bare = _TEXT.sub('""', text)
+    literals = [len(found[0]) for found in _TEXT.finditer(text)]
+    growth: int = max([2, *literals]) ** min(len(_REPLACE.findall(bare)), 4)
+    return Costs(_find_depth(bare), 1 + len(_STEP.findall(bare)), growth)
+
+
+def _find_depth(text: str) -> int:
+    """How deep loops stand in loops."""
+    stack: list[bool] = []
+    deepest = 0
+    for position, char in enumerate(text):
+        if char in "([{":
+            stack.append(_LOOP.search(text, 0, position) is not None)
+            deepest = max(deepest, sum(stack))
+        elif char in ")]}" and stack:
+            stack.pop()
+    return deepest
+
+
+def measure(values: Iterable[Any]) -> tuple[int, int]:
+    """The lengths of the longest text and of the longest list or map in some values."""
+    longest = entries = 0
+    waiting = list(values)
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, str | bytes):
+            longest = max(longest, len(value))
+        elif isinstance(value, dict):
+            entries = max(entries, len(value))
+            waiting.extend(value.values())
+            longest = max(longest, max(map(len, value), default=0))
+        elif isinstance(value, list):
+            entries = max(entries, len(value))
+            waiting.extend(value)
+    return longest, entries
