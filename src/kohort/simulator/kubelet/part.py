@@ -188,8 +188,8 @@ class Kubelet:
         run.is_new |= bool(told)
         after = run.advance()
         run.events += [("Warning", "FailedMount", m) for m in run.unmounted if m not in told]
-        if run.has_sandbox or (told and not run.unmounted):
-            self._give_address(run, plan)
+        if not plan.ip and (run.has_sandbox or (told and not run.unmounted)):
+            plan.ip = self._find_address(run, plan)
         self._waits.note(_key(entry), reader.lacking, run.unmounted)
         status = self._status(run, plan, entry, moment)
         plan.is_ready = any(
@@ -229,11 +229,12 @@ class Kubelet:
             return self._stops[plan.node]
         return manner.seconds(stage)
 
-    def _give_address(self, run: PodRun, plan: Plan) -> None:
+    def _find_address(self, run: PodRun, plan: Plan) -> str:
+        """An address for a pod that has got a sandbox."""
         host = self._hosts[plan.node]
-        if not plan.ip:
-            shares_host = bool(run.spec.get("hostNetwork")) and host
-            plan.ip = host if shares_host else self._addresses.take(run.pod["metadata"]["uid"])
+        if run.spec.get("hostNetwork") and host:
+            return host
+        return self._addresses.take(run.pod["metadata"]["uid"])
 
     def _status(self, run: PodRun, plan: Plan, entry: Entry, moment: Moment) -> Object:
         """The whole status that a pod should have now."""

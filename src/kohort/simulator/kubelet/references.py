@@ -130,6 +130,8 @@ class Waits:
 
     def note(self, pod: str, lacking: set[Reference], told: tuple[str, ...] = ()) -> None:
         """From now on a pod waits for these objects and no others."""
+        if not lacking and pod not in self._references:
+            return
         for reference in self._references.pop(pod, ()):
             pods = self._pods[reference]
             pods.discard(pod)
