@@ -8,9 +8,10 @@ so the common answer costs no encoding here.
 import asyncio
 import re
 import zlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import count
+from typing import Any
 from uuid import uuid4
 
 import orjson
@@ -26,6 +27,9 @@ from kohort.simulator.server.reading.queries import Caller, Query
 GZIP_BYTES_MIN = 128 * 1024
 # Above this, compressing would hold up everybody else, so a thread does it.
 _THREAD_BYTES_MIN = 1024 * 1024
+# YAML takes a second for each megabyte, and its writer lets nobody in before it is done.
+_YAML_BYTES_MIN = 32 * 1024
+_YAML_ITEMS_AT_ONCE = 20
 
 # A real server cuts texts once all of them are too long. Python's own client takes a hundred
 # headers, the others among them.
@@ -79,9 +83,9 @@ async def write_answer(
     """Encoded JSON in the form that the client asked for."""
     media = call.form.media
     if media == YAML:
-        raw = _dump_yaml(orjson.loads(raw))
+        raw = await _work_aside(_write_yaml, raw, _YAML_BYTES_MIN)
     elif call.is_for_a_person:
-        raw = indent(raw)
+        raw = await _work_aside(indent, raw, _THREAD_BYTES_MIN)
     else:
         raw += b"\n"
     headers = make_headers(media)
@@ -94,14 +98,17 @@ async def write_bytes(
 ) -> web.Response:
     """Bytes with headers of their own, compressed where it is worth it."""
     if len(raw) > GZIP_BYTES_MIN and "gzip" in request.headers.get("Accept-Encoding", ""):
-        if len(raw) > _THREAD_BYTES_MIN:
-            loop = asyncio.get_running_loop()
-            raw = await loop.run_in_executor(None, _compress, raw)
-        else:
-            raw = _compress(raw)
+        raw = await _work_aside(_compress, raw, _THREAD_BYTES_MIN)
         headers["Content-Encoding"] = "gzip"
         headers["Vary"] = "Accept-Encoding"
     return web.Response(body=raw, status=code, headers=headers)
+
+
+async def _work_aside(work: Callable[[bytes], bytes], raw: bytes, bytes_min: int) -> bytes:
+    """What the work makes of the bytes; a thread does it if there are many."""
+    if len(raw) <= bytes_min:
+        return work(raw)
+    return await asyncio.get_running_loop().run_in_executor(None, work, raw)
 
 
 def indent(raw: bytes) -> bytes:
@@ -132,11 +139,23 @@ def _quoted(text: str) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-def _dump_yaml(obj: Object) -> bytes:
+def _write_yaml(raw: bytes) -> bytes:
+    """JSON as YAML; a long list is written in pieces, so that others get in between."""
+    obj = orjson.loads(raw)
+    items = obj.get("items")
+    if not isinstance(items, list) or len(items) <= _YAML_ITEMS_AT_ONCE:
+        return _dump_yaml(obj)
+    starts = range(0, len(items), _YAML_ITEMS_AT_ONCE)
+    pieces = [_dump_yaml(items[start : start + _YAML_ITEMS_AT_ONCE]) for start in starts]
+    around = _dump_yaml({**obj, "items": []})
+    return around.replace(b"\nitems: []\n", b"\nitems:\n" + b"".join(pieces), 1)
+
+
+def _dump_yaml(value: Any) -> bytes:
     # Few answers are YAML, and a start need not wait for its library.
     import yaml
 
-    text: str = yaml.dump(obj, Dumper=yaml.CSafeDumper, allow_unicode=True, width=1_000_000)
+    text: str = yaml.dump(value, Dumper=yaml.CSafeDumper, allow_unicode=True, width=1_000_000)
     return text.encode()
 
 
