@@ -266,25 +266,39 @@ def test_policies_bound_the_change_within_their_period(choice, up, down):
         assert again.replicas is None
 
 
-def test_pods_of_which_nothing_is_known_count_as_busy_when_the_count_would_fall():
-    some = [Pod("a", requests=REQUESTS), Pod("b", requests=REQUESTS)]
-    some[0] = replace(some[0], annotations={"sim.kohort.dev/metric-cpu": "10%"})
-    decision = decide(spec(), situation(2, some), History(), 0)
-    assert decision.replicas is None
-    some[0] = replace(some[0], annotations={"sim.kohort.dev/metric-cpu": "300%"})
-    assert decide(spec(), situation(2, some), History(), 0).replicas == 4
-    some[0] = replace(some[0], annotations={"sim.kohort.dev/metric-cpu": "90%"})
-    assert decide(spec(), situation(2, some), History(), 0).replicas is None
+AT_ONCE = {
+    "scaleUp": {"stabilizationWindowSeconds": 0, "policies": [percent(1000)]},
+    "scaleDown": {"stabilizationWindowSeconds": 0, "policies": [percent(100)]},
+}
 
 
-def test_pods_that_start_count_as_idle_when_the_count_would_rise():
-    some = [Pod("a", requests=REQUESTS), Pod("b", requests=REQUESTS, is_pending=True)]
-    decision = decide(spec(), situation(2, some, metric_cpu="90%"), History(), 0)
-    assert decision.replicas is None
-    some[1] = Pod("b", requests=REQUESTS, is_starting=True)
-    assert decide(spec(), situation(2, some, metric_cpu="90%"), History(), 0).replicas is None
-    some[1] = Pod("b", requests=REQUESTS, is_ignored=True)
-    assert decide(spec(), situation(2, some, metric_cpu="200%"), History(), 0).replicas == 4
+def ask(share, known, **other):
+    """The count that so many pods with a share ask for, beside one that is otherwise."""
+    said = {"sim.kohort.dev/metric-cpu": share}
+    some = [Pod(f"p{i}", requests=REQUESTS, annotations=said) for i in range(known)]
+    some.append(replace(Pod("other", requests=REQUESTS), **other))
+    return decide(spec(behavior=AT_ONCE), situation(known + 1, some), History(), 0).replicas
+
+
+def test_a_pod_of_which_nothing_is_known_counts_as_idle_when_the_count_would_rise():
+    assert ask("70%", 3) is None
+    assert ask("150%", 3) == 9
+
+
+def test_a_pod_of_which_nothing_is_known_counts_as_busy_when_the_count_would_fall():
+    assert ask("10%", 1) is None
+    assert ask("10%", 3) == 3
+
+
+@pytest.mark.parametrize("other", [{"is_pending": True}, {"is_starting": True}])
+def test_a_pod_that_starts_counts_as_idle_when_the_count_would_rise(other):
+    said = {"sim.kohort.dev/metric-cpu": "70%"}
+    assert ask("70%", 3, annotations=said, **other) is None
+    assert ask("10%", 3, annotations=said, **other) == 1
+
+
+def test_a_pod_that_leaves_is_left_out():
+    assert ask("70%", 3, is_ignored=True) == 5
 
 
 def test_a_pod_without_a_request_has_no_share_of_it():

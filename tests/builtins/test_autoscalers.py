@@ -1,14 +1,18 @@
 """HorizontalPodAutoscalers: they scale what has a scale, say so, and are silent at rest."""
 
-from builtins_world import World, messages
+from datetime import timedelta
+
+import pytest
+from builtins_world import START, World, messages
 
 from kohort.cluster.errors import Forbidden
-from kohort.cluster.objects import Kind
+from kohort.cluster.objects import Kind, write_time
 from kohort.simulator.builtins.autoscalers.controller import Autoscalers
+from kohort.simulator.builtins.autoscalers.pods import read_pod
 from kohort.simulator.builtins.deployments.controller import Deployments
 from kohort.simulator.builtins.deployments.replicasets import ReplicaSets
 from kohort.simulator.kinds import AUTOSCALER, DEFINITION, DEPLOYMENT
-from kohort.simulator.steps import Merge
+from kohort.simulator.steps import Merge, Moment
 
 WIDGET = Kind("example.com", "v1", "Widget", "widgets")
 CPU = {
@@ -106,6 +110,43 @@ def test_what_nobody_knows_is_told_once():
     assert len(messages(world, "FailedComputeMetricsReplicas")) == 1
 
 
+def test_a_complaint_is_not_made_again_when_something_else_changes():
+    world = start()
+    world.patch(DEPLOYMENT, "web", {"spec": {"replicas": 3}})
+    world.advance(15)
+    assert world.read(AUTOSCALER, "web")["status"]["currentReplicas"] == 3
+    assert len(messages(world, "FailedGetResourceMetric")) == 1
+
+
+@pytest.mark.parametrize(
+    ("pod", "seen"),
+    [
+        ({"status": {"phase": "Failed"}}, {"is_ignored": True}),
+        ({"metadata": {"deletionTimestamp": "2026-01-01T00:00:00Z"}}, {"is_ignored": True}),
+        ({"status": {"phase": "Pending"}}, {"is_pending": True}),
+        ({}, {"is_starting": False, "is_ready": True}),
+        ({"status": {"startTime": None}}, {"is_starting": True}),
+        ({"ready": "False"}, {"is_starting": True, "is_ready": False}),
+        ({"ready": "False", "seconds": 400}, {"is_starting": True}),
+        ({"ready": "False", "changed": 60, "seconds": 400}, {"is_starting": False}),
+    ],
+)
+def test_a_pod_is_seen_as_a_real_controller_sees_it(pod, seen):
+    def stamp(seconds: int) -> str:
+        return write_time(START + timedelta(seconds=seconds))
+
+    ready = {"type": "Ready", "status": pod.get("ready", "True")}
+    ready["lastTransitionTime"] = stamp(pod.get("changed", 5))
+    status = {"phase": "Running", "startTime": stamp(0), "conditions": [ready]}
+    made = {
+        "metadata": {"name": "p", **pod.get("metadata", {})},
+        "status": {**status, **pod.get("status", {})},
+    }
+    seconds = pod.get("seconds", 100)
+    found = read_pod(made, Moment(START + timedelta(seconds=seconds), seconds))
+    assert {name: getattr(found, name) for name in seen} == seen
+
+
 def test_at_rest_nothing_is_written():
     world = start(metric_cpu="50%")
     world.advance(15)
@@ -187,6 +228,7 @@ def test_a_scale_that_is_refused_is_told_and_tried_again():
     step = part.step("default/web", seat, world.moment)
     assert isinstance(step.actions[0], Merge)
     part.refused("default/web", step.actions[0], Forbidden("not today"))
+    assert part._histories["default/web"].added == ()
     world.settle()
     assert replicas_of(world) == 2
     assert reasons(world)["AbleToScale"] == "FailedUpdateScale"
