@@ -5,6 +5,10 @@ A feature gate changes a behaviour, never a row: what a gate would drop is
 dropped here, so the rest of the server does not know of gates.
 """
 
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
 from kohort.cluster.fields import FieldError
 from kohort.cluster.objects import Object
 from kohort.simulator import kinds
@@ -39,6 +43,8 @@ from kohort.simulator.schemas.definition import (
     warnings_of,
 )
 
+Validate = Callable[[Object, Object | None], list[FieldError]]
+
 # Lets a StatefulSet have several pods down in an update; kube-apiserver 1.36 has it off.
 MAX_UNAVAILABLE_STATEFUL_SET = "MaxUnavailableStatefulSet"
 
@@ -68,6 +74,24 @@ def _validate_client(client: Object, path: str) -> list[FieldError]:
         swapped = {"name": service.get("namespace"), "namespace": service.get("name")}
         client = {**client, "service": {**service, **swapped}}
     return webhooks.validate_client(client, path)
+
+
+def _reported(
+    validate: Validate,
+    default: Callable[[Object], None],
+    validate_status: Validate = plain,
+    **more: Any,
+) -> Behaviour:
+    """A kind with a status of its own: fresh when made, kept by updates, written by itself."""
+    usual = Behaviour(
+        validate=validate,
+        validate_status=validate_status,
+        default=default,
+        prepare_create=prepare.start_status(default),
+        prepare_update=prepare.keep_status,
+        prepare_status=prepare.keep_spec,
+    )
+    return replace(usual, **more)
 
 
 def _core() -> dict[str, Behaviour]:
@@ -130,23 +154,14 @@ def _data() -> dict[str, Behaviour]:
         "serviceaccounts": Behaviour(
             validate=cluster.validate_account,
         ),
-        "persistentvolumeclaims": Behaviour(
-            warn=warnings.warn_of_claim,
-            validate=storage.validate_claim,
-            validate_status=plain,
-            default=volumes.default_claim,
-            prepare_create=prepare.start_status(volumes.default_claim),
-            prepare_update=prepare.keep_status,
-            prepare_status=prepare.keep_spec,
+        "persistentvolumeclaims": _reported(
+            storage.validate_claim, volumes.default_claim, warn=warnings.warn_of_claim
         ),
-        "persistentvolumes": Behaviour(
+        "persistentvolumes": _reported(
+            storage.validate_persistent_volume,
+            volumes.default_persistent_volume,
             warn=warnings.warn_of_volume,
-            validate=storage.validate_persistent_volume,
-            validate_status=plain,
-            default=volumes.default_persistent_volume,
             prepare_create=prepare.prepare_persistent_volume,
-            prepare_update=prepare.keep_status,
-            prepare_status=prepare.keep_spec,
         ),
         "events": Behaviour(
             validate=cluster.validate_event, default=default_event, fields=selectable.event_fields
@@ -161,88 +176,55 @@ def _apps(gates: frozenset[str]) -> dict[str, Behaviour]:
         else workloads.default_stateful_set_without_max_unavailable
     )
     return {
-        "statefulsets.apps": Behaviour(
-            warn=warnings.warn_of_workload,
-            validate=owners.validate_stateful_set,
-            validate_status=owners.counts(
+        "statefulsets.apps": _reported(
+            owners.validate_stateful_set,
+            default_stateful_set,
+            owners.counts(
                 "readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas"
             ),
-            default=default_stateful_set,
-            prepare_create=prepare.start_status(default_stateful_set),
-            prepare_update=prepare.keep_status,
-            prepare_status=prepare.keep_spec,
-        ),
-        "deployments.apps": Behaviour(
             warn=warnings.warn_of_workload,
-            validate=owners.validate_deployment,
-            validate_status=owners.counts("updatedReplicas", "readyReplicas", "availableReplicas"),
-            default=workloads.default_deployment,
-            prepare_create=prepare.start_status(workloads.default_deployment),
+        ),
+        "deployments.apps": _reported(
+            owners.validate_deployment,
+            workloads.default_deployment,
+            owners.counts("updatedReplicas", "readyReplicas", "availableReplicas"),
+            warn=warnings.warn_of_workload,
             prepare_update=prepare.prepare_deployment_update,
             prepare_status=prepare.keep_spec_and_labels,
         ),
-        "replicasets.apps": Behaviour(
+        "replicasets.apps": _reported(
+            owners.validate_replica_set,
+            workloads.default_replica_set,
+            owners.counts("fullyLabeledReplicas", "readyReplicas", "availableReplicas"),
             warn=warnings.warn_of_workload,
-            validate=owners.validate_replica_set,
-            validate_status=owners.counts(
-                "fullyLabeledReplicas", "readyReplicas", "availableReplicas"
-            ),
-            default=workloads.default_replica_set,
-            prepare_create=prepare.start_status(workloads.default_replica_set),
-            prepare_update=prepare.keep_status,
-            prepare_status=prepare.keep_spec,
         ),
         "controllerrevisions.apps": Behaviour(
             validate=owners.validate_revision, default=workloads.default_revision
         ),
-        "poddisruptionbudgets.policy": Behaviour(
-            validate=owners.validate_budget,
-            validate_status=plain,
-            default=workloads.default_budget,
-            prepare_create=prepare.start_status(workloads.default_budget),
-            prepare_update=prepare.keep_status,
-            prepare_status=prepare.keep_spec,
-        ),
+        "poddisruptionbudgets.policy": _reported(owners.validate_budget, workloads.default_budget),
     }
 
 
 def _batch() -> dict[str, Behaviour]:
     return {
-        "jobs.batch": Behaviour(
+        "jobs.batch": _reported(
+            runs.validate_job,
+            jobs.default_job,
             warn=warnings.warn_of_workload,
-            validate=runs.validate_job,
-            validate_status=plain,
-            default=jobs.default_job,
             prepare_create=jobs.prepare_job,
-            prepare_update=prepare.keep_status,
-            prepare_status=prepare.keep_spec,
             fields=selectable.job_fields,
         ),
-        "cronjobs.batch": Behaviour(
-            validate=runs.validate_cron_job,
-            validate_status=plain,
-            default=jobs.default_cron_job,
-            prepare_create=prepare.start_status(jobs.default_cron_job),
-            prepare_update=prepare.keep_status,
-            prepare_status=prepare.keep_spec,
-        ),
-        "daemonsets.apps": Behaviour(
+        "cronjobs.batch": _reported(runs.validate_cron_job, jobs.default_cron_job),
+        "daemonsets.apps": _reported(
+            owners.validate_daemon_set,
+            workloads.default_daemon_set,
             warn=warnings.warn_of_workload,
-            validate=owners.validate_daemon_set,
-            validate_status=plain,
-            default=workloads.default_daemon_set,
             prepare_create=workloads.prepare_daemon_set,
-            prepare_update=prepare.keep_status,
-            prepare_status=prepare.keep_spec,
         ),
-        "replicationcontrollers": Behaviour(
+        "replicationcontrollers": _reported(
+            owners.validate_replication_controller,
+            workloads.default_replication_controller,
             warn=warnings.warn_of_workload,
-            validate=owners.validate_replication_controller,
-            validate_status=plain,
-            default=workloads.default_replication_controller,
-            prepare_create=prepare.start_status(workloads.default_replication_controller),
-            prepare_update=prepare.keep_status,
-            prepare_status=prepare.keep_spec,
             fields=selectable.replication_controller_fields,
         ),
     }
@@ -251,33 +233,16 @@ def _batch() -> dict[str, Behaviour]:
 def _limits() -> dict[str, Behaviour]:
     networking = "networking.k8s.io"
     return {
-        "horizontalpodautoscalers.autoscaling": Behaviour(
-            validate=scaling.validate_autoscaler,
-            validate_status=scaling.validate_autoscaler_status,
-            default=autoscalers.default_autoscaler,
-            prepare_create=prepare.start_status(autoscalers.default_autoscaler),
-            prepare_update=prepare.keep_status,
-            prepare_status=prepare.keep_spec,
+        "horizontalpodautoscalers.autoscaling": _reported(
+            scaling.validate_autoscaler,
+            autoscalers.default_autoscaler,
+            scaling.validate_autoscaler_status,
         ),
-        "resourcequotas": Behaviour(
-            validate=policies.validate_quota,
-            validate_status=plain,
-            default=settings.default_quota,
-            prepare_create=prepare.start_status(settings.default_quota),
-            prepare_update=prepare.keep_status,
-            prepare_status=prepare.keep_spec,
-        ),
+        "resourcequotas": _reported(policies.validate_quota, settings.default_quota),
         "limitranges": Behaviour(
             validate=policies.validate_limit_range, default=settings.default_limit_range
         ),
-        f"ingresses.{networking}": Behaviour(
-            validate=policies.validate_ingress,
-            validate_status=plain,
-            default=network.default_ingress,
-            prepare_create=prepare.start_status(network.default_ingress),
-            prepare_update=prepare.keep_status,
-            prepare_status=prepare.keep_spec,
-        ),
+        f"ingresses.{networking}": _reported(policies.validate_ingress, network.default_ingress),
         f"ingressclasses.{networking}": Behaviour(
             validate=policies.validate_only_metadata(kinds.INGRESS_CLASS),
             default=network.default_ingress_class,
@@ -292,13 +257,10 @@ def _rest() -> dict[str, Behaviour]:
     rbac = "rbac.authorization.k8s.io"
     admission = "admissionregistration.k8s.io"
     return {
-        "customresourcedefinitions.apiextensions.k8s.io": Behaviour(
-            default=default_definition,
+        "customresourcedefinitions.apiextensions.k8s.io": _reported(
+            _validate_definition,
+            default_definition,
             prepare_create=prepare.prepare_definition,
-            prepare_update=prepare.keep_status,
-            prepare_status=prepare.keep_spec,
-            validate=_validate_definition,
-            validate_status=plain,
             warn=warnings_of,
         ),
         "events.events.k8s.io": Behaviour(

@@ -99,7 +99,7 @@ DEPLOYMENTS = make_printer(
     _IMAGES,
     _SELECTOR,
 )
-REPLICA_SETS = make_printer(
+_COUNTED = (
     NAME,
     shown("Desired", lambda obj: _spec(obj, "replicas", 1), type="integer"),
     _count("replicas", "Current"),
@@ -107,17 +107,10 @@ REPLICA_SETS = make_printer(
     AGE,
     _CONTAINERS,
     _IMAGES,
-    _SELECTOR,
 )
+REPLICA_SETS = make_printer(*_COUNTED, _SELECTOR)
 REPLICATION_CONTROLLERS = make_printer(
-    NAME,
-    shown("Desired", lambda obj: _spec(obj, "replicas", 1), type="integer"),
-    _count("replicas", "Current"),
-    _count("readyReplicas", "Ready"),
-    AGE,
-    _CONTAINERS,
-    _IMAGES,
-    wide("Selector", lambda obj: show_labels(_spec(obj, "selector", None))),
+    *_COUNTED, wide("Selector", lambda obj: show_labels(_spec(obj, "selector", None)))
 )
 DAEMON_SETS = make_printer(
     NAME,
