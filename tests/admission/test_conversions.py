@@ -206,6 +206,11 @@ async def test_parts_do_not_wait_for_a_conversion_in_their_turn(world: Conversio
     assert not suspends(world.api, Delete(kinds.CONFIG_MAP, "lab", "a", ""))
 
 
+async def test_parts_that_look_at_every_kind_need_no_conversion(world: ConversionWorld):
+    kept = [r.kind for r in world.api.registry.storage_kinds() if r.kind.group == GROUP]
+    assert kept == [V2]
+
+
 async def test_an_admission_webhook_sees_the_version_that_it_asked_for():
     hooks = Hooks(v1=lambda request: patching({"op": "add", "path": "/spec/size", "value": 9}))
     world = await start_world(caller=hooks)
