@@ -131,7 +131,7 @@ async def test_an_orphaned_worker_is_told_and_not_taken_over(lab: Lab):
     await lab.run(60)
     conditions = {c["type"]: c for c in lab.lws()["status"]["conditions"]}
     assert conditions["Stalled"]["reason"] == "NameTaken"
-    assert "x-1-1 exists and belongs to nobody" in conditions["Stalled"]["message"]
+    assert "x-1-1 exists and has no owner" in conditions["Stalled"]["message"]
     for name in ("x-1-1", "x-1-2"):
         await lab.delete(kinds.POD, name)
     await lab.run(60)

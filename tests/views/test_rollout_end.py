@@ -29,7 +29,7 @@ def test_it_is_not_over_while_surge_is_still_given_back(capsys):
 
 def make_taken(second: int) -> Picture:
     """A name that another object held when the operator tried last."""
-    text = "StatefulSet llama exists and belongs to nobody: delete it"
+    text = "StatefulSet llama exists and has no owner: delete it"
     stalled = {"type": "Stalled", "status": "True", "observedGeneration": 2, "message": text}
     scene = Scene(lws=make_lws(conditions=[{**stalled, "reason": "Refused"}]))
     return take_picture(LEADER_WORKER_SET, scene.sample(), NOW + timedelta(seconds=second))

@@ -287,7 +287,7 @@ def test_one_crash_of_a_group_that_was_made_anew_is_named_and_calls_nobody():
             "StatefulSet llama",
             "statefulset llama",
         ),
-        ("pod llama-0 exists and belongs to nobody", "pod llama-0", "pod llama-0"),
+        ("pod llama-0 exists and has no owner", "pod llama-0", "pod llama-0"),
     ],
 )
 def test_a_name_that_is_taken_is_tried_again_when_it_is_free(message, subject, command):

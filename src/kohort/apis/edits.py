@@ -1,9 +1,9 @@
 """
 Edits: fields of an object that another client set, as the API server has recorded it.
 
-The server records who set which field last (``metadata.managedFields``). Who made an
-object has set its selector, which nobody can change later: that manager and our own
-keep the object. What another manager has set and no keeper holds beside it is an
+The server records who set which field last (``metadata.managedFields``). The client that
+made an object has set its selector, which cannot be changed later: that manager and our own
+are its keepers. A field that another manager has set and that no keeper holds, too, is an
 edit. A server or client that strips these records leaves no edits to be seen; a field
 that was taken away has no manager and is not seen either.
 """

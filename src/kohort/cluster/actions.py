@@ -1,7 +1,7 @@
 """
 Actions: what a plan wants done to objects, as values.
 
-An action says why it is taken, because somebody will ask. Names of children are
+An action says why it is taken, for logs and for ``kohort why``. Names of children are
 deterministic and deletes carry a uid, so an action that is carried out twice, or
 on an old view, meets a conflict and never makes a second object.
 """
@@ -47,7 +47,7 @@ class Delete:
     uid: str
     propagation: str = ""
     why: str = ""
-    disrupts: bool = False  # somebody else must make it again
+    disrupts: bool = False  # another controller must make it again
     undoes: str = ""  # what another client did, in a sentence, where this is the answer
 
 

@@ -1,10 +1,10 @@
 """
 Groups that another client edited, or that were made from a template which it edited.
 
-Nobody has given them up: the boundary stands where the last rollout left it, mostly at
-the bottom, so all of them would count as released. They are given up as in
+The boundary stands where the last rollout left it, mostly at the bottom, so all of them
+would count as released, although no plan has released them. They are released as in
 any rollout, from the top and as the budget allows; the boundary is raised above the
-first that it does not allow, since the carrier may act on it by itself.
+first that the budget does not allow, since the carrier may act on it by itself.
 """
 
 from dataclasses import replace
@@ -22,7 +22,7 @@ def spare_edited(
     edited = {g.ordinal for g in observed.groups if g.is_edited and g.phase is Phase.READY}
     if not edited:
         return rollout
-    # Whoever serves but is not counted on yet is taken down as dearly, and pays for nobody.
+    # A group that serves and is not available yet costs as much as one that is, and earns nothing.
     counted = {unit.ordinal for unit in units if unit.is_available}
     given_up = {g.ordinal for g in observed.groups if _is_given_up(g, rollout, observed)}
     left = len(counted - given_up) - policy.ready_min

@@ -1,8 +1,8 @@
 """
 Gangs: which members of each group are placed together, or not at all.
 
-Nobody may be asked for together with others who are made only when that one runs: such
-a gang would wait for ever. So where others wait for the entry, the entry is
+No member may be in one gang with others that are made only when it runs: such a gang
+would wait for ever. So where others wait for the entry, the entry is
 a gang of its own (P2). A gang is counted from its group as it was made (P3), and
 is placed as soon as one member has a node: from then on its constraint stays (P5).
 """

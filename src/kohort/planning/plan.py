@@ -99,7 +99,7 @@ def _wait_for_carrier(rollout: Rollout, progress: Progress | None, target: str) 
     """
     The boundary stays until the carrier has acted on the last one.
 
-    Until then nobody knows which units are old: a template may have changed
+    Until then it is not known which units are old: a template may have changed
     although its revision did not.
     """
     if progress is None or progress.is_seen or progress.target != target:

@@ -26,7 +26,7 @@ from kohort.views.troubles import NODE_LOST, TERMINATING
 STALLED, BLOCKED = "Stalled", "Blocked"  # conditions
 OPERATOR_SILENT = "OperatorSilent"
 DEGRADED = "TopologyDegraded"
-# How long an object may wait for its first plan before somebody should look for the operator.
+# How long an object may wait for its first plan before a user should look for the operator.
 CONTROLLER_PATIENCE = timedelta(seconds=30)
 _WAITING = (
     "Unschedulable",
@@ -129,7 +129,7 @@ def _find_silence(picture: Picture) -> Health | None:
 
 
 def _is_left_undone(picture: Picture) -> bool:
-    """Whether there is a step to take, and nobody has written the object for a while."""
+    """Whether there is a step to take, and the object has not been written for a while."""
     last = find_changed(picture.root, with_status=True) or _created(picture)
     return picture.is_moving and last is not None and picture.now - last > CONTROLLER_PATIENCE
 

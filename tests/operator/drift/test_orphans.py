@@ -230,5 +230,5 @@ async def test_a_pod_of_our_name_without_our_labels_is_refused(lab: Lab):
     await lab.api.create(target, pod, WriteOptions(manager="user"))
     await lab.apply(make_lws(annotations={"kohort.dev/carrier": "pods"}))
     await lab.run(10)
-    assert "belongs to nobody" in stalled(lab)
+    assert "has no owner" in stalled(lab)
     assert find_controller(lab.find(kinds.POD, "x-0") or {}) is None

@@ -33,7 +33,7 @@ class Note:
 
 
 _Number = Annotated[int, msgspec.Meta(ge=0)]
-# More groups than any workload may have; so many are not walked, whoever wrote the note.
+# More groups than any workload may have: a note that another client wrote is bounded, too.
 _Count = Annotated[int, msgspec.Meta(ge=0, le=2_000_000)]
 
 
@@ -140,7 +140,7 @@ def _read_group(
     lost: tuple[str, ...],
 ) -> Group:
     size = reader.size_of(entry.metadata)
-    # Nobody stands beyond the end of a group, whatever a pod says of itself.
+    # A pod that says to stand beyond the end of its group is no member.
     within = [place for place in others if place[0] < size]
     places = [(0, entry), *sorted(within, key=lambda place: place[0])]
     members = tuple(_read_member(reader, index, pod) for index, pod in places)
@@ -159,7 +159,7 @@ def _read_group(
 
 def _read_member(reader: Reader, index: int, pod: PodFacts) -> Member:
     member = read_member(reader, index, pod, is_current=True)
-    # Nobody else replaces a pod that has ended, so it counts as one that has failed.
+    # No controller replaces a pod that has ended, so it counts as one that has failed.
     return replace(member, has_ended=True) if pod.has_ended else member
 
 

@@ -63,7 +63,7 @@ def _read_group(
     members = tuple(
         read_member(reader, index, pod, index == 0 or pod.metadata.controller == set_uid != "")
         for index, pod in sorted(pods.items())
-        # Nobody stands beyond the end of a group, whatever a pod says of itself.
+        # A pod that says to stand beyond the end of its group is no member.
         if index == 0 or index < size
     )
     return Group(

@@ -101,9 +101,9 @@ class _Step:
 
     def find_free(self) -> tuple[int, ...]:
         """
-        Stale units above which the boundary waits, and which nobody has to wait for.
+        Stale units that hold the boundary up, and that may be replaced at once.
 
-        They serve nobody, and after going back to where a rollout began they are made from
+        They do not serve, and after going back to where a rollout began they are made from
         the target wherever the boundary stands. Without this, one that never serves takes the
         whole budget, and those above it, which serve, could not go first.
         """

@@ -104,7 +104,7 @@ def _doubts(
 ) -> Iterator[Doubt]:
     failures = {f.ordinal: f for f in observed.failures if f.revision == workload.revision}
     groups = {group.ordinal: group for group in observed.groups}
-    # Whoever is there, or has failed; a workload may ask for millions that are neither.
+    # Only groups that exist or have failed: a workload may ask for millions that do neither.
     for ordinal in sorted(o for o in {*groups, *failures} if o < progress.count):
         group = groups.get(ordinal)
         if group is None or group.phase is Phase.LEAVING:

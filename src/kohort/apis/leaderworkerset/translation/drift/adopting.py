@@ -1,5 +1,5 @@
 """
-Objects of our names that belong to nobody: whether they were ours, and how they become so again.
+Objects without an owner that have a name of ours: which were ours, and how they are adopted.
 
 ``kubectl delete --cascade=orphan`` leaves everything running without an owner. Applied again,
 the workload takes back what carries its name and selects what it would select; the
@@ -29,11 +29,11 @@ def check_leader_set(lws: Object, found: SetFacts) -> None:
     spec = Whole(found.raw).decode()["spec"]
     marks = {labels.NAME: name, labels.WORKER_INDEX: "0"}
     if (spec.get("selector") or {}) != {"matchLabels": marks}:
-        _refuse(name, "belongs to nobody, and selects other pods than a leader set of ours")
+        _refuse(name, "has no owner, and selects other pods than a leader set of ours")
     held = (spec["template"].get("metadata") or {}).get("labels") or {}
     lacks = [key for key in (*marks, labels.REVISION) if key not in held]
     if lacks:
-        _refuse(name, f"belongs to nobody, and its template lacks the label {lacks[0]}")
+        _refuse(name, f"has no owner, and its template lacks the label {lacks[0]}")
 
 
 def _refuse(name: str, why: str) -> None:
@@ -45,7 +45,7 @@ def _refuse(name: str, why: str) -> None:
 
 
 def is_orphan(lws: Object, leader: PodFacts) -> bool:
-    """Whether a pod was a leader of ours that we made, and belongs to nobody."""
+    """Whether a pod has no owner, and carries the labels and the name of a leader that we made."""
     metadata, name = leader.metadata, name_of(lws)
     held, place = metadata.labels, find_ordinal(metadata.name)
     if metadata.controller or metadata.is_leaving or place is None or place[0] != name:
@@ -69,7 +69,7 @@ def _give(pod: PodFacts, owner: Owner) -> PodFacts:
 
 
 def adopt(lws: Object, kind: Kind, found: Meta) -> Iterator[Action]:
-    """Give an object that belongs to nobody its owner back."""
+    """Make the workload the owner of an object that has none."""
     if found.controller or found.is_leaving:
         return
     owners = [owner_reference(lws)]

@@ -1,7 +1,7 @@
 """
 Labels that say where a pod stands, put back where another client changed them.
 
-The name of a pod tells its place, and nobody can change that. Until the labels are back,
+The name of a pod tells its place, and no client can change a name. Until the labels are back,
 the pod is no member, and its group seems not to serve. It does, so no boundary is lowered and
 nothing old is taken down meanwhile.
 

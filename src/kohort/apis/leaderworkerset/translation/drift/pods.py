@@ -5,7 +5,7 @@ The image of a container is the one field of a pod that changes what it runs (``
 set image pod/…``); a label that says its revision is what a rollout looks at. A pod
 that was edited so was not made from its revision any more, whatever it says: its group is
 made anew, within the budget. The image is seen by who set it; so is the label, and one
-that names a revision which nobody stores was not written by us either.
+that names a revision which is not stored was not written by us either.
 """
 
 from collections.abc import Collection, Iterable, Iterator

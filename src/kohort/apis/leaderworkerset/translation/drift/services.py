@@ -2,8 +2,8 @@
 Services of a LeaderWorkerSet: made where they are missing, put back where they were edited.
 
 Members find each other by what a service selects, and before they are ready. These two
-fields are put back, whoever changed them; what was added beside them, such as a port,
-is nobody's loss and stays. One that belongs to another owner is not ours to edit.
+fields are put back, whichever client changed them; what was added beside them, such as a
+port, does no harm and stays. A Service of another owner is not ours to edit.
 """
 
 from collections.abc import Iterator

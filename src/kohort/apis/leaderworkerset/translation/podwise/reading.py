@@ -92,10 +92,10 @@ def _refuse_namesakes(lws: Object, pods: tuple[PodFacts, ...]) -> None:
         owner = next((o for o in pod.metadata.owner_references if o.controller), None)
         if pod.metadata.is_leaving or _may_be_ours(lws, owner) or not _has_our_name(lws, pod):
             continue
-        whose = f"{owner.kind} {owner.name}" if owner else "nobody"
+        whose = f"belongs to {owner.kind} {owner.name}" if owner else "has no owner"
         raise InvalidWorkload(
             "NameTaken",
-            f"pod {pod.metadata.name} exists and belongs to {whose}: delete it, or choose "
+            f"pod {pod.metadata.name} exists and {whose}: delete it, or choose "
             "another name for this LeaderWorkerSet",
         )
 
