@@ -7,6 +7,7 @@ from operator_truth import Budget, Truth
 
 from kohort.cluster.objects import find_condition
 from kohort.simulator import kinds
+from kohort.simulator.api.requests import Patch, PatchType, WriteOptions
 
 PREFIX = "leaderworkerset.sigs.k8s.io/"
 
@@ -91,3 +92,22 @@ async def test_who_insists_on_a_service_costs_few_writes(lab: Lab):
         await edit_as(lab, "kubectl-patch", body, "x", kinds.SERVICE)
         await lab.run(1)
     assert lab.cluster.tried.total() - before < 100
+
+
+@pytest.mark.parametrize("replicas", [1, 3])
+@pytest.mark.parametrize("policy", ["RecreateGroupOnPodRestart", "None"])
+async def test_a_number_of_workers_that_another_client_set_is_put_back_and_named(
+    lab: Lab, policy: str, replicas: int
+):
+    truth = await bring_up(lab, policy)
+    truth.promise(Budget(4, lost=1))
+    before = {pod["metadata"]["name"] for pod in lab.all(kinds.POD)}
+    target = lab.api.target(kinds.STATEFUL_SET, lab.namespace, "x-1", "scale")
+    patch = Patch(PatchType.MERGE, {"spec": {"replicas": replicas}})
+    await lab.api.patch(target, patch, WriteOptions(manager="kubectl"))
+    await lab.run(5)
+    await rest(lab)
+    assert {pod["metadata"]["name"] for pod in lab.all(kinds.POD)} == before
+    assert [len(truth.made(f"x-{i}")) for i in (0, 2, 3)] == [1, 1, 1]
+    events = [e["message"] for e in lab.all(kinds.EVENT) if e["reason"] == "Drifted"]
+    assert events == [f"StatefulSet x-1: kubectl set spec.replicas to {replicas}; it is put back"]

@@ -68,9 +68,9 @@ def _read_set(raw: bytes) -> SetFacts:
     """The set of leaders is compared field by field, so it keeps its JSON."""
     facts = read_set(raw)
     facts.edits = find_edits(raw, labels.FIELD_MANAGER, *TEMPLATE)
+    facts.scaled_by = find_setter(raw, labels.FIELD_MANAGER, REPLICAS)
     if facts.metadata.labels.get(labels.NAME) == facts.metadata.name:
         facts.raw = raw
-        facts.scaled_by = find_setter(raw, labels.FIELD_MANAGER, REPLICAS)
     return facts
 
 

@@ -7,6 +7,7 @@ Schedulers, queues and other operators key on these texts. They never change.
 from kohort.cluster.objects import Kind
 
 POD = Kind("", "v1", "Pod", "pods")
+STATEFUL_SET = Kind("apps", "v1", "StatefulSet", "statefulsets")
 KIND = Kind("leaderworkerset.x-k8s.io", "v1", "LeaderWorkerSet", "leaderworkersets")
 
 PREFIX = "leaderworkerset.sigs.k8s.io/"

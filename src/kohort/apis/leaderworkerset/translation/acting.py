@@ -27,7 +27,7 @@ from kohort.apis.leaderworkerset.translation.drift.adopting import adopt
 from kohort.apis.leaderworkerset.translation.drift.places import put_places_back
 from kohort.apis.leaderworkerset.translation.drift.pods import describe_edited
 from kohort.apis.leaderworkerset.translation.drift.scale import PART as SCALE
-from kohort.apis.leaderworkerset.translation.drift.scale import describe_scale
+from kohort.apis.leaderworkerset.translation.drift.scale import describe_scale, put_workers_back
 from kohort.apis.leaderworkerset.translation.drift.services import bring_service
 from kohort.apis.leaderworkerset.translation.drift.templates import find_additions
 from kohort.apis.leaderworkerset.translation.following import find_following
@@ -35,6 +35,7 @@ from kohort.apis.leaderworkerset.translation.gangs import Gangs, as_leader
 from kohort.apis.leaderworkerset.translation.history import mark_served, render_history
 from kohort.apis.leaderworkerset.translation.reading import (
     POD,
+    READER,
     REVISION,
     STATEFUL_SET,
     Memory,
@@ -253,8 +254,10 @@ def _service_actions(family: Family, held: _Held, leader: PodFacts) -> Iterator[
 def _worker_set_actions(
     family: Family, memory: Memory, held: _Held, leader: PodFacts, gangs: Gangs
 ) -> Iterator[Action]:
-    if leader.metadata.name in held.sets:
+    found = held.sets.get(leader.metadata.name)
+    if found is not None:
         # Its own, or a leftover that has to go first: either way nothing can be made now.
+        yield from put_workers_back(found, leader.metadata, READER.size_of(leader.metadata) - 1)
         return
     key = _revision_of(leader.metadata)
     revision = next(

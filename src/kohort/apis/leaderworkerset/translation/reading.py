@@ -52,9 +52,9 @@ from kohort.model.policies import STRATEGIES, RecoveryPolicy, RolloutPolicy, Sta
 from kohort.model.workload import Role, Workload
 
 POD = labels.POD
+STATEFUL_SET = labels.STATEFUL_SET
 SERVICE = Kind("", "v1", "Service", "services")
 NODE = Kind("", "v1", "Node", "nodes", namespaced=False)
-STATEFUL_SET = Kind("apps", "v1", "StatefulSet", "statefulsets")
 REVISION = Kind("apps", "v1", "ControllerRevision", "controllerrevisions")
 
 # Revisions that are kept for undo carry this instead of upstream's labels.
