@@ -247,6 +247,8 @@ class Api:
     render: Callable[[Family, Reading, Plan], tuple[Action, ...]]
     write_status: Callable[[Family, Reading, Plan, str], Object]  # (…, now) -> status
     tell: Callable[[Family, Reading, Plan, Deeds], tuple[Notice, ...]]
+    # What a status has from its first write on, even that of an object which cannot be planned.
+    start_status: Callable[[Object], Object] = lambda root: {}
     webhooks: tuple[Webhook, ...] = ()
     definition: Callable[[], Object] = dict  # the CustomResourceDefinition
     writes: tuple[Grant, ...] = ()  # what its actions need, beyond what it watches

@@ -123,7 +123,9 @@ class Reconciler:
             decided = plan(reading.workload, reading.observed, moment.timestamp())
             rendered = self._api.render(family, reading, decided)
         except InvalidWorkload as error:
-            stalled = write_stall(family.root, error.reason, str(error), now)
+            held = {**self._api.start_status(family.root), **(family.root.get("status") or {})}
+            root = {**family.root, "status": held}
+            stalled = write_stall(root, error.reason, str(error), now)
             look = await self._report(family, stalled, memory, elapsed)
             return replace(look, health=Health(Word.STALLED, error.reason, str(error), None))
         memory.planning_seconds = self._clock() - elapsed

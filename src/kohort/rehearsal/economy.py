@@ -109,10 +109,14 @@ def _without_hash(kind: str, name: str) -> str:
 def count_changes(
     outcome: Outcome, name_of: Callable[[str, str], str] = _as_is
 ) -> Counter[tuple[str, str, str]]:
-    """How often each child was made and deleted."""
+    """How often each child was made and deleted, but for revisions that sets make themselves."""
     found: Counter[tuple[str, str, str]] = Counter()
+    ours: set[str] = set()
     for line in outcome.log:
-        _, _, change, kind, name, *_ = line.split(" ")
-        if change != "MODIFIED" and kind in _KINDS:
+        _, _, change, kind, name, *writer = line.split(" ")
+        if kind == kinds.REVISION.name and any(writer):
+            ours.add(name)
+        is_ours = kind != kinds.REVISION.name or name in ours
+        if change != "MODIFIED" and kind in _KINDS and is_ours:
             found[change, kind, name_of(kind, name)] += 1
     return found

@@ -232,3 +232,7 @@ async def test_a_pod_of_our_name_without_our_labels_is_refused(lab: Lab):
     await lab.run(10)
     assert "has no owner" in stalled(lab)
     assert find_controller(lab.find(kinds.POD, "x-0") or {}) is None
+    # What autoscalers need is there from the first status on.
+    status = lab.lws()["status"]
+    assert status["hpaPodSelector"] == f"{PREFIX}name=x,{PREFIX}worker-index=0"
+    assert status["replicas"] == 0

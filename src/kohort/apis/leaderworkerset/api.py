@@ -35,7 +35,7 @@ from kohort.apis.leaderworkerset.translation.reading import (
     SERVICE,
     STATEFUL_SET,
 )
-from kohort.apis.leaderworkerset.translation.status import write_status
+from kohort.apis.leaderworkerset.translation.status import start_status, write_status
 from kohort.apis.leaderworkerset.translation.telling import tell
 from kohort.cluster.objects import (
     Kind,
@@ -244,6 +244,7 @@ LEADER_WORKER_SET = Api(
     read=read,
     render=render,
     write_status=write_status,
+    start_status=start_status,
     tell=tell,
     webhooks=WEBHOOKS,
     definition=define_leader_worker_set,

@@ -207,7 +207,11 @@ class Budget(Checker):
         after = self._step
         if not commit.writer or before is None or after is None or before == after:
             return
-        partition, _, target = after
+        partition, count, target = after
+        # A group that has to go may stand for a while, but nobody asks for more because of that.
+        most = max(p.most for p in self._recent())
+        if count > max(before[1], most):
+            self.breach(f"A1: {count} groups are asked for instead of {before[1]}, {most} allowed")
         if partition < before[0] and partition < min(p.partition for p in self._recent()):
             self.breach(f"A4: the partition goes down to {partition}, below the user's")
         highest = max(p.partition for p in self._recent())

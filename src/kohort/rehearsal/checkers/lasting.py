@@ -100,7 +100,8 @@ class Lasting(Checker):
         group = self._before.get(commit.old["metadata"]["uid"])
         if group is None or group.uid not in self._failed or self.scene.play.restart == KEEP:
             return
-        if self._step is None or is_released(group, self._step):
+        # An edited group is replaced for that, as the budget allows.
+        if self._step is None or is_released(group, self._step) or group.is_edited:
             return
         if group.revision != self._step[2] and has_gone_back(self.truth, self.scene.play.carrier):
             return
@@ -116,6 +117,10 @@ class Lasting(Checker):
             self.breach(f"G9: {text} after {waited - GRAIN_SECONDS:.1f} s")
 
     def _is_excused(self, group: Group) -> bool:
+        # Failures are recorded by revision, and its label is what tells that of a group.
+        relabelled = self.truth.marks.relabelled
+        if any(pod["metadata"]["uid"] in relabelled for pod in group.members):
+            return True
         wanted = min(read_policy(wish).wanted for wish in self._recent(0.0))
         return self._is_blind or group.uid in self._disturbed or group.ordinal >= wanted
 

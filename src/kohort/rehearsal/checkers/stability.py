@@ -7,13 +7,14 @@ template, what the status says, and that nobody writes any more.
 
 from kohort.cluster.objects import Object
 from kohort.controller.lease import LEASE
-from kohort.rehearsal.checkers.budget import Policy, read_policy
+from kohort.rehearsal.checkers.budget import Policy, read_policy, read_step
 from kohort.rehearsal.checkers.checker import Checker, Scene
 from kohort.rehearsal.checkers.gangs.losses import DEGRADED, find_losses
 from kohort.rehearsal.checkers.truth import (
     KEY,
     OWNER,
     Commit,
+    Group,
     image_of,
     labels_of,
     revision_of,
@@ -129,6 +130,17 @@ class Stability(Checker):
         is_right = len(revisions) == 1 if is_over else bool(revisions)
         return "" if is_right else f"{len(revisions)} revisions in force"
 
+    def _is_told(self, group: Group) -> bool:
+        """
+        Whether it is drift that the partition keeps an edited group.
+
+        One of an old revision is old in the first place, and goes when the partition does. A
+        label that was taken away says nothing of who took it.
+        """
+        step = read_step(self.truth, self.scene.play.carrier)
+        origin = self.truth.marks.origin_of(group.leader)
+        return bool(revision_of(group.leader)) and step is not None and origin == step[2]
+
     def _find_in_status(self, workload: Object) -> str:
         policy = read_policy(workload)
         status = workload.get("status") or {}
@@ -152,10 +164,8 @@ class Stability(Checker):
             true.discard("UpdateInProgress")
         wanted = {"Progressing" if stuck else "Available"} | ({DEGRADED} if losses else set())
         below = [g for g in self.truth.groups() if g.ordinal < policy.partition and g.is_edited]
-        if any(revision_of(group.leader) for group in below):
-            # The partition holds back what somebody edited, and that is told.
+        if any(self._is_told(group) for group in below):
             wanted.add("Drifted")
         elif below:
-            # A label that was taken away says nothing of who took it.
             true.discard("Drifted")
         return "" if true == wanted else f"conditions {sorted(true)}, not {sorted(wanted)}"

@@ -54,6 +54,11 @@ def write_status(family: Family, reading: Reading, plan: Plan, now: str) -> Obje
     }
 
 
+def start_status(lws: Object) -> Object:
+    """What autoscalers need of a status, whatever else is known."""
+    return {"hpaPodSelector": _selector(name_of(lws)), "replicas": 0}
+
+
 def claims(report: Report) -> tuple[str, ...]:
     """The conditions that are true, the most telling first."""
     if report.is_updating:

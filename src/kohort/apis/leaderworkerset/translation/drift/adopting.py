@@ -45,14 +45,18 @@ def _refuse(name: str, why: str) -> None:
 
 
 def is_orphan(lws: Object, leader: PodFacts) -> bool:
-    """Whether a pod has no owner, and carries the labels and the name of a leader that we made."""
+    """
+    Whether a pod has no owner, and carries the labels and the name of a leader that we made.
+
+    One that has lost the label of its revision is taken back as any edited pod, and replaced.
+    """
     metadata, name = leader.metadata, name_of(lws)
     held, place = metadata.labels, find_ordinal(metadata.name)
     if metadata.controller or metadata.is_leaving or place is None or place[0] != name:
         return False
     marks = {labels.NAME: name, labels.CARRIER: labels.PODS, labels.WORKER_INDEX: "0"}
     marks[labels.GROUP_INDEX] = str(place[1])
-    return bool(held.get(labels.REVISION)) and all(held.get(k) == v for k, v in marks.items())
+    return all(held.get(key) == value for key, value in marks.items())
 
 
 def take_back(lws: Object, pods: tuple[PodFacts, ...]) -> tuple[PodFacts, ...]:
