@@ -15,6 +15,16 @@ from kohort.apis.details import read_details
 from kohort.apis.edits import Edit
 from kohort.cluster.objects import Object
 
+# What a decoder raises for an object that has not the shape of its kind.
+UNDECODABLE = (
+    msgspec.MsgspecError,
+    ValueError,
+    TypeError,
+    KeyError,
+    AttributeError,
+    RecursionError,
+)
+
 
 class Owner(msgspec.Struct, gc=False, rename="camel"):
     """One owner reference."""

@@ -26,20 +26,8 @@ is what a program reads: name, group, kind, causes, retryAfterSeconds.
 
 from collections.abc import Sequence
 
-import msgspec
-
 from kohort.cluster.fields import FieldError, aggregate
 from kohort.cluster.objects import Object
-
-# What a decoder raises for an object that has not the shape of its kind.
-UNDECODABLE = (
-    msgspec.MsgspecError,
-    ValueError,
-    TypeError,
-    KeyError,
-    AttributeError,
-    RecursionError,
-)
 
 
 class KohortError(Exception):

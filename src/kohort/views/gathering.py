@@ -13,7 +13,7 @@ from typing import Any
 import orjson
 
 from kohort.apis.api import Api, Family, Key, Settings, Watched
-from kohort.cluster.errors import UNDECODABLE
+from kohort.apis.facts import UNDECODABLE
 from kohort.cluster.objects import Kind, Object, name_of, namespace_of
 
 

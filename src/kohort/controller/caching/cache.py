@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Generic, NamedTuple, TypeVar
 
-from kohort.cluster.errors import UNDECODABLE
+from kohort.apis.facts import UNDECODABLE
 from kohort.cluster.port import Selection
 from kohort.controller.caching.watcher import (
     Event,
