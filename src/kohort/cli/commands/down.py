@@ -12,6 +12,7 @@ from kohort.cli.state import State, list_running, list_states, name_running
 from kohort.cli.table import Command
 
 _SECONDS_MAX = 15.0
+_KILLED_SECONDS_MAX = 15.0  # a killed process ends as soon as the kernel comes to it
 
 
 def _make_parser(prog: str) -> Parser:
@@ -85,7 +86,8 @@ def _end(state: State, pid: int, arguments: argparse.Namespace) -> bool:
             return False
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
-        state.wait_for_end(_SECONDS_MAX)
+        if not state.wait_for_end(_KILLED_SECONDS_MAX):
+            return False
         state.clear_stale()
     print(f"{state.name} has ended", flush=True)
     return True
