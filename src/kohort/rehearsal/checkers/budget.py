@@ -187,8 +187,10 @@ class Budget(Checker):
         is_settled &= all(group.ordinal < policy.most for group in groups)
         if count <= policy.most and is_settled:
             self._most = policy.most
-        elif count > self._most and not self._is_meddled:
-            self.breach(f"A1: {count} groups exist, {self._most} are allowed")
+        # What was asked for before the user wanted fewer may still be on its way.
+        most = max([self._most, *(p.most for p in self._recent())])
+        if count > most and not self._is_meddled:
+            self.breach(f"A1: {count} groups exist, {most} are allowed")
         if not self._is_armed or not self._keeps_budget:
             return
         if len(self._ready) >= policy.fewest:

@@ -64,15 +64,15 @@ class Ownership(Checker):
                 return
 
     def _check_revision(self, commit: Commit) -> None:
-        """C4: the revision of a pod that lives stays."""
+        """C4: the revision of a group that lives stays; leftovers of one that has gone go, too."""
         assert commit.old is not None
         key = labels_of(commit.old).get(KEY)
         if not key or (commit.new is not None and labels_of(commit.new).get(KEY) == key):
             return
         if controller_of(commit.old) != self._root():
             return
-        for pod in self.truth.pods():
-            if revision_of(pod) == key and not is_leaving(pod):
+        for pod in (pod for group in self.truth.groups() for pod in group.members):
+            if revision_of(pod) == key:
                 name = pod["metadata"]["name"]
                 self.breach(f"C4: revision {commit.name} was put away while {name} has it")
                 return

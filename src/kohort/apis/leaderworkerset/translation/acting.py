@@ -15,6 +15,8 @@ then it waits for the next revision.
 from collections.abc import Iterator
 from dataclasses import replace
 
+from msgspec import structs
+
 from kohort.apis.api import Family, Reading
 from kohort.apis.facts import Meta, PodFacts, SetFacts, Whole
 from kohort.apis.leaderworkerset import labels, spec
@@ -86,7 +88,7 @@ def _actions(family: Family, reading: Reading, plan: Plan) -> Iterator[Action]:
     held = _Held(family)
     for group in reading.observed.groups:
         if group.ordinal in leaders and group.phase is not Phase.LEAVING:
-            leader = leaders[group.ordinal]
+            leader = _restore(leaders[group.ordinal], group)
             yield from gangs.ensure(leader)
             if labels.LEADER_NAME in leader.metadata.annotations:
                 # Only a cluster without start ordinals makes such a leader (lws#391).
@@ -234,6 +236,15 @@ def _leaders_by_ordinal(family: Family, reading: Reading) -> dict[int, PodFacts]
     by_uid = {pod.metadata.uid: pod for pod in family.all(POD)}
     groups = reading.observed.groups
     return {g.ordinal: by_uid[g.incarnation] for g in groups if g.incarnation in by_uid}
+
+
+def _restore(leader: PodFacts, group: Group) -> PodFacts:
+    """The leader with the revision that the set made it from, whatever its label says now."""
+    metadata = leader.metadata
+    if group.revision in ("", _revision_of(metadata)):
+        return leader
+    told = structs.replace(metadata, labels={**metadata.labels, labels.REVISION: group.revision})
+    return structs.replace(leader, metadata=told)
 
 
 class _Held:
