@@ -71,14 +71,17 @@ def _share(mutants: list[Mutant], seen: dict[str, Sight]) -> str:
     """How many of the faults that a simulation can see are seen by seeds alone."""
     visible = [mutant for mutant in mutants if mutant.rehearsed]
     found = [m for m in visible if m.name in seen and seen[m.name].seed is not None]
-    asked = max((seen[m.name].asked for m in visible if m.name in seen), default=0)
+    measured = [seen[m.name] for m in visible if m.name in seen]
+    asked = max((sight.asked for sight in measured), default=0)
     told = (
         f"A simulation without sockets can see {len(visible)} of the faults: the others are in "
         "commands and what they show, in HTTP, in files, or in kinds of the server that the "
         f"operator does not use. **{len(found)} of the {len(visible)} are seen by seeds alone**, "
-        "without the corpus, as `make sim` draws them. Seeds were run from 0 on until one broke "
-        f"a promise, at most {asked}; the column `seed` names the first, or a dash and how many "
-        "were run. What no seed has seen the tests of the last column see."
+        f"without the corpus, as `make sim` draws them; {len(visible) - len(measured)} were not "
+        f"measured yet. Seeds were run until one broke a promise, at most {asked}; the column "
+        "`seed` names it, or has a dash and how many were run in vain. What no seed has seen the "
+        "tests of the last column see. A seed means "
+        "another run when the draw changes, so these are those of the day of the measure."
     )
     return f"{fill(told, WIDTH)}\n"
 

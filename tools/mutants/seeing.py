@@ -21,7 +21,7 @@ AT_ONCE = 25
 
 @dataclass(frozen=True)
 class Sight:
-    """Which seed sees one fault first, of how many that were asked."""
+    """A seed that sees one fault, and how many were asked for it."""
 
     digest: str
     asked: int = 0
