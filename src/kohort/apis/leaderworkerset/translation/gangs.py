@@ -93,9 +93,9 @@ class Gangs:
                 yield from self._bring(kind, wanted, leader, gang, dialect)
 
     def _restore(self, leader: PodFacts) -> PodFacts:
-        """The leader with its revision; where the label is lost, the name of its gang tells it."""
+        """The leader with its revision; where the label tells none, the name of its gang does."""
         metadata, marks = leader.metadata, leader.metadata.labels
-        if marks.get(labels.REVISION):
+        if self._find_spec(marks.get(labels.REVISION, "")) is not None:
             return leader
         prefix = names.pod_group_name(name_of(self._lws), marks.get(labels.GROUP_INDEX, ""), "")
         for dialect in self._family.settings.gangs:
