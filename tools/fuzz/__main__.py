@@ -31,6 +31,7 @@ REAL = (
     "strconv.ParseUint",
     "resourceVersion: Invalid value",
     "failed to create typed patch object",
+    "list element types are not identical",
 )
 CLEAN_EVERY = 2_000
 PROGRESS_EVERY = 20_000
