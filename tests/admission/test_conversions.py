@@ -137,6 +137,17 @@ async def test_a_watch_that_has_begun_goes_on_as_far_as_it_can(world: Conversion
     assert [name for _, name, _ in told(await watch.batch())] == ["b", "c"]
 
 
+async def test_a_watch_that_is_closed_asks_no_more(world: ConversionWorld):
+    watch = world.watch(V1)
+    world.hook.fails = True
+    await world.create(gadget(width=1), V2)
+    reading = asyncio.create_task(watch.batch())
+    await turn()
+    watch.close()
+    async with asyncio.timeout(10):
+        assert await reading == []
+
+
 async def test_others_are_served_while_a_long_list_is_renamed():
     world = await start_world(gadgets("None"))
     for number in range(200):

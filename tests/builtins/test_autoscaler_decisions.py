@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kohort.simulator.builtins.autoscalers.decision import decide
+from kohort.simulator.builtins.autoscalers.decision import decide, read_tolerance
 from kohort.simulator.builtins.autoscalers.limits import History
 from kohort.simulator.builtins.autoscalers.pods import Pod
 from kohort.simulator.builtins.autoscalers.proposals import Situation, Tolerance, show_selector
@@ -177,6 +177,12 @@ def test_amounts_beyond_all_measure_are_bounded(name, amount):
         assert decision.replicas == 6
         shown = decision.metrics[0].get("resource", {}).get("current", {})
         assert shown.get("averageUtilization", 0) < 2**31
+
+
+def test_a_tolerance_beyond_all_measure_holds_the_count():
+    wide = spec(behavior={"scaleUp": {"tolerance": "1e400"}})
+    seen = replace(situation(3, metric_cpu="200%"), tolerance=read_tolerance(wide))
+    assert decide(wide, seen, History(), 0).replicas is None
 
 
 def test_a_container_metric_takes_the_metric_of_the_pod_where_it_has_none():

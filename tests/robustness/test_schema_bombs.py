@@ -5,6 +5,7 @@ from robust_cluster import THINGS, Cluster, thing
 
 from kohort.cluster.patterns import BadPatternError, compile_pattern
 from kohort.placement.hypernodes import HyperNode, NodeFinder, NodesMember
+from kohort.simulator.schemas.cel.costs import read_costs
 from kohort.simulator.schemas.cel.unrolling import find_loop, split_conjunction
 
 EVIL = "^(a+)+$"
@@ -98,6 +99,19 @@ async def test_a_rule_that_would_hold_everybody_is_refused_before_it_runs(cluste
     assert said.startswith("422")
     assert "call cost exceeds limit" in said
     assert await refusal(cluster, {"text": "a", "items": [1, 2]}) == ""
+
+
+@pytest.mark.parametrize("quote", ['r"', "r'", "R'", 'r"""', "r'''"])
+def test_no_raw_text_hides_a_loop(quote: str):
+    raw = f"{quote}\\{quote[1:]}"
+    loops = "self.all(x, self.all(y, self.all(z, x + y > z)))"
+    assert read_costs(f"{raw} != '' && {loops} && {raw} != ''").depth == 3
+
+
+@pytest.mark.parametrize("quote", ['"', "'", '"""', "'''"])
+def test_an_escaped_quote_does_not_end_a_text(quote: str):
+    text = f"{quote}a\\{quote[0]}.all(x, (b{quote}"
+    assert read_costs(f"self.all(x, x != {text})").depth == 1
 
 
 async def test_a_rule_that_goes_over_each_part_once_is_evaluated(cluster: Cluster):

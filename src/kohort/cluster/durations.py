@@ -30,7 +30,7 @@ _PLAIN = re.compile(_NUMBER)
 def find_seconds(value: Any, *, needs_unit: bool = False) -> float | None:
     """The seconds of a duration, never negative; None if it is no duration."""
     if isinstance(value, int | float) and not isinstance(value, bool):
-        found = math.nan if needs_unit else float(min(value, SECONDS_MAX * 2))
+        found = math.nan if needs_unit else float(max(-1, min(value, SECONDS_MAX * 2)))
     elif not isinstance(value, str):
         return None
     elif _WHOLE.fullmatch(value):

@@ -175,6 +175,8 @@ class Watch:
                     late = too_new(self._context.store.revision, 0)
                     return [WatchEvent("ERROR", encode_json(late.status()))]
                 await sleep(CONVERSION_RETRY_SECONDS)
+                if self.is_closed:
+                    return []
             self._queue.extendleft(reversed(events[ready:]))
             events = events[:ready]
         self._has_begun = True

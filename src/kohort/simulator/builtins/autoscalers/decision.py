@@ -20,6 +20,7 @@ from kohort.simulator.builtins.autoscalers.proposals import (
 )
 
 _BILLION = 10**9
+_TOLERANCE_MAX = 10**9  # no metric is so far from its target; a float holds it
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,11 @@ def read_tolerance(spec: Object) -> Tolerance:
 
     def of(side: str) -> float:
         amount = (behavior.get(side) or {}).get("tolerance")
-        return 0.1 if amount is None else parse_quantity(amount) / _BILLION
+        return (
+            0.1
+            if amount is None
+            else min(parse_quantity(amount), _TOLERANCE_MAX * _BILLION) / _BILLION
+        )
 
     return Tolerance(of("scaleDown"), of("scaleUp"))
 

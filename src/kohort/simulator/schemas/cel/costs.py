@@ -18,7 +18,13 @@ CALL_MAX = 500_000
 REQUEST_MAX = 1_000_000
 TURNS_MAX = 10_000
 _CALL = 20  # what it takes to ask the engine anything
-_TEXT = re.compile(r"""r?("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')""")
+# In raw texts a backslash is a character like others; in other texts it begins an escape.
+_RAW = r"""(?:"{3}[\s\S]*?"{3}|'{3}[\s\S]*?'{3}|"[^"]*"|'[^']*')"""
+_ESCAPED = (
+    r"""(?:"{3}(?:[^\\]|\\[\s\S])*?"{3}|'{3}(?:[^\\]|\\[\s\S])*?'{3}"""
+    r"""|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')"""
+)
+TEXT = re.compile(rf"(?:[bB]?[rR][bB]?{_RAW}|{_ESCAPED})")
 _LOOP = re.compile(
     r"\.(?:all|exists|exists_one|existsOne|map|filter|transformList|transformMap\w*|sortBy)\s*$"
 )
@@ -65,8 +71,8 @@ class Costs:
 
 def read_costs(text: str) -> Costs:
     """What the text of an expression says about its cost."""
-    bare = _TEXT.sub('""', text)
-    literals = [len(found[0]) for found in _TEXT.finditer(text)]
+    bare = TEXT.sub('""', text)
+    literals = [len(found[0]) for found in TEXT.finditer(text)]
     growth: int = max([2, *literals]) ** min(len(_REPLACE.findall(bare)), 4)
     return Costs(_find_depth(bare), 1 + len(_STEP.findall(bare)), growth)
 

@@ -11,13 +11,14 @@ that are joined by ``&&``, each of them a chain of names that ends in ``all``, `
 import re
 from dataclasses import dataclass
 
+from kohort.simulator.schemas.cel.costs import TEXT
+
 INDEX = "kohortIndex"
 
 _OPEN, _CLOSE = "([{", ")]}"
 _MACRO = re.compile(r"\.(all|exists|exists_one)$")
 _CHAIN = re.compile(r"[A-Za-z_][\w.\[\]()'\"?, -]*")
 _VARIABLE = re.compile(r"\s*([A-Za-z_]\w*)\s*,")
-_TEXT = re.compile(r"""r?("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')""")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +35,7 @@ def split_conjunction(text: str) -> list[str]:
     parts, start, depth = [], 0, 0
     position = 0
     while position < len(text):
-        if found := _TEXT.match(text, position):
+        if found := TEXT.match(text, position):
             position = found.end()
             continue
         char = text[position]
@@ -78,7 +79,7 @@ def _find_last_opening(text: str) -> int | None:
     last = None
     position = 0
     while position < len(text):
-        if found := _TEXT.match(text, position):
+        if found := TEXT.match(text, position):
             position = found.end()
             continue
         if text[position] in _OPEN:
