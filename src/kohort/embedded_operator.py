@@ -50,16 +50,17 @@ class Runnable(Protocol):
 async def keep_running(
     first: Runnable, make: Callable[[], Awaitable[Runnable]], again_seconds: float = _AGAIN_SECONDS
 ) -> None:
-    """Run it, and make another one whenever one fails."""
-    running = first
+    """Run it, and make another one whenever one fails, or cannot be made."""
+    running: Runnable | None = first
     while True:
         try:
+            running = running or await make()
             await running.run()
             return
         except Exception:
             log.exception("the operator failed; it is started again")
+        running = None
         await asyncio.sleep(again_seconds)
-        running = await make()
 
 
 async def make_operator(embedded: "Embedded", settings: Settings) -> Operator:

@@ -21,6 +21,21 @@ class Failing:
         return self
 
 
+async def test_an_operator_that_cannot_be_made_again_is_tried_again(caplog):
+    operator = Failing(failures=1)
+    refusals = [ConnectionError("the definitions were refused")]
+
+    async def make() -> Failing:
+        if refusals:
+            raise refusals.pop()
+        return operator
+
+    async with asyncio.timeout(5):
+        await keep_running(operator, make, again_seconds=0.0)
+    assert operator.runs == 2
+    assert len(caplog.records) == 2
+
+
 async def test_an_operator_that_fails_is_started_again(caplog):
     operator = Failing(failures=2)
     async with asyncio.timeout(5):

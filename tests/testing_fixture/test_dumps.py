@@ -3,12 +3,16 @@
 import re
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
 
 from kohort.simulator.hosting.client import Client
-from kohort.testing import dumps, start_cluster
+from kohort.testing import clusters, dumps, start_cluster
+
+APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+SECONDS_MAX = 30
 
 TESTS = """
 import pytest
@@ -99,6 +103,82 @@ def test_an_exception_in_a_block_carries_the_dump(kohort_cluster):
     assert note.startswith("the namespace noted held then:\n")
     assert "name: token" in note and "password: (left out)" in note
     assert "hunter2" not in note and "aHVudGVyMg" not in note
+
+
+def make_two_versions() -> dict:
+    """A definition whose objects cannot be read in v2: nobody answers where they are converted."""
+    schema = {"openAPIV3Schema": {"type": "object"}}
+    webhook = {
+        "conversionReviewVersions": ["v1"],
+        "clientConfig": {"url": "https://127.0.0.1:1/convert"},
+    }
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": "widgets.example.com"},
+        "spec": {
+            "group": "example.com",
+            "names": {"kind": "Widget", "plural": "widgets"},
+            "scope": "Namespaced",
+            "conversion": {"strategy": "Webhook", "webhook": webhook},
+            "versions": [
+                {"name": name, "served": True, "storage": name == "v1", "schema": schema}
+                for name in ("v1", "v2")
+            ],
+        },
+    }
+
+
+def test_a_kind_that_cannot_be_listed_is_named_and_the_others_are_written(kohort_cluster):
+    definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+    client = Client(kohort_cluster.url, kohort_cluster.token, kohort_cluster.ca)
+    client.create(definitions, make_two_versions())
+    with kohort_cluster.namespace("unlisted") as name:
+        body = {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "one"}}
+        client.create(f"/apis/example.com/v1/namespaces/{name}/widgets", body)
+        client.create(f"/api/v1/namespaces/{name}/configmaps", {"metadata": {"name": "kept"}})
+        told = kohort_cluster.dump(name)
+    client.delete(f"{definitions}/widgets.example.com")
+    client.close()
+    assert "# Widget: cannot be listed: " in told and "name: kept" in told
+
+
+def test_what_kubectl_applied_does_not_tell_the_values_of_a_secret(kohort_cluster):
+    with kohort_cluster.namespace("applied") as name:
+        client = Client(kohort_cluster.url, kohort_cluster.token, kohort_cluster.ca)
+        notes = {APPLIED: '{"stringData":{"password":"hunter2"}}', "team": "blue"}
+        body = {
+            "metadata": {"name": "token", "annotations": notes},
+            "stringData": {"password": "x"},
+        }
+        client.create(f"/api/v1/namespaces/{name}/secrets", body)
+        told = kohort_cluster.dump(name)
+        client.close()
+    assert "team: blue" in told and "hunter2" not in told
+
+
+def test_who_deletes_the_namespace_is_told_of_the_own_error_all_the_same(kohort_cluster):
+    with pytest.raises(ValueError, match="mine"), kohort_cluster.namespace("deleted") as name:
+        client = Client(kohort_cluster.url, kohort_cluster.token, kohort_cluster.ca)
+        client.delete(f"/api/v1/namespaces/{name}")
+        clusters._wait_until_gone(client, name)
+        client.close()
+        raise ValueError("mine")
+
+
+def test_an_interrupt_while_a_cluster_starts_ends_it(monkeypatch: pytest.MonkeyPatch):
+    def interrupt(_: object) -> int:
+        raise KeyboardInterrupt
+
+    def start() -> None:
+        with pytest.raises(KeyboardInterrupt), start_cluster(nodes=0):
+            pass
+
+    monkeypatch.setattr(clusters._Host, "wait_until_ready", interrupt)
+    starting = threading.Thread(target=start, daemon=True)
+    starting.start()
+    starting.join(SECONDS_MAX)
+    assert not starting.is_alive()
 
 
 def test_a_dump_has_an_end(monkeypatch: pytest.MonkeyPatch):

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 NAMESPACE_SECONDS_MAX = 5.0
 _NAME = "test"
 _NAMESPACES = "/api/v1/namespaces"
+_NOT_FOUND = 404
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +75,7 @@ class Cluster:
                 error.add_note(f"the namespace {name} held then:\n{self.dump(name)}")
             raise
         finally:
-            client.delete(f"{_NAMESPACES}/{name}")
-            _wait_until_gone(client, name)
+            _delete_namespace(client, name)
             client.close()
 
     def _connect(self) -> "Client":
@@ -207,6 +207,7 @@ class _Host(threading.Thread):
         self._told = threading.Event()
         self._port = 0
         self._error: BaseException | None = None
+        self._is_ending = threading.Event()
         self._end: Callable[[], object] = lambda: None
 
     def run(self) -> None:
@@ -235,6 +236,8 @@ class _Host(threading.Thread):
         embedded = await Embedded.start(options)
         loop, stop = asyncio.get_running_loop(), asyncio.Event()
         self._end = lambda: loop.call_soon_threadsafe(stop.set)
+        if self._is_ending.is_set():  # It was told so before there was anything to end.
+            stop.set()
         try:
             async with _operating(embedded, self._settings):
                 self._port = embedded.port
@@ -252,6 +255,7 @@ class _Host(threading.Thread):
 
     def stop(self) -> None:
         """End the cluster, and wait for that."""
+        self._is_ending.set()
         if self.is_alive():
             self._end()
         self.join()
@@ -276,6 +280,19 @@ async def _operating(embedded: "Embedded", settings: "Settings | None") -> Async
     finally:
         work.cancel()
         await asyncio.gather(work, return_exceptions=True)
+
+
+def _delete_namespace(client: "Client", name: str) -> None:
+    """Delete a namespace, unless the test has done so, and wait for its end."""
+    from kohort.simulator.hosting.client import Refusal
+
+    try:
+        client.delete(f"{_NAMESPACES}/{name}")
+    except Refusal as refusal:
+        if refusal.status != _NOT_FOUND:
+            raise
+        return
+    _wait_until_gone(client, name)
 
 
 def _wait_until_gone(client: "Client", name: str) -> None:

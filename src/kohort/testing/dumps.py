@@ -3,7 +3,8 @@ This is where a namespace is written down for the report of a test that failed.
 
 Events come first, since they mostly say what went wrong; then all objects as YAML, without
 what only machines read; then the last lines of every container. Values of Secrets are left
-out: reports are kept and shown. A dump has an end, however much there is.
+out: reports are kept and shown. A dump has an end, however much there is. A kind that cannot
+be listed is named, and the others are written all the same.
 """
 
 from collections.abc import Iterator
@@ -21,16 +22,19 @@ LOG_LINES = 20
 _FURNITURE = {("ConfigMap", "kube-root-ca.crt"), ("ServiceAccount", "default")}
 _APART = ("events",)
 _HIDDEN = ("managedFields", "uid", "resourceVersion", "selfLink")
+_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"  # holds the values of a Secret
 
 
 def dump_namespace(client: "Client", namespace: str) -> str:
     """All that a namespace holds, as text."""
-    objects, left_out = _read_objects(client, namespace)
+    objects, unlisted = _read_objects(client, namespace)
+    shown, left_out = objects[:OBJECTS_MAX], max(0, len(objects) - OBJECTS_MAX)
     parts = [
         *_write_events(client, namespace),
-        *(_write_object(found) for found in objects),
+        *unlisted,
+        *(_write_object(found) for found in shown),
         *([f"# and {left_out} more objects\n"] if left_out else []),
-        *_write_logs(client, namespace, [o for o in objects if o["kind"] == "Pod"]),
+        *_write_logs(client, namespace, [o for o in shown if o["kind"] == "Pod"]),
     ]
     text = "".join(parts)
     if len(text) <= CHARACTERS_MAX:
@@ -38,18 +42,26 @@ def dump_namespace(client: "Client", namespace: str) -> str:
     return f"{text[:CHARACTERS_MAX]}\n# cut: there were {len(text)} characters\n"
 
 
-def _read_objects(client: "Client", namespace: str) -> tuple[list[Object], int]:
-    """The objects of all kinds, each once, and how many are left out."""
+def _read_objects(client: "Client", namespace: str) -> tuple[list[Object], list[str]]:
+    """The objects of all kinds, each once, and a line for each kind that cannot be listed."""
+    from kohort.simulator.hosting.client import Refusal
+
     found: dict[str, Object] = {}
+    unlisted: list[str] = []
     for prefix, kind, plural in _list_kinds(client):
-        for item in client.read(f"{prefix}/namespaces/{namespace}/{plural}")["items"]:
+        try:
+            items = client.read(f"{prefix}/namespaces/{namespace}/{plural}")["items"]
+        except Refusal as refusal:
+            unlisted.append(f"# {kind}: cannot be listed: {refusal}\n")
+            continue
+        for item in items:
             version = prefix.removeprefix("/apis/").removeprefix("/api/")
             head = {"apiVersion": version, "kind": kind}
             if (kind, item["metadata"]["name"]) not in _FURNITURE:
                 # One object may be served in two groups.
                 found.setdefault(item["metadata"]["uid"], {**head, **item})
     objects = sorted(found.values(), key=lambda o: (o["kind"] == "Pod", o["kind"]))
-    return objects[:OBJECTS_MAX], max(0, len(objects) - OBJECTS_MAX)
+    return objects, unlisted
 
 
 def _list_kinds(client: "Client") -> Iterator[tuple[str, str, str]]:
@@ -83,6 +95,9 @@ def _write_object(found: Object) -> str:
     shown = {**found, "metadata": metadata}
     if found["kind"] == "Secret":
         shown["data"] = {key: "(left out)" for key in found.get("data") or {}}
+        notes = metadata.pop("annotations", None) or {}
+        if kept := {key: note for key, note in notes.items() if key != _APPLIED}:
+            metadata["annotations"] = kept
     text: str = yaml.safe_dump(shown, sort_keys=False, allow_unicode=True, width=120)
     return f"---\n{text}"
 
