@@ -5,10 +5,11 @@ from typing import Any
 from builtins_world import World, messages
 
 from kohort.cluster.errors import Forbidden
-from kohort.cluster.objects import Object, find_condition
+from kohort.cluster.objects import Kind, Object, find_condition
 from kohort.simulator.builtins.deployments.replicasets import ReplicaSets
 from kohort.simulator.kinds import POD, REPLICA_SET
 from kohort.simulator.steps import Create
+from kohort.simulator.store.entries import Entry
 
 
 def replica_set(**spec: Any) -> Object:
@@ -89,3 +90,36 @@ def test_a_refused_pod_is_reported_and_the_report_goes_when_it_is_made():
     world.settle()
     assert find_condition(world.read(REPLICA_SET, "x"), "ReplicaFailure") is None
     assert messages(world, "FailedCreate") == ['Error creating: pods "x-1" is forbidden: no quota']
+
+
+class Limited(World):
+    """A world whose quota allows two pods."""
+
+    def create(self, kind: Kind, obj: Object) -> Entry:
+        if kind == POD and len(self.names(POD)) >= 2:
+            raise Forbidden("exceeded quota: two")
+        return super().create(kind, obj)
+
+
+def look(world: World, times: int) -> None:
+    """Some looks at the set, with all that was written delivered before each."""
+    seat = world.seats[0]
+    for _ in range(times):
+        seat.deliver(REPLICA_SET)
+        seat.deliver(POD)
+        world.wake("default/x")
+        world.step(seat)
+
+
+def test_a_quota_that_refuses_some_pods_does_not_keep_the_status_from_counting_the_others():
+    world = Limited(ReplicaSets())
+    world.create(REPLICA_SET, replica_set(replicas=4))
+    look(world, 2)
+    world.run_nodes()
+    look(world, 2)
+    found = world.read(REPLICA_SET, "x")
+    assert (found["status"]["replicas"], found["status"]["readyReplicas"]) == (2, 2)
+    failure = find_condition(found, "ReplicaFailure")
+    assert failure is not None
+    assert (failure["reason"], failure["message"]) == ("FailedCreate", "exceeded quota: two")
+    assert "Error creating: exceeded quota: two" in messages(world, "FailedCreate")

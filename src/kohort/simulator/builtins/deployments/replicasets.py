@@ -83,9 +83,14 @@ class ReplicaSets:
         visit = _Visit(entry, entry.decode(), view, moment)
         visit.states = self._states
         visit.claim_pods(self._orphans)
-        if not entry.facts.is_leaving:
-            visit.scale(self._retired.get(entry.uid, ()))
-        visit.report(failure)
+        creates = [] if entry.facts.is_leaving else visit.scale(self._retired.get(entry.uid, ()))
+        if failure:
+            # The rest of a step is dropped where a create is refused, as it may be again.
+            visit.report(failure)
+            visit.actions.extend(creates)
+        else:
+            visit.actions.extend(creates)
+            visit.report()
         self._pace.looked(key, visit.size, moment)
         return Step(tuple(visit.actions), visit.next_look())
 
@@ -210,31 +215,33 @@ class _Visit:
         self.states[pod.uid] = known
         return known
 
-    def scale(self, retired: Iterable[str]) -> None:
-        """Make the pods that are missing, or remove those that are too many."""
+    def scale(self, retired: Iterable[str]) -> list[Action]:
+        """Remove the pods that are too many; returns what makes those that are missing."""
         missing = self._wanted - len(self._active)
         if missing > 0:
-            for name in self._free_names(min(missing, BURST), set(retired)):
-                self._make(name)
-        elif missing < 0:
+            names = self._free_names(min(missing, BURST), set(retired))
+            return [action for name in names for action in self._make(name)]
+        if missing < 0:
             pods = [state.entry for state in self._active]
             self._remove(choose_victims(pods, self._related(), min(-missing, BURST)))
+        return []
 
     def _remove(self, victims: list[Entry]) -> None:
         for pod in victims:
             self.actions.append(Delete(POD, pod.namespace, pod.name, pod.uid))
-            self._tell("SuccessfulDelete", f"Deleted pod: {pod.name}")
+            text = f"Deleted pod: {pod.name}"
+            self.actions.append(Emit(self._about, "Normal", "SuccessfulDelete", text))
         # They are not reported any more, or a Deployment would count on them.
         gone = {pod.uid for pod in victims}
         self._active = [state for state in self._active if state.entry.uid not in gone]
         self._leaving += len(gone)
 
-    def _make(self, name: str) -> None:
+    def _make(self, name: str) -> tuple[Action, Action]:
         template: Object = orjson.loads(orjson.dumps(self._obj["spec"]["template"]))
         pod = pod_from_template(template, self._entry, self._owner)
         pod["metadata"]["name"] = name
-        self.actions.append(Create(POD, pod))
-        self._tell("SuccessfulCreate", f"Created pod: {name}")
+        told = Emit(self._about, "Normal", "SuccessfulCreate", f"Created pod: {name}")
+        return Create(POD, pod), told
 
     def _free_names(self, count: int, retired: set[str]) -> Iterator[str]:
         serial = 0
@@ -257,8 +264,8 @@ class _Visit:
                 if not pod.facts.is_leaving and pod.facts.phase not in FINISHED:
                     yield pod
 
-    def report(self, failure: str) -> None:
-        """Write the status if it changed."""
+    def report(self, failure: str = "") -> None:
+        """Write the status if it changed; the failure is why the last pod was refused."""
         if failure:
             self.actions.append(
                 Emit(self._about, "Warning", "FailedCreate", f"Error creating: {failure}")
@@ -314,6 +321,3 @@ class _Visit:
         if not failure and len(self._active) >= self._wanted:
             return conditions.drop(old, "ReplicaFailure")
         return old
-
-    def _tell(self, reason: str, message: str) -> None:
-        self.actions.append(Emit(self._about, "Normal", reason, message))
