@@ -17,6 +17,22 @@ spec:
   - {type: Resource, resource: {name: cpu, target: {type: Utilization, averageUtilization: 50}}}
   - {type: External, external: {metric: {name: lag}, target: {type: Value, value: "30"}}}
 """
+DOTTED = """
+apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata: {name: dotted, namespace: kube-public}
+spec:
+  maxReplicas: 5
+  scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}
+  metrics:
+  - {type: Resource, resource: {name: cpu, target: {type: Utilization, averageUtilization: 50}}}
+  - type: ContainerResource
+    containerResource:
+      {name: memory, container: main, target: {type: AverageValue, averageValue: 1Gi}}
+  - type: Pods
+    pods: {metric: {name: http.requests}, target: {type: AverageValue, averageValue: "5"}}
+  - {type: External, external: {metric: {name: queue}, target: {type: Value, value: "30"}}}
+"""
 
 
 @pytest.fixture(scope="module")
@@ -30,6 +46,7 @@ def home(tmp_path_factory, kubectl) -> Iterator[Cli]:
     kubectl("set", "resources", "deployment/web", "--requests=cpu=500m", env=config)
     kubectl("rollout", "status", "deployment/web", "--timeout=60s", env=config)
     kubectl("apply", "-f", "-", stdin=HPA, env=config)
+    kubectl("apply", "-f", "-", stdin=DOTTED, env=config)
     yield cli
     cli("down")
 
@@ -84,6 +101,34 @@ def test_metrics_are_cleared_by_name_or_all(cli):
         1,
         "error: the metric 'cpu' was not set; nothing was changed\n",
     )
+
+
+def test_an_annotation_that_is_no_metric_is_not_cleared(cli):
+    name = "kubectl.kubernetes.io/last-applied-configuration"
+    told = cli("sim", "metric", "clear", "web", name)
+    assert (told.code, told.err) == (
+        1,
+        f"error: the metric {name!r} was not set; nothing was changed\n",
+    )
+    cli("sim", "metric", "set", "web", "lag=3")
+    assert cli("sim", "metric", "clear", "web", "sim.kohort.dev/metric-lag").code == 0
+
+
+@pytest.mark.parametrize(
+    ("metric", "code"),
+    [
+        ("http=5", 1),
+        ("queue.length=7", 1),
+        ("cpu.main=1", 1),
+        ("http.requests=5", 0),
+        ("memory.main=1Gi", 0),
+        ("memory=1Gi", 0),
+    ],
+)
+def test_only_what_is_looked_at_can_be_set(cli, metric, code):
+    told = cli("sim", "metric", "set", "dotted", metric, "-n", "kube-public")
+    assert told.code == code, told
+    assert bool(code) == ("the autoscaler 'dotted' has no metric" in told.err)
 
 
 @pytest.mark.parametrize(

@@ -109,11 +109,12 @@ def _clear(arguments: argparse.Namespace) -> int:
     client = connect(arguments.name)
     found = _find(client, arguments.namespace, arguments.autoscaler)
     said = found["metadata"].get("annotations") or {}
-    names = arguments.metric or [name for name in said if name.startswith(_prefixes(shared=True))]
+    # Other annotations are not ours to remove, even if they are given by their full name.
+    metrics = [name for name in said if name.startswith(_prefixes(shared=True))]
     notes: dict[str, str | None] = {}
-    for name in names:
+    for name in arguments.metric or metrics:
         ours = [f"{prefix}{_key(name)}" for prefix in _prefixes(shared=True)]
-        known = [note for note in (name, *ours) if note in said]
+        known = [note for note in metrics if note in (name, *ours)]
         if not known:
             raise Failure(f"the metric {name!r} was not set; nothing was changed")
         notes |= dict.fromkeys(known)
@@ -179,11 +180,9 @@ def _expect_known(autoscaler: dict[str, Any], said: dict[str, str]) -> None:
 
 
 def _find_resource(metrics: dict[str, str], name: str) -> str | None:
-    """The type of ``cpu.main``, and of ``cpu`` where only containers are looked at."""
-    resource, _, container = name.partition(".")
-    if container and resource in metrics:
-        return metrics[resource]
-    return next((kind for known, kind in metrics.items() if known.startswith(f"{name}.")), None)
+    """The type of ``cpu`` where only containers are looked at: it is said for all of them."""
+    resources = [(known, kind) for known, kind in metrics.items() if kind.endswith("Resource")]
+    return next((kind for known, kind in resources if known.startswith(f"{name}.")), None)
 
 
 def _list_metrics(autoscaler: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
