@@ -4,24 +4,37 @@ import os
 import signal
 import subprocess
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
 from command_lines import Cli, Told
 
-from kohort.cli.commands import down
+from kohort.cli.commands import clusters, down
 from kohort.cli.exits import Exit
 
 Tell = Callable[..., Told]
+NO_URL = """
+current-context: odd
+contexts: [{name: odd, context: {cluster: odd, user: odd}}]
+clusters: [{name: odd, cluster: {server: "https://[bad"}}]
+users: [{name: odd, user: {}}]
+"""
+
+
+@contextmanager
+def ready(cli: Cli) -> Iterator[subprocess.Popen[str]]:
+    """A cluster that has said where it is."""
+    with cli.foreground("--nodes", "0") as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        yield process
 
 
 @contextmanager
 def stopped(cli: Cli) -> Iterator[subprocess.Popen[str]]:
     """A cluster that cannot react to anything but a kill."""
-    with cli.foreground("--nodes", "0") as process:
-        assert process.stdout is not None
-        process.stdout.readline()
+    with ready(cli) as process:
         process.send_signal(signal.SIGSTOP)
         try:
             yield process
@@ -52,6 +65,65 @@ def test_a_cluster_that_does_not_end_is_ended_by_force_if_asked_and_leaves_nothi
         assert (told.code, told.out) == (Exit.DONE, "sim has ended\n"), told
         assert process.wait(timeout=30) == -signal.SIGKILL
     assert not (cli.home / "sim" / "pid").exists()
+
+
+def test_who_has_killed_in_vain_is_not_advised_to_kill(
+    cli: Cli, tell: Tell, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(down, "_KILLED_SECONDS_MAX", 0.2)
+    with stopped(cli) as process:
+        with monkeypatch.context() as patched:
+            patched.setattr(os, "kill", lambda *_: None)
+            told = tell("down", "--kill")
+        assert told.code == Exit.TIMED_OUT
+        assert "seconds after it was killed; see what holds it with 'ps " in told.err
+        assert f"-p {process.pid}'" in told.err and "--kill" not in told.err
+
+
+def test_a_cluster_whose_name_was_taken_in_the_meantime_has_ended(
+    cli: Cli, tell: Tell, monkeypatch: pytest.MonkeyPatch
+):
+    with ExitStack() as stack:
+        processes = [stack.enter_context(ready(cli))]
+
+        def end_and_start(_: int, number: int) -> None:
+            patched.undo()
+            processes[0].send_signal(number)
+            processes[0].wait(timeout=30)
+            processes.append(stack.enter_context(ready(cli)))
+
+        with monkeypatch.context() as patched:
+            patched.setattr(os, "kill", end_and_start)
+            told = tell("down")
+        news = f"another one was started in the meantime (process {processes[1].pid})"
+        assert (told.code, told.out) == (Exit.DONE, f"sim has ended; {news}\n"), told
+
+
+def test_a_cluster_that_ends_while_clusters_are_listed_is_left_out(
+    cli: Cli, tell: Tell, monkeypatch: pytest.MonkeyPatch
+):
+    with ready(cli) as process:
+
+        def end(_: object) -> None:
+            process.send_signal(signal.SIGTERM)
+            process.wait(timeout=30)
+
+        monkeypatch.setattr(clusters, "find_by_context", end)
+        told = tell("clusters")
+    assert told == Told(Exit.DONE, "no cluster is running; start one with 'kohort up'\n", "")
+
+
+def test_a_server_that_is_no_url_is_one_sentence(
+    tell: Tell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    (tmp_path / "config").write_text(NO_URL)
+    monkeypatch.setenv("KUBECONFIG", str(tmp_path / "config"))
+    told = tell("sim", "clock")
+    assert told.code == 1
+    assert told.err.startswith(
+        "error: the server 'https://[bad' of the kubeconfig's context 'odd' is no URL ("
+    )
+    assert tell("clusters").code == 0
 
 
 def test_a_process_that_is_no_cluster_is_not_ended_by_force(tell: Tell, cli: Cli):

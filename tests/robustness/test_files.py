@@ -2,6 +2,9 @@
 
 import os
 import stat
+import subprocess
+import time
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -55,6 +58,20 @@ def test_a_pid_that_is_no_process_of_ours_is_never_signalled(home: Path, text):
         state.pid_file.write_text(text)
         with pytest.raises(Failure, match="does not name a cluster of yours"):
             state.find_pid()
+
+
+def test_a_process_that_has_gone_is_waited_for_until_its_lock_is_free(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+):
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    state = State("a")
+    state.make_folder()
+    with ExitStack() as held:
+        held.enter_context(hold_lock(state.pid_file, "taken"))
+        state.pid_file.write_text(str(ended.pid))
+        monkeypatch.setattr(time, "sleep", lambda _: held.close())
+        assert state.find_pid() is None
 
 
 @pytest.mark.parametrize("mode", [0o644, 0o660])

@@ -56,11 +56,21 @@ def find_by_context(running: list[State]) -> State | None:
     for state in running:
         if server and (state.find_control() or {}).get("url") == server:
             return state
-    is_here = urlsplit(server).hostname in _LOOPBACK
+    is_here = _find_host(context, server) in _LOOPBACK
     name = context.removeprefix(_PREFIX)
     if is_here and name != context and is_name(name):
         return State(name)
     return None if context else _find_ended(listed)
+
+
+def _find_host(context: str, server: str) -> str | None:
+    try:
+        return urlsplit(server).hostname
+    except ValueError as error:
+        raise Failure(
+            f"the server {server!r} of the kubeconfig's context {context!r} is no URL ({error}); "
+            "mend it, or name a cluster with --name"
+        ) from error
 
 
 def _find_ended(files: list[Path]) -> State | None:

@@ -154,10 +154,10 @@ class State:
             return None
         return found if isinstance(found, dict) else None
 
-    def wait_for_end(self, seconds: float) -> bool:
-        """Wait until no process holds the lock; returns whether that came true in time."""
+    def wait_for_end(self, pid: int, seconds: float) -> bool:
+        """Wait until that process holds the lock no more; returns whether it was in time."""
         end = time.monotonic() + seconds
-        while self.find_pid() is not None:
+        while self.find_pid() == pid:
             if time.monotonic() > end:
                 return False
             time.sleep(0.02)
@@ -227,10 +227,17 @@ def _is_our_process(number: int) -> bool:
 
 
 def _is_ending(text: str) -> bool:
-    """Whether a process was killed and holds its lock for some moments yet: it has no words."""
+    """Whether a process was killed and holds its lock for some moments yet.
+
+    It has no words then, or has gone after the lock was seen.
+    """
     number = find_whole(text.strip())
+    if number is None or number < 2:
+        return False
     try:
-        return number is not None and not Path(f"/proc/{number}/cmdline").read_bytes()
+        return not Path(f"/proc/{number}/cmdline").read_bytes()
+    except (FileNotFoundError, ProcessLookupError):
+        return Path("/proc/self").exists()
     except OSError:
         return False
 

@@ -7,11 +7,12 @@ killed processes left behind is removed, and told on stderr.
 
 import argparse
 import sys
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from urllib.parse import urlsplit
 
-from kohort.cli.exits import Exit
+from kohort.cli.exits import Exit, Failure
 from kohort.cli.parsing import Parser, add_output
 from kohort.cli.reaching import connect_to, find_by_context
 from kohort.cli.state import State, list_states
@@ -51,8 +52,11 @@ def _run(arguments: argparse.Namespace) -> int:
     states = list_states()
     stale = [state.name for state in states if state.clear_stale()]
     running = [(state, pid) for state in states if (pid := state.find_pid()) is not None]
-    current = find_by_context([state for state, _ in running])
-    listed = [_list(state, pid, state == current) for state, pid in running]
+    current = None
+    with suppress(Failure):  # A damaged kubeconfig names none.
+        current = find_by_context([state for state, _ in running])
+    found = [_list(state, pid, state == current) for state, pid in running]
+    listed = [cluster for cluster in found if cluster is not None]
     if stale:
         news = f"removed the stale files of {', '.join(stale)}: killed earlier"
         print(news, file=sys.stderr)
@@ -67,8 +71,13 @@ def _run(arguments: argparse.Namespace) -> int:
     return Exit.DONE
 
 
-def _list(state: State, pid: int, is_current: bool) -> Listed:
-    began = datetime.fromtimestamp(state.pid_file.stat().st_mtime, UTC).replace(microsecond=0)
+def _list(state: State, pid: int, is_current: bool) -> Listed | None:
+    """What is known of a cluster; None if it has ended in the meantime."""
+    try:
+        changed = state.pid_file.stat().st_mtime
+    except FileNotFoundError:
+        return None
+    began = datetime.fromtimestamp(changed, UTC).replace(microsecond=0)
     started = began.isoformat().replace("+00:00", "Z")
     control = state.find_control()
     if control is None:

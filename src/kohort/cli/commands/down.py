@@ -38,7 +38,7 @@ def _make_parser(prog: str) -> Parser:
 def _run(arguments: argparse.Namespace) -> int:
     states = _choose(arguments)
     running = [(state, pid) for state in states if (pid := _signal(state)) is not None]
-    late = [_describe_late(state, pid) for state, pid in running if not _end(state, pid, arguments)]
+    late = [told for state, pid in running if (told := _end(state, pid, arguments.kill))]
     if late:
         raise TimedOut("; ".join(late))
     return Exit.DONE
@@ -79,25 +79,24 @@ def _signal(state: State) -> int | None:
     return pid
 
 
-def _end(state: State, pid: int, arguments: argparse.Namespace) -> bool:
-    """Wait for a cluster to end, and end it by force if that is asked for."""
-    if not state.wait_for_end(_SECONDS_MAX):
-        if not arguments.kill or state.find_pid() != pid:
-            return False
+def _end(state: State, pid: int, kill: bool) -> str:
+    """Wait for a cluster to end, by force if that is asked for; else says what was tried."""
+    late = f"{state.name} (process {pid}) has not ended after {_SECONDS_MAX:.0f} seconds"
+    if not state.wait_for_end(pid, _SECONDS_MAX):
+        if not kill:
+            return f"{late}; 'kohort down{state.flag} --kill' ends it by force"
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
-        if not state.wait_for_end(_KILLED_SECONDS_MAX):
-            return False
+        if not state.wait_for_end(pid, _KILLED_SECONDS_MAX):
+            return (
+                f"{late}, nor {_KILLED_SECONDS_MAX:.0f} seconds after it was killed; "
+                f"see what holds it with 'ps -o pid,stat,wchan,cmd -p {pid}'"
+            )
         state.clear_stale()
-    print(f"{state.name} has ended", flush=True)
-    return True
-
-
-def _describe_late(state: State, pid: int) -> str:
-    return (
-        f"{state.name} (process {pid}) has not ended after {_SECONDS_MAX:.0f} seconds; "
-        f"'kohort down{state.flag} --kill' ends it by force"
-    )
+    after = state.find_pid()
+    news = "" if after is None else f"; another one was started in the meantime (process {after})"
+    print(f"{state.name} has ended{news}", flush=True)
+    return ""
 
 
 DOWN = Command(_make_parser, _run)
