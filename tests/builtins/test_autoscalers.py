@@ -208,6 +208,35 @@ def test_a_scale_without_a_selector_is_told():
     assert messages(world, "SelectorRequired") == ["selector is required"]
 
 
+@pytest.mark.parametrize(
+    "selector",
+    [
+        ["a"],
+        7,
+        {"matchLabels": "x"},
+        {"matchLabels": {"a": 1}},
+        {"matchExpressions": {"key": "a"}},
+        {"matchExpressions": ["a"]},
+        {"matchExpressions": [{"key": "a", "operator": "Like"}]},
+        {"matchExpressions": [{"key": "a", "operator": "In", "values": [1]}]},
+    ],
+)
+def test_an_odd_selector_is_none_and_stops_no_other_autoscaler(selector):
+    world = start(metric_cpu="50%")
+    world.seats[0].part.watch_kinds([WIDGET, DEPLOYMENT])
+    paths = {f"{part}ReplicasPath": f".{part}.size" for part in ("spec", "status")}
+    scale = {**paths, "labelSelectorPath": ".spec.selector"}
+    version = {"name": "v1", "storage": True, "subresources": {"scale": scale}}
+    definition = {"metadata": {"name": "widgets.example.com"}, "spec": {"versions": [version]}}
+    world.create(DEFINITION, definition)
+    world.create(WIDGET, {"metadata": {"name": "w"}, "spec": {"size": 2, "selector": selector}})
+    world.create(AUTOSCALER, autoscaler("bad", "w", WIDGET, metric_cpu="80%"))
+    world.settle()
+    assert reasons(world, "bad")["ScalingActive"] == "InvalidSelector"
+    say(world, metric_cpu="100%")
+    assert replicas_of(world) == 4
+
+
 def test_two_autoscalers_of_the_same_pods_scale_nothing():
     world = start(metric_cpu="50%")
     world.create(AUTOSCALER, autoscaler("other", metric_cpu="80%"))

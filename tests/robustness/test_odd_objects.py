@@ -43,3 +43,18 @@ async def test_an_object_that_is_not_shaped_like_a_pod_ends_no_cluster(tmp_path,
     async with start_cluster(tmp_path) as cluster:
         assert (await cluster.patch(f"{THINGS}/a", {"metadata": {"labels": {"a": "c"}}}))[0] == 200
         assert await became_ready(cluster, "second")
+
+
+@pytest.mark.parametrize("side", ["scaleUp", "scaleDown"])
+async def test_an_empty_list_of_policies_is_refused_where_none_has_defaults(cluster: Cluster, side):
+    target = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}
+    rules: dict[str, object] = {}
+    spec = {"maxReplicas": 3, "scaleTargetRef": target, "behavior": {side: rules}}
+    scaler = {"metadata": {"name": "web"}, "spec": spec}
+    scalers = "/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers"
+    code, made = await cluster.ask("POST", f"{scalers}?dryRun=All", scaler)
+    assert (code, bool(made["spec"]["behavior"][side]["policies"])) == (201, True)
+    rules["policies"] = []
+    code, refused = await cluster.ask("POST", scalers, scaler)
+    assert code == 422
+    assert f"spec.behavior.{side}.policies: Required value" in refused["message"]

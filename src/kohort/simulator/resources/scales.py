@@ -11,6 +11,8 @@ from kohort.cluster.objects import Object
 from kohort.cluster.selectors import format_selector
 from kohort.simulator.resources.resource import Scale
 
+_OPERATORS = ("In", "NotIn", "Exists", "DoesNotExist")
+
 
 @dataclass(frozen=True, slots=True)
 class Counts:
@@ -26,10 +28,35 @@ def read_counts(paths: Scale, obj: Object) -> Counts:
     selector = _at(obj, paths.selector) if paths.selector else None
     if selector and paths.has_plain_selector:
         selector = {"matchLabels": selector}
-    if isinstance(selector, dict):
-        selector = format_selector(selector)
     wanted, found = _at(obj, paths.spec_replicas), _at(obj, paths.status_replicas)
-    return Counts(wanted, found or 0, selector or "")
+    return Counts(wanted, found or 0, _write_selector(selector))
+
+
+def _write_selector(selector: Any) -> str:
+    """A selector as text; a path may lead to anything, and what is no selector is none."""
+    if isinstance(selector, str):
+        return selector
+    return format_selector(selector) if _is_selector(selector) else ""
+
+
+def _is_selector(value: Any) -> bool:
+    if not isinstance(value, dict):
+        return False
+    labels, expressions = value.get("matchLabels") or {}, value.get("matchExpressions") or []
+    return (
+        isinstance(labels, dict)
+        and all(isinstance(label, str) for label in labels.values())
+        and isinstance(expressions, list)
+        and all(map(_is_expression, expressions))
+    )
+
+
+def _is_expression(value: Any) -> bool:
+    if not isinstance(value, dict) or not isinstance(value.get("key"), str):
+        return False
+    values = value.get("values") or []
+    is_list_of_texts = isinstance(values, list) and all(isinstance(one, str) for one in values)
+    return is_list_of_texts and value.get("operator") in _OPERATORS
 
 
 def _at(obj: Any, path: tuple[str, ...]) -> Any:

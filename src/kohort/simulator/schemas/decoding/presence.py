@@ -27,6 +27,10 @@ NULL_LISTS = {
     ("io.k8s.api.discovery.v1.EndpointSlice", "ports"),
 }
 
+# Lists that Go would not write when they are empty, but that are refused before it could:
+# an empty one is not the same as none, for which there are defaults.
+_REFUSED_IF_EMPTY = {("io.k8s.api.autoscaling.v2.HPAScalingRules", "policies")}
+
 
 class Rule(NamedTuple):
     """How one field of one struct behaves."""
@@ -70,6 +74,7 @@ def _describe(shape: Shape, go: GoField, place: tuple[str, str]) -> Rule:
     is_plain = shape.name not in (QUANTITY, TIME, MICRO_TIME)
     may_be_empty = is_plain and (shape.type in _ZEROES or shape.type in (Type.LIST, Type.MAP))
     drops_empty = may_be_empty and go.omits_empty and not go.is_pointer
+    drops_empty = drops_empty and place not in _REFUSED_IF_EMPTY
     is_filled = not (go.is_pointer or go.omits_zero or drops_empty)
     if shape.type in (Type.LIST, Type.MAP):
         is_filled = place in NULL_LISTS
