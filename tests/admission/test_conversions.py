@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from dataclasses import replace
 
 import orjson
 import pytest
@@ -19,10 +20,13 @@ from conversion_world import (
 )
 
 from kohort.cluster.errors import ClusterError, NotFound
+from kohort.cluster.objects import Kind
+from kohort.cluster.selectors import parse_field_selector
 from kohort.simulator import kinds
 from kohort.simulator.admission.conversions import Conversions
 from kohort.simulator.api.context import encode
 from kohort.simulator.api.reads import watching
+from kohort.simulator.api.requests import ListOptions
 from kohort.simulator.steps import Delete
 from kohort.simulator.world.executing import suspends
 
@@ -135,6 +139,38 @@ async def test_a_watch_that_has_begun_goes_on_as_far_as_it_can(world: Conversion
     assert [name for _, name, _ in told(await watch.batch())] == ["a"]
     world.hook.stumbles_over = set()
     assert [name for _, name, _ in told(await watch.batch())] == ["b", "c"]
+
+
+async def selected(world: ConversionWorld, kind: Kind, field: str) -> tuple[list[str], list[str]]:
+    """The names that a list and a watch of a version find by the value 1 of a field."""
+    options = ListOptions(fields=parse_field_selector(f"spec.{field}=1"))
+    target = world.api.target(kind, "lab")
+    page = await world.api.fetch_page(target, options)
+    since = replace(options, resource_version="1")
+    watch = world.api.watch(target, since, initial=False, bookmarks=False)
+    events = await watch.batch() if watch.has_events else []
+    return [orjson.loads(item)["metadata"]["name"] for item in page.items], [
+        name for _, name, _ in told(events)
+    ]
+
+
+@pytest.mark.parametrize("strategy", ["None", "Webhook"])
+@pytest.mark.parametrize("storage", ["v1", "v2"])
+async def test_objects_are_selected_by_the_fields_of_the_version_that_asks(strategy, storage):
+    crd = gadgets(strategy, storage)
+    for version, field in zip(crd["spec"]["versions"], ("size", "tint"), strict=True):
+        spec = version["schema"]["openAPIV3Schema"]["properties"]["spec"]
+        spec["properties"][field] = {"type": "integer"}
+        version["selectableFields"] = [{"jsonPath": f".spec.{field}"}]
+    world = await start_world(crd)
+    for kind in (V1, V2):
+        await world.create(gadget(f"tinted-{kind.version}", tint=1), kind)
+    await world.create(gadget("sized", size=1), V1)
+    tinted = ["tinted-v1", "tinted-v2"]
+    assert await selected(world, V2, "tint") == (tinted, tinted)
+    if storage == "v1" or strategy == "Webhook":  # without a webhook, v2 cannot hold a size
+        assert await selected(world, V1, "size") == (["sized"], ["sized"])
+    await world.conversions.close()
 
 
 async def test_a_watch_that_is_closed_asks_no_more(world: ConversionWorld):

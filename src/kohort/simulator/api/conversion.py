@@ -41,7 +41,7 @@ class Said(NamedTuple):
 
 # (conversion of a definition, object, apiVersion) -> the object in that version
 AskWebhook = Callable[[Object, Object, str], Awaitable[Said]]
-FindFields = Callable[[Object], Mapping[str, str]]
+FindFields = Callable[[Object], dict[str, str]]
 
 
 async def ask_nobody(conversion: Object, obj: Object, api_version: str) -> Said:
@@ -59,6 +59,7 @@ class Versions:
     """All versions of one kind: their schemas, the one that is stored, and who converts."""
 
     schemas: Mapping[str, Structural]  # by apiVersion
+    fields: Mapping[str, FindFields]  # by apiVersion: what field selectors may name
     storage: str
     ask: Callable[[Object, str], Awaitable[Said]] | None  # None: only the name changes
     aside: Aside
@@ -67,11 +68,10 @@ class Versions:
 class VersionView:
     """One version of a kind that has several."""
 
-    def __init__(self, versions: Versions, api_version: str, find_fields: FindFields) -> None:
+    def __init__(self, versions: Versions, api_version: str) -> None:
         self.waits = versions.ask is not None
         self._versions = versions
         self._api_version = api_version
-        self._find_fields = find_fields
         # Objects of custom kinds are written with their fields in order.
         self._head = b'{"apiVersion":"%s",' % api_version.encode()
         self._known: WeakKeyDictionary[Entry, Entry] = WeakKeyDictionary()
@@ -150,7 +150,13 @@ class VersionView:
     def _make(self, entry: Entry, obj: Object) -> Entry:
         if schema := self.find_schema(self._api_version):
             schema.prune(obj)
-        return Entry(entry.key, entry.rv, obj, self._find_fields(obj), write_custom(obj))
+        return Entry(entry.key, entry.rv, obj, self.find_fields(obj), write_custom(obj))
+
+    def find_fields(self, obj: Object) -> dict[str, str]:
+        """The values that field selectors can ask for, in the version in which the object is."""
+        fields = self._versions.fields
+        # A version that the definition no longer has is read as this one.
+        return fields.get(obj["apiVersion"], fields[self._api_version])(obj)
 
     async def to_storage(self, obj: Object) -> Object:
         """An object in the version in which it is stored. Raises ClusterError."""

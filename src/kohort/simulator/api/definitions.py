@@ -15,7 +15,7 @@ from kohort.cluster.fields import FieldError
 from kohort.cluster.names import check_subdomain
 from kohort.cluster.objects import Kind, Object, is_leaving, is_true, name_of
 from kohort.simulator.api.context import Context
-from kohort.simulator.api.conversion import Said, Versions, VersionView
+from kohort.simulator.api.conversion import FindFields, Said, Versions, VersionView
 from kohort.simulator.api.requests import DeleteOptions, Target, WriteOptions
 from kohort.simulator.api.writes.deleting import CLEANUP, delete, take_turns
 from kohort.simulator.api.writes.writing import change
@@ -124,6 +124,7 @@ def _versions_of(context: Context, crd: Object) -> Versions:
 
     return Versions(
         {f"{group}/{v['name']}": compile_schema(_schema_of(v)) for v in spec["versions"]},
+        {f"{group}/{v['name']}": _find_fields(_kind_of(crd, v), v) for v in spec["versions"]},
         next(f"{group}/{v['name']}" for v in spec["versions"] if v.get("storage")),
         ask if conversion.get("strategy") == "Webhook" else None,
         aside,
@@ -137,22 +138,15 @@ def _schema_of(version: Object) -> Object:
 
 def _resource(crd: Object, version: Object, versions: Versions) -> Resource:
     spec, names = crd["spec"], crd["status"]["acceptedNames"]
-    kind = Kind(
-        spec["group"],
-        version["name"],
-        names["kind"],
-        names["plural"],
-        namespaced=spec["scope"] == "Namespaced",
-    )
+    kind = _kind_of(crd, version)
     structural = versions.schemas[kind.api_version]
     subresources: Object = version.get("subresources") or {}
-    paths = [field["jsonPath"] for field in version.get("selectableFields") or ()]
-    behaviour = _behaviour(kind, paths)
+    paths = _selectable_paths(version)
     return Resource(
         kind=kind,
         shape=structural.shape,
         printer=custom_printer(version.get("additionalPrinterColumns")),
-        behaviour=behaviour,
+        behaviour=_behaviour(kind, paths),
         singular=names.get("singular", ""),
         list_kind=names.get("listKind", ""),
         short_names=tuple(names.get("shortNames") or ()),
@@ -165,12 +159,28 @@ def _resource(crd: Object, version: Object, versions: Versions) -> Resource:
         fields=tuple(path.removeprefix(".") for path in paths),
         structural=structural,
         schema=_schema_of(version),
-        conversion=_view(versions, kind, behaviour) if len(spec["versions"]) > 1 else None,
+        conversion=VersionView(versions, kind.api_version) if len(spec["versions"]) > 1 else None,
     )
 
 
-def _view(versions: Versions, kind: Kind, behaviour: Behaviour) -> VersionView:
-    return VersionView(versions, kind.api_version, lambda obj: select_fields(kind, behaviour, obj))
+def _kind_of(crd: Object, version: Object) -> Kind:
+    spec, names = crd["spec"], crd["status"]["acceptedNames"]
+    return Kind(
+        spec["group"],
+        version["name"],
+        names["kind"],
+        names["plural"],
+        namespaced=spec["scope"] == "Namespaced",
+    )
+
+
+def _selectable_paths(version: Object) -> list[str]:
+    return [field["jsonPath"] for field in version.get("selectableFields") or ()]
+
+
+def _find_fields(kind: Kind, version: Object) -> FindFields:
+    behaviour = _behaviour(kind, _selectable_paths(version))
+    return lambda obj: select_fields(kind, behaviour, obj)
 
 
 def _deprecation(kind: Kind, version: Object) -> str:

@@ -89,6 +89,9 @@ class Conversion(Protocol):
     async def convert(self, obj: Object, api_version: str) -> Object:
         """An object in any version. Raises ClusterError."""
 
+    def find_fields(self, obj: Object) -> dict[str, str]:
+        """The values that field selectors can ask for, in the version in which the object is."""
+
     def find_schema(self, api_version: str) -> Structural | None:
         """The schema of one of the versions."""
 

@@ -131,7 +131,11 @@ class Watch:
         options = self._options
         if options.labels.requirements and not options.labels.matches(entry.labels):
             return False
-        return not options.fields.clauses or options.fields.matches(entry.fields)
+        if not options.fields.clauses:
+            return True
+        conversion = self.target.resource.conversion
+        seen = entry if conversion is None else conversion.seen(entry)
+        return options.fields.matches(seen.fields)
 
     @property
     def has_events(self) -> bool:

@@ -104,5 +104,7 @@ async def put(context: Context, target: Target, stored: Object, how: Write | Non
 
 
 def selectable_fields(resource: Resource, obj: Object) -> dict[str, str]:
-    """The values that field selectors of this kind can ask for."""
+    """The values that field selectors can ask for, in the version in which the object is."""
+    if resource.conversion is not None:
+        return resource.conversion.find_fields(obj)
     return select_fields(resource.kind, resource.behaviour, obj)
