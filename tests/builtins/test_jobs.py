@@ -1,13 +1,14 @@
 """Jobs: pods run to their end, as many as are wanted, and each is counted once."""
 
 import pytest
-from builtins_world import Seat, World
+from builtins_world import START, Seat, World
 from hypothesis import given
 from hypothesis import strategies as st
 
 from kohort.simulator.builtins.jobs.controller import Jobs
 from kohort.simulator.builtins.jobs.spec import read_indexes, write_indexes
 from kohort.simulator.kinds import JOB, POD
+from kohort.simulator.steps import Moment
 
 TEMPLATE = {"spec": {"restartPolicy": "Never", "containers": [{"name": "main", "image": "i"}]}}
 
@@ -88,6 +89,15 @@ def test_a_job_past_its_deadline_ends_its_pods():
     assert world.names(POD) == []
 
 
+def test_pods_that_a_deadline_ends_have_failed_and_the_reason_stays_the_deadline():
+    world = start(activeDeadlineSeconds=30, backoffLimit=0)
+    world.set_ready(world.names(POD)[0])
+    world.advance(30)
+    end_pods(world, "Failed")
+    assert (status(world)["failed"], status(world).get("succeeded")) == (1, None)
+    assert [c["reason"] for c in status(world)["conditions"]] == ["DeadlineExceeded"] * 2
+
+
 def test_a_suspended_job_has_no_pods_until_it_is_resumed():
     world = start(suspend=True)
     assert world.names(POD) == []
@@ -105,6 +115,48 @@ def test_a_job_goes_when_its_time_to_live_is_over():
     assert world.exists(JOB, "run")
     world.advance(1)
     assert "deletionTimestamp" in world.read(JOB, "run")["metadata"]
+
+
+class Stepped(World):
+    """A world whose simulated time is stepped, while no wall time passes."""
+
+    @property
+    def moment(self) -> Moment:
+        return Moment(START, self.elapsed)
+
+
+def test_a_deadline_is_over_when_simulated_time_says_so():
+    world = Stepped(Jobs())
+    world.create(JOB, job(activeDeadlineSeconds=30))
+    world.settle()
+    world.advance(29)
+    assert "conditions" not in status(world)
+    world.advance(1)
+    world.converge()
+    assert status(world)["conditions"][-1]["reason"] == "DeadlineExceeded"
+
+
+def test_a_time_to_live_is_over_when_simulated_time_says_so():
+    world = Stepped(Jobs())
+    world.create(JOB, job(ttlSecondsAfterFinished=60, activeDeadlineSeconds=300))
+    world.settle()
+    world.advance(100)
+    end_pods(world)
+    world.advance(59)
+    assert "deletionTimestamp" not in world.read(JOB, "run")["metadata"]
+    world.advance(1)
+    assert "deletionTimestamp" in world.read(JOB, "run")["metadata"]
+
+
+def test_a_deadline_begins_anew_when_a_job_is_resumed():
+    world = Stepped(Jobs())
+    world.create(JOB, job(activeDeadlineSeconds=30))
+    world.settle()
+    for suspend in (True, False):
+        world.advance(20)
+        world.patch(JOB, "run", {"spec": {"suspend": suspend}})
+        world.converge()
+    assert [c["type"] for c in status(world)["conditions"]] == ["Suspended"]
 
 
 def test_the_pods_of_a_job_that_is_gone_need_not_be_counted():

@@ -208,6 +208,18 @@ def test_a_leaving_pod_stops_and_is_removed():
     assert world.find(POD, "default", "p") is None
 
 
+@pytest.mark.parametrize(("policy", "phase"), [("Always", "Succeeded"), ("Never", "Failed")])
+def test_work_that_is_cut_short_has_failed_and_a_server_has_ended_well(policy, phase):
+    pod = bound(annotations={"run-for": "10h"})
+    pod["spec"]["restartPolicy"] = policy
+    world = start(pod, 5)
+    world.start_deleting("p")
+    world.settle()
+    status, _ = world.settle(1)[-2:]
+    assert isinstance(status, Merge)
+    assert status.patch["status"]["phase"] == phase
+
+
 def test_a_stubborn_pod_takes_its_whole_grace():
     world = start(bound(annotations={"ignore-stop": "true"}), 5)
     world.start_deleting("p", grace=30)

@@ -36,6 +36,7 @@ from kohort.simulator.steps import Action, Delete, Emit, Merge, Moment, Step, Vi
 from kohort.simulator.store.entries import Entry
 
 TERMINAL = ("Succeeded", "Failed")
+_KILLED, _TERMINATED = 137, 143  # exit codes of processes that a signal ended
 _MARK = PREFIX.encode()
 
 
@@ -217,7 +218,10 @@ class Kubelet:
         if due > moment.elapsed + SLACK:
             return Step(tuple(actions), due - moment.elapsed)
         if running:
-            run.stop(137 if is_stubborn else 0)
+            # A server ends well when it is told to stop; work that should have ended by itself
+            # is cut short.
+            is_work = run.spec.get("restartPolicy", "Always") != "Always"
+            run.stop(_KILLED if is_stubborn else _TERMINATED if is_work else 0)
             actions += self._write(entry, pod, self._status(run, plan, entry, moment))
         actions.append(Delete(POD, *entry.key, entry.uid, grace_seconds=0))
         return Step(tuple(actions))

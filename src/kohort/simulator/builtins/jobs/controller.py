@@ -4,6 +4,7 @@ The Job controller: pods that run until enough of them have succeeded.
 A failed pod is replaced after a wait that doubles, as long as the limit of failures is not
 passed. Names of pods are hashes of the Job's uid and a serial number, so that a step
 that is repeated on an old cache makes the same pod again, which changes nothing.
+Deadlines and times to live are simulated seconds, whatever wall time says.
 Failure policies, success policies and limits per index are stored and not acted on.
 """
 
@@ -12,10 +13,12 @@ from dataclasses import dataclass, field
 
 from kohort.cluster.errors import ClusterError
 from kohort.cluster.objects import Kind, Object
+from kohort.simulator.builtins.elapsing import Stamps
 from kohort.simulator.builtins.jobs.spec import (
     TRACKING,
     JobSpec,
     Tally,
+    find_decision,
     find_end,
     has_tracking,
     index_of,
@@ -27,7 +30,6 @@ from kohort.simulator.builtins.jobs.spec import (
 )
 from kohort.simulator.builtins.naming import make_suffix
 from kohort.simulator.builtins.ownership import controllers, reference
-from kohort.simulator.builtins.readiness import seconds_since
 from kohort.simulator.builtins.templates import pod_from_template
 from kohort.simulator.kinds import JOB, POD
 from kohort.simulator.resources.defaults.jobs import COMPLETION_INDEX
@@ -50,6 +52,7 @@ class Jobs:
     def __init__(self) -> None:
         self._failed_at: dict[str, float] = {}  # when each Job last lost a pod
         self._made: dict[str, int] = {}  # the highest serial number of each Job
+        self._stamps = Stamps()
 
     def observe(
         self, kind: Kind, old: Entry | None, new: Entry | None, view: View
@@ -61,6 +64,7 @@ class Jobs:
             if new is None:
                 self._failed_at.pop(entry.uid, None)
                 self._made.pop(entry.uid, None)
+                self._stamps.forget(_start_key(entry), _end_key(entry))
                 return [_pod_key(pod) for pod in view.owned(POD, entry.uid)]
             return (f"{entry.namespace}/{entry.name}",)
         keys = controllers(JOB.name, old, new)
@@ -81,7 +85,7 @@ class Jobs:
         tally = read_tally(job, pods)
         if tally.fresh["failed"]:
             self._failed_at[entry.uid] = moment.elapsed
-        visit = _Visit(entry, job, read_spec(job), tally, moment)
+        visit = _Visit(entry, job, read_spec(job), tally, moment, self._stamps)
         visit.count()
         visit.release(pods)
         ended = find_end(job)
@@ -125,6 +129,7 @@ class _Visit:
     spec: JobSpec
     tally: Tally
     moment: Moment
+    stamps: Stamps
     actions: list[Action] = field(default_factory=list)
     after: float | None = None
     status: Object = field(init=False)
@@ -171,6 +176,7 @@ class _Visit:
                 self._say("Suspended", "JobSuspended", "Job suspended")
                 self._emit("Normal", "Suspended", "Job suspended")
             self.status.pop("startTime", None)
+            self.stamps.forget(_start_key(self.entry))
             self._end_running()
         elif not self.status.get("startTime"):
             self.status["startTime"] = self.moment.stamp
@@ -181,11 +187,17 @@ class _Visit:
     def find_outcome(self) -> bool:
         """Whether the Job is over, which is then said."""
         spec, tally = self.spec, self.tally
+        decided = find_decision(self.job)
+        if decided is not None:
+            self._finish(*decided)
+            return True
         if tally.failures > spec.backoff_limit:
             why = "Job has reached the specified backoff limit"
             return self._fail("BackoffLimitExceeded", why)
         if spec.deadline_seconds is not None and not spec.is_suspended:
-            left = spec.deadline_seconds - seconds_since(self.status["startTime"], self.moment)
+            since = self.status["startTime"]
+            age = self.stamps.age(_start_key(self.entry), since, self.moment)
+            left = spec.deadline_seconds - age
             if left <= 0:
                 why = "Job was active longer than specified deadline"
                 return self._fail("DeadlineExceeded", why)
@@ -231,7 +243,8 @@ class _Visit:
         """A Job that is over goes after its time to live."""
         if self.spec.ttl_seconds is None:
             return
-        left = self.spec.ttl_seconds - seconds_since(ended["lastTransitionTime"], self.moment)
+        since = ended["lastTransitionTime"]
+        left = self.spec.ttl_seconds - self.stamps.age(_end_key(self.entry), since, self.moment)
         if left > 0:
             self.look_after(left)
         else:
@@ -340,6 +353,14 @@ class _Visit:
     def _emit(self, kind: str, reason: str, message: str) -> None:
         about = reference(JOB, self.entry)
         self.actions.append(Emit(about, kind, reason, message, "job-controller"))
+
+
+def _start_key(job: Entry) -> str:
+    return f"{job.uid}/start"
+
+
+def _end_key(job: Entry) -> str:
+    return f"{job.uid}/end"
 
 
 def _pod_key(pod: Entry) -> str:

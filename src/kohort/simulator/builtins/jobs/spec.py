@@ -153,6 +153,18 @@ def find_end(job: Object) -> Object | None:
     return None
 
 
+def find_decision(job: Object) -> tuple[str, str, str, str] | None:
+    """
+    How a Job whose last pods are ending will end: the condition that says so, the one that
+    follows, reason and message. Pods that are ended because of it change nothing about it.
+    """
+    for before, name in (("FailureTarget", "Failed"), ("SuccessCriteriaMet", "Complete")):
+        condition = find_condition(job, before)
+        if condition is not None and condition.get("status") == "True":
+            return before, name, condition.get("reason", ""), condition.get("message", "")
+    return None
+
+
 def is_true(job: Object, name: str) -> bool:
     """Whether the Job has a condition, and it is true."""
     condition: Any = find_condition(job, name)
