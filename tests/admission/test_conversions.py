@@ -248,6 +248,35 @@ async def test_a_definition_goes_with_its_objects_though_its_webhook_is_gone(
     assert not world.store.bucket(f"gadgets.{GROUP}").entries
 
 
+async def test_objects_of_an_old_version_go_with_their_definition_though_its_webhook_is_gone():
+    world = await start_world(gadgets(storage="v1"))
+    await world.create(gadget(size=1), V1)
+    versions = gadgets(storage="v2")["spec"]["versions"]
+    await world.merge(f"gadgets.{GROUP}", {"spec": {"versions": versions}}, kinds.DEFINITION)
+    world.hook.fails = True
+    await world.delete(f"gadgets.{GROUP}", kinds.DEFINITION)
+    assert world.hook.asked
+    assert not world.store.bucket(f"gadgets.{GROUP}").entries
+    assert world.store.find(kinds.DEFINITION.group_resource, ("", f"gadgets.{GROUP}")) is None
+
+
+async def test_a_definition_that_is_going_is_served_by_what_is_changed_in_it(
+    world: ConversionWorld,
+):
+    held = gadget(width=1)
+    held["metadata"]["finalizers"] = ["example.com/hold"]
+    await world.create(held, V2)
+    world.hook.fails = True
+    await world.delete(f"gadgets.{GROUP}", kinds.DEFINITION)
+    with pytest.raises(ClusterError):
+        await world.read(V1, "a")
+    plain = {"spec": {"conversion": {"strategy": "None", "webhook": None}}}
+    await world.merge(f"gadgets.{GROUP}", plain, kinds.DEFINITION)
+    assert (await world.read(V1, "a"))["apiVersion"] == f"{GROUP}/v1"
+    await world.merge("a", {"metadata": {"finalizers": None}}, V1)
+    assert world.store.find(kinds.DEFINITION.group_resource, ("", f"gadgets.{GROUP}")) is None
+
+
 async def test_parts_do_not_wait_for_a_conversion_in_their_turn(world: ConversionWorld):
     assert suspends(world.api, Delete(V1, "lab", "a", ""))
     assert not suspends(world.api, Delete(kinds.CONFIG_MAP, "lab", "a", ""))

@@ -30,6 +30,7 @@ from kohort.simulator.resources.validation.metadata import (
 from kohort.simulator.schemas.definition.status import status_of
 from kohort.simulator.schemas.jsonpath import compile_path
 from kohort.simulator.schemas.structural.schema import compile_schema
+from kohort.simulator.store.entries import Entry
 
 T = TypeVar("T")
 BUCKET = DEFINITION.group_resource
@@ -59,6 +60,8 @@ async def settle(context: Context, name: str) -> None:
         return
     crd = entry.decode()
     if is_leaving(crd):
+        # What was mended in it, say a webhook that is gone, may be what its objects wait for.
+        _serve(context, crd)
         await _clean_up(context, crd)
         return
     others = [e.decode() for e in context.store.bucket(BUCKET).entries.values() if e is not entry]
@@ -77,10 +80,9 @@ async def _clean_up(context: Context, crd: Object) -> None:
     resources = [r for r in context.registry.resources() if r.bucket == name]
     async for entry in take_turns(list(context.store.bucket(name).entries.values())):
         if resources and not entry.is_leaving:
-            one = Target(resources[0], entry.namespace, entry.name)
             # Who refuses to let an object go holds the definition, not the write that led here.
             with suppress(ClusterError):
-                await delete(context, one, DeleteOptions())
+                await _delete_object(context, crd, entry, resources[0])
     finalizers = crd["metadata"].get("finalizers") or ()
     if context.store.bucket(name).entries or CLEANUP not in finalizers:
         return
@@ -88,6 +90,25 @@ async def _clean_up(context: Context, crd: Object) -> None:
     await change(context, target, _drop_finalizer, _SERVER)
     if context.store.find(BUCKET, ("", name)) is None:
         context.registry.serve(name, ())
+
+
+async def _delete_object(context: Context, crd: Object, entry: Entry, resource: Resource) -> None:
+    """An object that nothing holds goes, even if a webhook cannot convert it."""
+    try:
+        await delete(context, Target(resource, entry.namespace, entry.name), DeleteOptions())
+    except ClusterError:
+        is_held = entry.decode()["metadata"].get("finalizers")
+        if resource.conversion is None or is_held:
+            raise
+        bare = _without_webhook(context, crd)
+        await delete(context, Target(bare, entry.namespace, entry.name), DeleteOptions())
+
+
+def _without_webhook(context: Context, crd: Object) -> Resource:
+    """The stored version of a kind, with only the name of the version converted."""
+    plain = {**crd, "spec": {**crd["spec"], "conversion": {"strategy": "None"}}}
+    stored = next(v for v in crd["spec"]["versions"] if v.get("storage"))
+    return _resource(plain, stored, _versions_of(context, plain))
 
 
 def _drop_finalizer(crd: Object) -> Object:
