@@ -43,6 +43,31 @@ def causes_of(answer: dict[str, Any]) -> list[tuple[str, str, str]]:
     return list(dict.fromkeys(found))
 
 
+def quota(name: str) -> dict[str, Any]:
+    """A ResourceQuota that limits one thing."""
+    made = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "q"}}
+    return {**made, "spec": {"hard": {name: "2"}}}
+
+
+def test_a_quota_for_something_that_no_server_knows_is_refused():
+    answer = invalid("ResourceQuota", "", "q", refuse_create(quota("podz"))).status()
+    assert [(field, text) for field, _, text in causes_of(answer)] == [
+        ("spec.hard[podz]", f'Invalid value: "podz": must be a standard resource {rest}')
+        for rest in ("type or fully qualified", "for quota")
+    ]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("pods", "limits.memory", "requests.storage", "services.nodeports", "hugepages-2Mi"),
+        *("count/leaderworkersets.leaderworkerset.x-k8s.io", "requests.nvidia.com/gpu"),
+    ],
+)
+def test_a_quota_for_what_a_server_knows_is_taken(name: str):
+    assert refuse_create(quota(name)) == []
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_a_bad_object_is_refused_as_a_real_server_refuses_it(name: str):
     case, answer = CASES[name], ANSWERS[name]

@@ -59,9 +59,11 @@ def test_a_node_that_takes_no_pods_says_why():
     nodes = make_nodes()
     nodes[0]["spec"]["unschedulable"] = True
     nodes[1]["status"]["conditions"] = []
-    lines = write_map(draw(nodes=nodes))
-    assert [line.split()[-1] for line in lines if "gpu-00" in line] == ["cordoned"]
-    assert any("gpu-01" in line and line.endswith("not ready") for line in lines)
+    lines = write_map(draw([make_pod("a", "gpu-00", 2)], nodes=nodes))
+    [first] = [line for line in lines if "gpu-00" in line]
+    assert "gpu-00 (cordoned) " in first
+    assert first[lines[0].index("PODS") :] == "a"
+    assert any("gpu-01 (not ready) " in line for line in lines)
 
 
 def test_nodes_that_take_no_pods_have_nothing_free():

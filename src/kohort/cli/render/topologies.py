@@ -27,9 +27,9 @@ def _area(area: Area, depth: int, wide: bool) -> Iterator[_Row]:
         yield from _area(inner, depth + 1, wide)
     for host in area.hosts:
         guests = _guests(host.pods, wide)
-        words = ", ".join(filter(None, (host.note, guests)))
         tier = "-" if host.tier is None else write_tier(host.tier, host.tier_name)
-        yield _indent(host.name, depth + 1), tier, _room(host), words
+        name = f"{host.name} ({host.note})" if host.note else host.name
+        yield _indent(name, depth + 1), tier, _room(host), guests
 
 
 def _room(place: Area | Host) -> str:

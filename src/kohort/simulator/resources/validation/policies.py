@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from kohort.cluster.fields import FieldError
+from kohort.cluster.names import check_qualified
 from kohort.cluster.objects import Kind, Object
 from kohort.cluster.quantities import parse_quantity
 from kohort.simulator import kinds
@@ -19,6 +20,16 @@ from kohort.simulator.resources.validation.metadata import (
 )
 from kohort.simulator.resources.validation.selectors import validate_selector
 
+_AMOUNTS = ("cpu", "memory", "ephemeral-storage")
+_QUOTA_NAMES = frozenset(
+    {
+        *(f"{prefix}{name}" for prefix in ("", "requests.", "limits.") for name in _AMOUNTS),
+        *("pods", "services", "secrets", "configmaps", "persistentvolumeclaims"),
+        *("replicationcontrollers", "resourcequotas", "requests.storage"),
+        *("services.nodeports", "services.loadbalancers"),
+    }
+)
+_HUGE_PAGES = ("hugepages-", "requests.hugepages-")
 _LIMITED = ("Pod", "Container", "PersistentVolumeClaim")
 _PATHS = ("Exact", "ImplementationSpecific", "Prefix")
 
@@ -39,7 +50,20 @@ def _validate_metadata(obj: Object, old: Object | None, kind: Kind) -> list[Fiel
 def validate_quota(quota: Object, old: Object | None) -> list[FieldError]:
     """What is wrong with a ResourceQuota."""
     faults = _validate_metadata(quota, old, kinds.QUOTA)
-    return faults + _validate_amounts((quota.get("spec") or {}).get("hard"), "spec.hard")
+    hard = (quota.get("spec") or {}).get("hard") or {}
+    for name in hard:
+        faults += _validate_quota_name(name, f"spec.hard[{name}]")
+    return faults + _validate_amounts(hard, "spec.hard")
+
+
+def _validate_quota_name(name: str, path: str) -> list[FieldError]:
+    complaints = list(check_qualified(name))
+    is_known = "/" in name or name in _QUOTA_NAMES or name.startswith(_HUGE_PAGES)
+    if not is_known:
+        if not complaints and name != "storage":
+            complaints.append("must be a standard resource type or fully qualified")
+        complaints.append("must be a standard resource for quota")
+    return [invalid(path, name, why) for why in complaints]
 
 
 def _validate_amounts(amounts: Any, path: str) -> list[FieldError]:
