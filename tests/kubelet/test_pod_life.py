@@ -208,6 +208,22 @@ def test_a_leaving_pod_stops_and_is_removed():
     assert world.find(POD, "default", "p") is None
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "wanted"),
+    [
+        ("start-for", "soonish", "a duration such as 20s or 1m30s"),
+        ("run-for", "", "a duration such as 20s or 1m30s"),
+        ("crash-times", "often", "a whole number"),
+        ("never-ready", "yes", "true or false"),
+    ],
+)
+def test_an_annotation_that_makes_no_sense_is_told_once(name, text, wanted):
+    world = start(bound(annotations={name: text, "ready-after": "1s"}), 5)
+    key = f"sim.kohort.dev/{name}"
+    told = [event for event in world.events() if event.startswith("InvalidAnnotation")]
+    assert told == [f'InvalidAnnotation: the annotation {key} is ignored: "{text}" is not {wanted}']
+
+
 @pytest.mark.parametrize(("policy", "phase"), [("Always", "Succeeded"), ("Never", "Failed")])
 def test_work_that_is_cut_short_has_failed_and_a_server_has_ended_well(policy, phase):
     pod = bound(annotations={"run-for": "10h"})

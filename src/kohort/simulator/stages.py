@@ -8,7 +8,7 @@ Jitter comes from a hash of the pod's uid: pods of one set do not move in
 lockstep, and the same run gives the same times.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from zlib import crc32
 
@@ -54,6 +54,27 @@ LOAD = Stage("load", 3.0, 0.2, f"{PREFIX}load-for", is_for_accelerators=True)
 READY = Stage("ready", 0.5, 0.0, f"{PREFIX}ready-after")
 RUN = Stage("run", 1.0, 0.0, RUN_FOR)  # only of pods that are not started again
 STOP = Stage("stop", 0.5, 0.0, f"{PREFIX}stop-for")
+
+
+def _is_duration(text: str) -> bool:
+    return find_seconds(text.strip()) is not None
+
+
+def _is_whole(text: str) -> bool:
+    return find_whole(text) is not None
+
+
+def _is_switch(text: str) -> bool:
+    return text in ("true", "false")
+
+
+_DURATIONS = (*(s.annotation for s in (PULL, INIT, START, LOAD, READY, RUN, STOP)), CRASH_AFTER)
+# By annotation: what a value must be, for the program and in words.
+_RULES: dict[str, tuple[Callable[[str], bool], str]] = {
+    **dict.fromkeys(_DURATIONS, (_is_duration, "a duration such as 20s or 1m30s")),
+    **dict.fromkeys((CRASH_EXIT_CODE, CRASH_TIMES), (_is_whole, "a whole number")),
+    **dict.fromkeys((NEVER_READY, IGNORE_STOP), (_is_switch, "true or false")),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +146,14 @@ class Manner:
         """The duration in an annotation, if there is one that makes sense."""
         text = self.annotations.get(annotation)
         return None if text is None else find_seconds(text.strip())
+
+    def find_mistakes(self) -> list[str]:
+        """What is ignored because it makes no sense, and what to write instead."""
+        return [
+            f'the annotation {name} is ignored: "{text}" is not {_RULES[name][1]}'
+            for name, text in self.annotations.items()
+            if name in _RULES and not _RULES[name][0](text)
+        ]
 
     def find_end(
         self, container: str, *, is_first: bool, restarts: int

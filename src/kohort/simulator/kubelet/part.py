@@ -184,7 +184,13 @@ class Kubelet:
         pod = entry.decode()
         plan.has_gates = bool(pod["spec"].get("readinessGates"))
         reader = ReferenceReader(view, entry.namespace)
-        run = PodRun(pod, plan, make_manner(pod, self.stages), moment, reader)
+        manner = make_manner(pod, self.stages)
+        run = PodRun(pod, plan, manner, moment, reader)
+        mistakes = manner.find_mistakes()
+        run.events += [
+            ("Warning", "InvalidAnnotation", m) for m in mistakes if m not in plan.mistakes
+        ]
+        plan.mistakes = mistakes
         told = self._waits.told(_key(entry))
         run.is_new |= bool(told)
         after = run.advance()

@@ -41,6 +41,7 @@ class Plan:
     ip: str = ""
     is_ready: bool = False
     has_gates: bool = False
+    mistakes: list[str] = field(default_factory=list)  # in its annotations, as they were told
     clocks: dict[str, tuple[str, float]] = field(default_factory=dict)
 
 
