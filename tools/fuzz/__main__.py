@@ -101,14 +101,19 @@ class Search:
             ):
                 raw = await response.read()
         except (TimeoutError, aiohttp.ClientError) as error:
-            self.report.findings.append(f"{request}\n    no answer: {error!r}")
+            self._find(f"{request}\n    no answer: {error!r}")
             return
         self.report.codes[response.status] += 1
         text = raw.decode("utf-8", "replace")
         if response.status == 500 and not any(known in text for known in REAL):
-            self.report.findings.append(f"{request}\n    {text[:400]}")
+            self._find(f"{request}\n    {text[:400]}")
         if self._embedded._running.done():
-            self.report.findings.append(f"{request}\n    the components have ended")
+            self._find(f"{request}\n    the components have ended")
+
+    def _find(self, text: str) -> None:
+        """Keep a finding, and say it at once: the end may be an hour away."""
+        self.report.findings.append(text)
+        print("FOUND", text, file=sys.stderr, flush=True)
 
     async def send_many(self, inventor: Inventor, count: int, end: float | None) -> None:
         """Send so many new requests, some at once, or as many as there is time for."""
