@@ -32,6 +32,7 @@ REAL = (
     "resourceVersion: Invalid value",
     "failed to create typed patch object",
     "list element types are not identical",
+    "does not contain declared merge key",
 )
 CLEAN_EVERY = 2_000
 PROGRESS_EVERY = 20_000
