@@ -261,6 +261,11 @@ class TestRecords:
         old, new = (Failure(0, "r", "u", n, T0 + n, Crash("x-0")) for n in (1, 2))
         assert read_failures([write_failures([new]), write_failures([old])]) == (new,)
 
+    def test_a_record_on_the_revision_in_force_counts_whatever_clocks_say(self):
+        ahead, now = (Failure(0, "r", u, 1, at, Crash("x-0")) for u, at in (("a", T0), ("b", 9.0)))
+        texts = [write_failures([ahead]), write_failures([now])]
+        assert read_failures(texts, in_force=texts[1]) == (now,)
+
     @pytest.mark.parametrize("text", ["", "nonsense", "[]", '{"a": 1}', '{"1": {}}', "null"])
     def test_what_cannot_be_read_is_no_record(self, text: str):
         assert read_failures([text]) == ()

@@ -3,7 +3,9 @@ Failures as the cluster remembers them: one annotation, on the revision in force
 
 It lies beside the groups and not on them, since they go; and not on the workload, which
 users' tools compare. When another revision comes into force, the records stay where they are: all
-revisions are read, and for each group the newest record counts. What cannot be read is no record.
+revisions are read. For each group the record on the revision in force counts, since each write
+there holds all that is known, and else the newest. Moments alone do not say which was written
+last: the controller's clock may have been put back. What cannot be read is no record.
 """
 
 from collections.abc import Iterable
@@ -21,14 +23,15 @@ def write_failures(failures: Iterable[Failure]) -> str:
     return orjson.dumps({str(f.ordinal): _write(f) for f in failures}).decode()
 
 
-def read_failures(texts: Iterable[str]) -> tuple[Failure, ...]:
-    """The newest record of each group in these texts, lowest ordinal first."""
+def read_failures(texts: Iterable[str], in_force: str = "") -> tuple[Failure, ...]:
+    """The record of each group that counts, lowest ordinal first: that in force, or the newest."""
     newest: dict[int, Failure] = {}
     for text in texts:
         for failure in _read_text(text):
             known = newest.get(failure.ordinal)
             if known is None or (known.at, known.count) <= (failure.at, failure.count):
                 newest[failure.ordinal] = failure
+    newest |= {failure.ordinal: failure for failure in _read_text(in_force)}
     return tuple(newest[ordinal] for ordinal in sorted(newest))
 
 
@@ -49,6 +52,8 @@ def _write(failure: Failure) -> dict[str, Any]:
 
 
 def _read_text(text: str) -> list[Failure]:
+    if not text:
+        return []
     try:
         records = orjson.loads(text)
         return [_read(int(ordinal), facts) for ordinal, facts in records.items()]

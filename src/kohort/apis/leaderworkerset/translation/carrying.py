@@ -54,8 +54,10 @@ def read(family: Family) -> Reading:
 
 
 def _read_failures(found: Reading) -> tuple[Failure, ...]:
-    notes = [revision.metadata.annotations for revision in found.memory.revisions]
-    return read_failures(note[labels.RESTARTS] for note in notes if labels.RESTARTS in note)
+    notes = [r.metadata.annotations.get(labels.RESTARTS, "") for r in found.memory.revisions]
+    current = found.memory.revision
+    held = "" if current is None else current.metadata.annotations.get(labels.RESTARTS, "")
+    return read_failures(notes, in_force=held)
 
 
 def render(family: Family, found: Reading, plan: Plan) -> tuple[Action, ...]:
