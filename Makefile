@@ -45,7 +45,7 @@ real: .venv/installed-dev ## build a real control plane into the cache, once (te
 test-real: real ## run the tests that need a real control plane, on one of their own
 	@$(BIN)/pytest -m real tests/conformance tests/real $(ARGS)
 
-sim: .venv/installed ## rehearse the operator with faults (SEEDS=10000, or SEED=4711 for one)
+sim: .venv/installed ## simulate the operator under faults (SEEDS=10000, or SEED=4711 for one)
 	@$(BIN)/kohort sim run $(if $(SEED),--seed $(SEED),--seeds $(or $(SEEDS),1000)) $(ARGS)
 
 mutants: .venv/installed-dev ## plant faults one by one, and count those that the suites notice

@@ -19,12 +19,12 @@ from kohort.apis.served import APIS
 from kohort.cluster.http import connect
 from kohort.cluster.objects import Kind
 from kohort.cluster.port import Cluster, PatchForm
-from kohort.controller.installing.install import InstallOptions
-from kohort.controller.running.configuration import Configuration
-from kohort.controller.running.process import Launch, Process
-from kohort.simulator.hosting.loop import run
+from kohort.controller.install.install import InstallOptions
+from kohort.controller.process.configuration import Configuration
+from kohort.controller.process.process import Launch, Process
+from kohort.simulator.host.loop import run
 
-_VERBS = ("create", "rehearse", "read", "update", "patch", "delete", "list", "watch")
+_VERBS = ("create", "dry_run_create", "read", "update", "patch", "delete", "list", "watch")
 _REVIEWS = re.compile(r'webhook_requests_total\{webhook="([^"]*)",code="(\d+)"\} (\S+)')
 _LOOKS = re.compile(r"kohort_plan_seconds_count\S* (\S+)")
 

@@ -13,10 +13,10 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from random import Random
 
-from kohort.simulator.api.api import Api
+from kohort.simulator.api.api import ApiServer
 from kohort.simulator.api.registry import Registry
 from kohort.simulator.embedded import Embedded, EmbeddedOptions
-from kohort.simulator.hosting.memory import settle_memory
+from kohort.simulator.host.memory import settle_memory
 from kohort.simulator.resources.builtin import builtin_resources
 from kohort.simulator.store.store import Store
 
@@ -42,9 +42,9 @@ class Stalls:
             wall, cpu = new_wall, new_cpu
 
 
-async def make_api() -> Api:
+async def make_api() -> ApiServer:
     """An API with the built-in kinds and a namespace, and nothing that acts."""
-    api = Api(Store(), Registry(builtin_resources()), lambda: datetime.now(UTC), Random(1))
+    api = ApiServer(Store(), Registry(builtin_resources()), lambda: datetime.now(UTC), Random(1))
     from kohort.simulator import kinds
     from kohort.simulator.api.requests import WriteOptions
 

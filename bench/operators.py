@@ -25,7 +25,7 @@ import orjson
 from bench.processes import Cluster, cluster, cpu_seconds, environment, pin
 from kohort.apis.facts import PodFacts, read_pod
 from kohort.apis.leaderworkerset import labels
-from kohort.apis.leaderworkerset.translation.reading import POD
+from kohort.apis.leaderworkerset.read import POD
 from kohort.cluster.http import HttpCluster, connect
 from kohort.cluster.objects import Object
 from kohort.cluster.port import Address, Selection

@@ -12,7 +12,7 @@ from hypothesis import settings
 from client_tools import Tool, make_tool
 from kohort.testing import Cluster
 
-pytest_plugins = ("running",)
+pytest_plugins = ("run_limits",)
 
 settings.register_profile("search", deadline=None, derandomize=False, print_blob=True)
 settings.register_profile("same", deadline=None, derandomize=True)

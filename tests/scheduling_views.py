@@ -8,9 +8,9 @@ from typing import Any
 import orjson
 
 from kohort.cluster.objects import Kind, Object
+from kohort.simulator.component import Action, Bind, Component, Delete, Emit, Merge, Moment, Step
 from kohort.simulator.kinds import NODE, POD
-from kohort.simulator.steps import Action, Bind, Delete, Emit, Merge, Moment, Part, Step
-from kohort.simulator.store.entries import Entry
+from kohort.simulator.store.entries import StoredObject
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 DECISIVE = (Bind, Delete, Merge)
@@ -19,27 +19,27 @@ DECISIVE = (Bind, Delete, Merge)
 class TinyWorld:
     """Objects, and a part that is told of each change and whose actions are carried out."""
 
-    def __init__(self, part: Part) -> None:
-        self.part = part
+    def __init__(self, component: Component) -> None:
+        self.component = component
         self.elapsed = 0.0
         self.log: list[Action] = []
-        self._objects: dict[tuple[Kind, str, str], Entry] = {}
+        self._objects: dict[tuple[Kind, str, str], StoredObject] = {}
         self._numbers = itertools.count(1)
         self._keys: dict[str, None] = {}
         self._timers: dict[str, float] = {}
 
-    def find(self, kind: Kind, namespace: str, name: str) -> Entry | None:
+    def find(self, kind: Kind, namespace: str, name: str) -> StoredObject | None:
         return self._objects.get((kind, namespace, name))
 
-    def all(self, kind: Kind, namespace: str | None = None) -> Iterable[Entry]:
+    def all(self, kind: Kind, namespace: str | None = None) -> Iterable[StoredObject]:
         for (known, space, _), entry in list(self._objects.items()):
             if known == kind and namespace in (None, space):
                 yield entry
 
-    def owned(self, kind: Kind, uid: str) -> Iterable[Entry]:
+    def owned(self, kind: Kind, uid: str) -> Iterable[StoredObject]:
         return (entry for entry in self.all(kind) if entry.controller == uid)
 
-    def put(self, kind: Kind, obj: Object) -> Entry:
+    def put(self, kind: Kind, obj: Object) -> StoredObject:
         meta = obj["metadata"]
         space = meta.setdefault("namespace", "default") if kind.namespaced else ""
         # The store writes the kind first, and reads pods as pods by it.
@@ -47,16 +47,16 @@ class TinyWorld:
         number = next(self._numbers)
         meta.setdefault("uid", f"uid-{number}")
         meta["resourceVersion"] = str(number)
-        entry = Entry((space, meta["name"]), number, obj, {}, orjson.dumps(obj))
+        entry = StoredObject((space, meta["name"]), number, obj, {}, orjson.dumps(obj))
         old = self._objects.get((kind, *entry.key))
         self._objects[(kind, *entry.key)] = entry
-        self._tell(kind, old, entry)
+        self._observe(kind, old, entry)
         return entry
 
     def remove(self, kind: Kind, namespace: str, name: str) -> None:
         old = self._objects.pop((kind, namespace, name), None)
         if old is not None:
-            self._tell(kind, old, None)
+            self._observe(kind, old, None)
 
     def pod(self, name: str, namespace: str = "default") -> Object:
         entry = self.find(POD, namespace, name)
@@ -86,7 +86,7 @@ class TinyWorld:
                 self.elapsed = max(self.elapsed, due[1])
                 del self._timers[due[0]]
                 self._keys[due[0]] = None
-            self._look(next(iter(self._keys)))
+            self._step(next(iter(self._keys)))
         else:
             raise AssertionError("the part does not come to rest")
         self.elapsed = until
@@ -95,10 +95,10 @@ class TinyWorld:
     def moment(self) -> Moment:
         return Moment(START + timedelta(seconds=self.elapsed), self.elapsed)
 
-    def _look(self, key: str) -> None:
+    def _step(self, key: str) -> None:
         del self._keys[key]
         self._timers.pop(key, None)
-        step: Step = self.part.step(key, self, self.moment())
+        step: Step = self.component.step(key, self, self.moment())
         for action in step.actions:
             self.log.append(action)
             self.carry_out(action)
@@ -138,9 +138,9 @@ class TinyWorld:
         pod["metadata"]["deletionGracePeriodSeconds"] = grace
         self.put(POD, pod)
 
-    def _tell(self, kind: Kind, old: Entry | None, new: Entry | None) -> None:
-        if kind in self.part.kinds:
-            for key in self.part.observe(kind, old, new, self):
+    def _observe(self, kind: Kind, old: StoredObject | None, new: StoredObject | None) -> None:
+        if kind in self.component.kinds:
+            for key in self.component.observe(kind, old, new, self):
                 self._keys[key] = None
 
 

@@ -16,8 +16,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from bench.real.passes import ALL, CARRIERS, GROWTH, Choice, list_passes, play
-from bench.real.reporting import write_report
+from bench.real.passes import ALL, CARRIERS, GROWTH, Choice, list_passes, run_pass
+from bench.real.report import write_report
 from bench.real.sites import READINESS, go_first
 
 RESULTS = Path(__file__).parents[1] / "results"
@@ -60,7 +60,7 @@ async def _measure(choice: Choice, folder: Path, path: Path) -> list[dict[str, A
 
     began = time.monotonic()
     for one in list_passes(choice):
-        await play(one, choice, folder, keep)
+        await run_pass(one, choice, folder, keep)
         print(f"{time.monotonic() - began:.0f} s so far", file=sys.stderr, flush=True)
     return lines
 

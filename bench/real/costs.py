@@ -3,7 +3,7 @@ Costs: what the operator and the control plane spent between two moments.
 
 CPU time and memory come from the kernel, requests from the API server's audit log,
 webhook calls from its metrics. Events and leases are counted apart from other
-writes, and so are rehearsals, which store nothing.
+writes, and so are simulations, which store nothing.
 """
 
 import json
@@ -78,7 +78,7 @@ def count_requests(log: Path, offset: int) -> dict[str, Any]:
     """What the operator asked since an offset of the log, and what was refused."""
     asked: Counter[str] = Counter()
     refused: Counter[str] = Counter()
-    rehearsed = 0
+    simulated = 0
     with log.open("rb") as lines:
         lines.seek(offset)
         for line in lines:
@@ -87,13 +87,13 @@ def count_requests(log: Path, offset: int) -> dict[str, Any]:
                 continue
             what = _describe(entry)
             if "dryRun=All" in entry["requestURI"]:
-                rehearsed += 1
+                simulated += 1
                 continue
             asked[what] += 1
             code = (entry.get("responseStatus") or {}).get("code", 0)
             if code >= _REFUSED:
                 refused[f"{what} {code}"] += 1
-    return {**_sort(asked), "rehearsals": rehearsed, "refused": _refused(refused)}
+    return {**_sort(asked), "simulations": simulated, "refused": _refused(refused)}
 
 
 def _refused(refused: Counter[str]) -> dict[str, int]:

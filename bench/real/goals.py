@@ -19,7 +19,7 @@ class Goal:
     """One row: which act, what is taken of it, and the limits for both carriers."""
 
     what: str
-    act: str
+    action: str
     readiness: str
     measure: Measure
     unit: str

@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from bench.real.acts import Stage
+from bench.real.actions import BenchSite
 from bench.real.costs import Meter
 from bench.real.floor import floor_service, measure_floor
-from bench.real.seeing import sight
+from bench.real.sightings import sight
 from bench.real.sites import Site, operator, site
 
 CARRIERS = ("statefulsets", "pods")
@@ -69,7 +69,7 @@ def list_passes(choice: Choice) -> Iterator[Pass]:
             for carrier in carriers:
                 # A rest is the same each time, and lasts a minute.
                 once = set() if run == 1 and readiness == "instant" else {"f"}
-                acts = tuple(act for act in LIFE if act in wanted - once)
+                acts = tuple(action for action in LIFE if action in wanted - once)
                 if acts:
                     yield Pass(run, readiness, carrier, acts)
     if "g" in wanted:
@@ -79,48 +79,50 @@ def list_passes(choice: Choice) -> Iterator[Pass]:
         yield Pass(1, "instant", choice.carriers[0], ("s",))
 
 
-async def play(one: Pass, choice: Choice, folder: Path, keep: Keep) -> None:
+async def run_pass(one: Pass, choice: Choice, folder: Path, keep: Keep) -> None:
     """Play one pass, and hand out the figures of each act as soon as they are there."""
 
-    def tell(act: str, figures: dict[str, Any]) -> None:
-        line = {**one.head, "act": act, **figures}
+    def record(action: str, figures: dict[str, Any]) -> None:
+        line = {**one.head, "act": action, **figures}
         print(describe(line), file=sys.stderr, flush=True)
         keep(line)
 
     async with site(folder, one.readiness) as place:
         if "s" in one.acts:
-            await _play_service(place, choice.runs, tell)
+            await _run_service(place, choice.runs, record)
             return
-        for act, pods in FLOORS.items():
+        for action, pods in FLOORS.items():
             # Where pods take their time it is that time which counts, not the floor.
-            if act in one.acts and (act == "a" or one.readiness == "instant"):
-                tell("floor", {"of": act, **await measure_floor(place, pods)})
+            if action in one.acts and (action == "a" or one.readiness == "instant"):
+                record("floor", {"of": action, **await measure_floor(place, pods)})
         async with operator(place, choice.profile) as pid, sight(place.server, SIZE) as seen:
-            stage = Stage(place.server, seen, Meter(place, pid), one.carrier, choice.rest_seconds)
+            stage = BenchSite(
+                place.server, seen, Meter(place, pid), one.carrier, choice.rest_seconds
+            )
             stage.seconds_max = choice.seconds_max
             await stage.settle()
-            for act in one.acts:
-                if act == "g":
+            for action in one.acts:
+                if action == "g":
                     for groups in choice.growth:
-                        tell("g", await stage.create([f"grow{groups}"], groups))
+                        record("g", await stage.create([f"grow{groups}"], groups))
                 else:
-                    tell(act, await _play_act(stage, act))
+                    record(action, await _run_action(stage, action))
 
 
-async def _play_service(place: Site, runs: int, tell: Callable[..., None]) -> None:
+async def _run_service(place: Site, runs: int, record: Callable[..., None]) -> None:
     """What the Service of a workload costs the control plane: the floor without and with one."""
     pods = FLOORS["c"]
     for _ in range(runs):
-        tell("floor", {"of": "", **await measure_floor(place, pods)})
+        record("floor", {"of": "", **await measure_floor(place, pods)})
         await asyncio.sleep(_CLEANING_SECONDS)
         async with floor_service(place):
-            tell("s", await measure_floor(place, pods))
+            record("s", await measure_floor(place, pods))
             await asyncio.sleep(_CLEANING_SECONDS)
 
 
-async def _play_act(stage: Stage, act: str) -> dict[str, Any]:
+async def _run_action(stage: BenchSite, action: str) -> dict[str, Any]:
     burst = ("bench-burst", "burst")
-    match act:
+    match action:
         case "a":
             return await stage.create(["burst"], BURST)
         case "b":
@@ -138,7 +140,7 @@ async def _play_act(stage: Stage, act: str) -> dict[str, Any]:
 def describe(line: dict[str, Any]) -> str:
     """One line about an act, for those who wait."""
     shown = ("of", "groups", "posted_s", "created_s", "ready_s", "status_s", "fewest_ready")
-    costs = ("cpu_s", "peak_mib", "writes", "events", "webhook_calls", "rehearsals", "refused")
+    costs = ("cpu_s", "peak_mib", "writes", "events", "webhook_calls", "simulations", "refused")
     words = [time.strftime("%H:%M:%S"), f"{line['readiness']} run {line['run']}"]
     words += [line["carrier"] if line["act"] != "floor" else "", line["act"]]
     words += [

@@ -20,7 +20,7 @@ from contextlib import asynccontextmanager, contextmanager, redirect_stdout, sup
 from dataclasses import dataclass
 from pathlib import Path
 
-from tools.controlplane.building import build
+from tools.controlplane.build import build
 from tools.controlplane.instance import ORDER, Options, start, stop
 from tools.controlplane.processes import find_process
 

@@ -15,13 +15,13 @@ import orjson
 
 from bench.figures import Figure
 from kohort.apis.gangs.definitions.volcano import HYPER_NODE, POD_GROUP, QUEUE
+from kohort.cluster.node_labels import RACK as RACK_LABEL
 from kohort.cluster.objects import Kind, Object
-from kohort.cluster.places import RACK as RACK_LABEL
+from kohort.simulator.component import Bind, Moment
 from kohort.simulator.kinds import NODE, POD
 from kohort.simulator.nodes import NodeMake, make_node
 from kohort.simulator.scheduling.scheduler import GANGS, Scheduler
-from kohort.simulator.steps import Bind, Moment
-from kohort.simulator.store.entries import Entry
+from kohort.simulator.store.entries import StoredObject
 from kohort.simulator.world.caches import Cache, Caches
 
 _NOW = datetime(2025, 1, 1, tzinfo=UTC)
@@ -123,7 +123,7 @@ class _Bench:
             metadata["namespace"] = "default"
         metadata.setdefault("creationTimestamp", _STAMP)
         key = (metadata.get("namespace", ""), metadata["name"])
-        entry = Entry(key, self._rv, obj, {}, orjson.dumps(obj))
+        entry = StoredObject(key, self._rv, obj, {}, orjson.dumps(obj))
         self.scheduler.observe(kind, None, entry, self.view)
 
 

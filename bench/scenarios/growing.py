@@ -16,7 +16,7 @@ from bench.loads import make_request, send
 from bench.objects import make_pod
 from bench.processes import Cluster, cluster, pin
 from kohort.simulator import kinds
-from kohort.simulator.api.api import Api
+from kohort.simulator.api.api import ApiServer
 from kohort.simulator.api.requests import ListOptions, Patch, PatchType, WriteOptions
 
 AT_ONCE = 32
@@ -67,7 +67,7 @@ async def _inside(sizes: tuple[int, ...]) -> dict[int, _Costs]:
     return costs
 
 
-async def _cost_inside(api: Api, size: int) -> _Costs:
+async def _cost_inside(api: ApiServer, size: int) -> _Costs:
     names = [f"pod-{number * size // 300:05d}" for number in range(300)]
     pods = api.target(kinds.POD, "default")
     patch = Patch(PatchType.MERGE, {"metadata": {"labels": {"size": str(size)}}})

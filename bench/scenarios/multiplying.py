@@ -9,7 +9,7 @@ import asyncio
 from bench.events import run
 from bench.figures import Figure
 from bench.operators import Costs, scene
-from bench.scenarios.operating import SIZE, SPEED, list_requests, make, tell, warm
+from bench.scenarios.operating import SIZE, SPEED, list_figures, list_requests, make, warm
 from kohort.apis.leaderworkerset import labels
 
 
@@ -36,7 +36,7 @@ async def _compare(objects: int) -> list[Figure]:
     what = f"{objects} objects of 2 x {SIZE}"
     one = alone.cpu / few
     return [
-        *tell(f"{what}: all ready", many),
+        *list_figures(f"{what}: all ready", many),
         Figure(f"{what}: operator CPU for each", many.cpu / objects * 1e3, "ms"),
         Figure(
             "one object alone: operator CPU",

@@ -10,11 +10,11 @@ import asyncio
 from collections import Counter
 
 from bench.events import run
-from bench.families import make_workload
 from bench.figures import Figure
 from bench.operators import Costs, Scene, scene
+from bench.snapshots import make_workload
 from kohort.apis.leaderworkerset import labels
-from kohort.apis.leaderworkerset.translation.reading import POD
+from kohort.apis.leaderworkerset.read import POD
 from kohort.cluster.port import Address, PatchForm
 
 SIZE = 4
@@ -41,12 +41,12 @@ async def _live(carrier: str, groups: int) -> list[Figure]:
     requests = sum(number for what, number in idle.requests.items() if what not in LEASE)
     what = f"{groups} x {SIZE}"
     return [
-        *tell(f"{what}, all ready", made),
+        *list_figures(f"{what}, all ready", made),
         *_limit("all ready", made, groups),
-        *tell(f"{what}, rolled out, 10%", rolled),
+        *list_figures(f"{what}, rolled out, 10%", rolled),
         *_limit("rolled out", rolled, groups),
         Figure("fewest groups ready meanwhile", fewest, "groups", at_least=goal),
-        *tell(f"{what}, {LOST} lost workers", mended),
+        *list_figures(f"{what}, {LOST} lost workers", mended),
         *_limit("lost workers", mended, LOST, LOST),
         Figure(f"requests in {REST_SECONDS} s of rest", requests, "", at_most=0),
     ]
@@ -55,13 +55,13 @@ async def _live(carrier: str, groups: int) -> list[Figure]:
 def _limit(what: str, costs: Costs, groups: int, more: int = 0) -> list[Figure]:
     """What may be written, compared with what was; ``more`` pods come from sets on their own."""
     asked = costs.requests
-    reviews = _count_reviews(costs) - asked["rehearse Pod"]
+    reviews = _count_reviews(costs) - asked["dry_run_create Pod"]
     made = {
         "status writes": (asked["patch LeaderWorkerSet/status"], int(costs.seconds) + 2),
         "worker sets made": (asked["create StatefulSet"], groups),
         "leaders deleted": (asked["delete Pod"], groups),
         "pods made": (asked["create Pod"], groups * SIZE),
-        "pod reviews, rehearsals aside": (reviews, groups * SIZE + more),
+        "pod reviews, simulations aside": (reviews, groups * SIZE + more),
     }
     return [
         Figure(f"{what}: {name}", number, "", at_most=most)
@@ -129,7 +129,7 @@ def _count_reviews(costs: Costs) -> int:
     return sum(number for path, number in costs.reviews.items() if path.endswith("v1-pod"))
 
 
-def tell(what: str, costs: Costs) -> list[Figure]:
+def list_figures(what: str, costs: Costs) -> list[Figure]:
     """What something took and cost, and all that was asked of the server for it."""
     reviews = _count_reviews(costs)
     note = f"cluster {costs.server_cpu:.1f} s; {costs.looks} looks; {reviews} pod reviews"

@@ -12,12 +12,12 @@ from dataclasses import replace
 from typing import Any
 
 from bench.events import run
-from bench.families import Shelf, make_children, make_desk, make_ready, make_workload, stamp
 from bench.figures import Figure
 from bench.processes import pin
+from bench.snapshots import Shelf, make_children, make_controller, make_ready, make_workload, stamp
 from kohort.apis.leaderworkerset.api import LEADER_WORKER_SET
 from kohort.cluster.objects import Object
-from kohort.controller.desk import Desk
+from kohort.controller.api_controller import ApiController
 from kohort.model.observed import Observed
 from kohort.planning.plan import plan
 
@@ -35,7 +35,7 @@ def measure(quick: bool) -> list[Figure]:
 async def _measure(groups: int) -> list[Figure]:
     figures: list[Figure] = []
     for carrier in ("statefulsets", "pods"):
-        large, small = _look(groups, carrier), _look(groups // 10, carrier)
+        large, small = _reconcile(groups, carrier), _reconcile(groups // 10, carrier)
         rolling = large.pop("rolling")
         del small["rolling"]
         size = f"{carrier}: {groups:,} groups x {SIZE}"
@@ -60,8 +60,8 @@ async def _measure(groups: int) -> list[Figure]:
     return figures
 
 
-def _look(groups: int, carrier: str) -> dict[str, float]:
-    desk, shelf = make_desk()
+def _reconcile(groups: int, carrier: str) -> dict[str, float]:
+    controller, shelf = make_controller()
     lws = stamp(make_workload(KEY[1], groups, SIZE, carrier))
     shelf.put(lws)
     members = []
@@ -69,27 +69,27 @@ def _look(groups: int, carrier: str) -> dict[str, float]:
         shelf.put(child)
         if child["kind"] == "Pod":
             members.append(child)
-    _check(desk)
+    _check(controller)
     found: dict[str, list[float]] = {}
     for number in range(ROUNDS):
         pod = stamp(make_ready(members[number // 2 * 37 % len(members)], is_ready=number % 2 == 1))
-        for part, seconds in _time_look(desk, shelf, pod).items():
+        for part, seconds in _time_look(controller, shelf, pod).items():
             found.setdefault(part, []).append(seconds)
     return {part: statistics.median(times) for part, times in found.items()}
 
 
-def _check(desk: Desk) -> None:
+def _check(controller: ApiController) -> None:
     """What is measured is a workload at rest."""
-    root = desk.roots.find(KEY)
+    root = controller.roots.find(KEY)
     assert root is not None
-    family = desk.gather(KEY, root)
-    reading = LEADER_WORKER_SET.read(family)
+    snapshot = controller.gather(KEY, root)
+    reading = LEADER_WORKER_SET.read(snapshot)
     decided = plan(reading.workload, reading.observed, 0.0)
     assert decided.report.is_done, decided.report
-    assert not LEADER_WORKER_SET.render(family, reading, decided)
+    assert not LEADER_WORKER_SET.render(snapshot, reading, decided)
 
 
-def _time_look(desk: Desk, shelf: Shelf, pod: Object) -> dict[str, float]:
+def _time_look(controller: ApiController, shelf: Shelf, pod: Object) -> dict[str, float]:
     api, found = LEADER_WORKER_SET, {}
 
     def timed(part: str, act: Callable[..., Any], *arguments: Any) -> Any:
@@ -99,11 +99,11 @@ def _time_look(desk: Desk, shelf: Shelf, pod: Object) -> dict[str, float]:
         return answer
 
     timed("change", shelf.put, pod)
-    family = timed("snapshot", desk.gather, KEY, desk.roots.find(KEY))
-    reading = timed("read", api.read, family)
+    snapshot = timed("snapshot", controller.gather, KEY, controller.roots.find(KEY))
+    reading = timed("read", api.read, snapshot)
     decided = timed("plan", plan, reading.workload, reading.observed)
-    timed("render", api.render, family, reading, decided)
-    timed("status", api.write_status, family, reading, decided, "2026-01-01T00:00:00Z")
+    timed("render", api.render, snapshot, reading, decided)
+    timed("status", api.write_status, snapshot, reading, decided, "2026-01-01T00:00:00Z")
     timed("rolling", plan, reading.workload, _age(reading.observed))
     return found
 

@@ -13,11 +13,11 @@ from random import Random
 from typing import Any, cast
 
 from bench.controller import CountedRequests
-from bench.families import make_workload
 from bench.figures import Figure
 from bench.processes import pin
+from bench.snapshots import make_workload
 from kohort.apis.leaderworkerset.api import LEADER_WORKER_SET
-from kohort.controller.desk import Office
+from kohort.controller.api_controller import ControllerContext
 from kohort.controller.operator import Operator
 from kohort.simulator.inprocess import InProcessCluster
 
@@ -36,8 +36,8 @@ async def _rest(carrier: str, groups: int) -> Figure:
     lab = _make_lab()
     await lab.open(nodes=64, operator=False)
     counted = CountedRequests(cast(Any, InProcessCluster(lab.api, bookmark_seconds=None)))
-    office = Office(cast(Any, counted), lab.time, Random(1))
-    lab.operator = Operator(office, [LEADER_WORKER_SET])
+    context = ControllerContext(cast(Any, counted), lab.time, Random(1))
+    lab.operator = Operator(context, [LEADER_WORKER_SET])
     lab._task = asyncio.ensure_future(lab.operator.run())
     await lab.apply(make_workload("serve", groups, SIZE, carrier))
     await lab.until(lambda: lab.is_available("serve"))

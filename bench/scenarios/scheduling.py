@@ -14,11 +14,11 @@ import orjson
 from bench.figures import Figure
 from bench.objects import DEFAULT_SCHEDULER, make_pod
 from kohort.cluster.objects import Object
+from kohort.simulator.component import Bind, Moment
 from kohort.simulator.kinds import NODE, POD
 from kohort.simulator.nodes import NodeMake, make_node
 from kohort.simulator.scheduling.scheduler import QUEUE, Scheduler
-from kohort.simulator.steps import Bind, Moment
-from kohort.simulator.store.entries import Entry
+from kohort.simulator.store.entries import StoredObject
 from kohort.simulator.world.caches import Cache, Caches
 
 _NOW = datetime(2025, 1, 1, tzinfo=UTC)
@@ -85,8 +85,8 @@ def _pod(number: int, extra: dict[str, Any]) -> Object:
     return pod
 
 
-def _entry(obj: Object, rv: int) -> Entry:
+def _entry(obj: Object, rv: int) -> StoredObject:
     metadata = obj["metadata"]
     metadata["resourceVersion"] = str(rv)
     key = (metadata.get("namespace", ""), metadata["name"])
-    return Entry(key, rv, obj, {}, orjson.dumps(obj))
+    return StoredObject(key, rv, obj, {}, orjson.dumps(obj))

@@ -20,14 +20,14 @@ from kohort.apis.gangs.definitions import definitions_of
 from kohort.apis.gangs.dialect import Dialect
 from kohort.apis.gangs.intent import Tier, Tiers
 from kohort.apis.served import APIS
+from kohort.cluster.node_labels import HOST, RACK, SPINE
 from kohort.cluster.objects import Kind
-from kohort.cluster.places import HOST, RACK, SPINE
-from kohort.controller.desk import Office
-from kohort.controller.installing import InstallOptions, install_definitions
+from kohort.controller.api_controller import ControllerContext
+from kohort.controller.clock import LoopTime
+from kohort.controller.install import InstallOptions, install_definitions
 from kohort.controller.operator import Operator
-from kohort.controller.running.gangs import find_known
-from kohort.controller.running.measuring import Measures
-from kohort.controller.timing import LoopTime
+from kohort.controller.process.gangs import find_known
+from kohort.controller.process.measures import Measures
 from kohort.simulator.inprocess import InProcessCluster
 
 if TYPE_CHECKING:
@@ -69,9 +69,9 @@ async def make_operator(embedded: "Embedded", settings: Settings) -> Operator:
     await install_definitions(cluster, APIS, InstallOptions(ignore_disaggregated=True))
     time = LoopTime()
     measures = Measures(time)
-    operator = Operator(Office(cluster, time, SystemRandom(), settings), APIS, measures)
-    for desk in operator.desks:
-        measures.follow(desk)
+    operator = Operator(ControllerContext(cluster, time, SystemRandom(), settings), APIS, measures)
+    for controller in operator.controllers:
+        measures.follow(controller)
     return operator
 
 

@@ -21,7 +21,7 @@ from cryptography.x509.oid import NameOID
 from kohort.cluster.objects import Kind, Object
 from kohort.simulator import kinds
 from kohort.simulator.admission.webhooks import Webhooks
-from kohort.simulator.api.api import Api
+from kohort.simulator.api.api import ApiServer
 from kohort.simulator.api.registry import Registry
 from kohort.simulator.api.requests import Answer, DeleteOptions, Patch, PatchType, WriteOptions
 from kohort.simulator.resources.builtin import builtin_resources
@@ -51,7 +51,7 @@ class World:
         registry = Registry(builtin_resources())
         self.webhooks = Webhooks(self.store, served=registry.resources, **options)
         registry.listeners.append(self.webhooks.refresh)
-        self.api = Api(self.store, registry, lambda: NOW, Random(1), self.webhooks)
+        self.api = ApiServer(self.store, registry, lambda: NOW, Random(1), self.webhooks)
 
     async def start(self, **labels: str) -> "World":
         await self.create({"metadata": {"name": "lab", "labels": labels}}, kinds.NAMESPACE)

@@ -10,7 +10,7 @@ from kohort.cluster.objects import Kind, Object
 from kohort.simulator import kinds
 from kohort.simulator.admission.calls import Unreachable
 from kohort.simulator.admission.conversions import Conversions
-from kohort.simulator.api.reads.watching import Watch
+from kohort.simulator.api.reads.watches import Watch
 from kohort.simulator.api.requests import ListOptions
 
 GROUP = "lab.example.com"

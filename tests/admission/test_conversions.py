@@ -25,10 +25,10 @@ from kohort.cluster.selectors import parse_field_selector
 from kohort.simulator import kinds
 from kohort.simulator.admission.conversions import Conversions
 from kohort.simulator.api.context import encode
-from kohort.simulator.api.reads import watching
+from kohort.simulator.api.reads import watches as watching
 from kohort.simulator.api.requests import ListOptions
-from kohort.simulator.steps import Delete
-from kohort.simulator.world.executing import suspends
+from kohort.simulator.component import Delete
+from kohort.simulator.world.execution import suspends
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import orjson
 
 from kohort.cluster.objects import Kind, Object
 from kohort.simulator import kinds
-from kohort.simulator.api.api import Api
+from kohort.simulator.api.api import ApiServer
 from kohort.simulator.api.registry import Registry
 from kohort.simulator.api.requests import (
     DeleteOptions,
@@ -29,7 +29,7 @@ class Bench:
     def __init__(self, seed: int = 1) -> None:
         self.now = NOW
         registry = Registry(builtin_resources())
-        self.api = Api(Store(), registry, lambda: self.now, Random(seed))
+        self.api = ApiServer(Store(), registry, lambda: self.now, Random(seed))
 
     async def start(self) -> "Bench":
         await self.create(kinds.NAMESPACE, {"metadata": {"name": "lab"}}, namespace="")

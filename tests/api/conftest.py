@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from api_builders import NOW, Bench
 
-from kohort.simulator.api.api import Api
+from kohort.simulator.api.api import ApiServer
 from kohort.simulator.store.sqlite import open_store
 
 
@@ -19,7 +19,7 @@ async def kept(tmp_path: Path) -> Bench:
     """A bench on disk, whose writes are committed only when somebody asks for it."""
     bench = Bench()
     store = open_store(tmp_path / "cluster.db")
-    bench.api = Api(store, bench.api.registry, lambda: NOW, bench.api.context.chance)
+    bench.api = ApiServer(store, bench.api.registry, lambda: NOW, bench.api.context.chance)
     await bench.start()
     store.on_dirty = lambda: None
     return bench

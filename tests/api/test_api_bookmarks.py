@@ -4,8 +4,8 @@ import orjson
 import pytest
 from api_builders import Bench, config_map
 
-from kohort.simulator.api.reads import watching
-from kohort.simulator.api.reads.watching import Watch, WatchEvent
+from kohort.simulator.api.reads import watches as watching
+from kohort.simulator.api.reads.watches import Watch, WatchEvent
 from kohort.simulator.api.requests import ListOptions
 from kohort.simulator.kinds import CONFIG_MAP
 

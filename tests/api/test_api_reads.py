@@ -13,7 +13,7 @@ from kohort.cluster.selectors import (
     parse_field_selector,
     parse_label_selector,
 )
-from kohort.simulator.api.reads import watching
+from kohort.simulator.api.reads import watches as watching
 from kohort.simulator.api.requests import ListOptions
 from kohort.simulator.kinds import CONFIG_MAP, POD
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from kohort.cluster.objects import Object
 from kohort.cluster.patches import to_json_patch
-from kohort.simulator.patching.json_patch import apply_json_patch
+from kohort.simulator.patches.json_patch import apply_json_patch
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-2, 2) | st.text("ab/~", max_size=3),

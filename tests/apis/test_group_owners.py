@@ -2,7 +2,7 @@
 
 import pytest
 
-from kohort.apis.carriers import pods as podwise
+from kohort.apis.carriers import pods as pods_carrier
 from kohort.apis.carriers.statefulsets import read_groups
 from kohort.apis.facts import (
     Condition,
@@ -15,7 +15,7 @@ from kohort.apis.facts import (
     SetStatusFacts,
 )
 from kohort.apis.leaderworkerset import labels
-from kohort.apis.leaderworkerset.translation.reading import READER
+from kohort.apis.leaderworkerset.read import READER
 from kohort.model.observed import Group
 from kohort.model.units import Phase
 
@@ -92,7 +92,7 @@ def test_without_sets_a_group_is_ready_with_all_pods_of_its_own(
 ):
     leader = make_leader("second")
     leader.metadata.owner_references = [Owner("LeaderWorkerSet", "x", "root", True)]
-    [group] = podwise.read_groups(READER, [leader, *workers], "root", {})
+    [group] = pods_carrier.read_groups(READER, [leader, *workers], "root", {})
     assert group.phase is phase
 
 

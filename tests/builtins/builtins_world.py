@@ -1,8 +1,8 @@
 """
-A small world for testing parts: a dictionary as the API, and caches that may lag.
+A small world for testing components: a dictionary as the API, and caches that may lag.
 
-It knows as little of Kubernetes as the parts need: versions, uids, generations,
-deletion with grace and finalizers. Each part has its own cache for each kind;
+It knows as little of Kubernetes as the components need: versions, uids, generations,
+deletion with grace and finalizers. Each component has its own cache for each kind;
 with ``lag`` a change arrives only when a test delivers it.
 """
 
@@ -14,41 +14,50 @@ import orjson
 
 from kohort.cluster.errors import ClusterError, Conflict
 from kohort.cluster.objects import Kind, Object, metadata_of
+from kohort.simulator.component import (
+    Action,
+    Component,
+    Create,
+    Delete,
+    Emit,
+    Merge,
+    Moment,
+    Replace,
+)
 from kohort.simulator.kinds import NAMESPACE, POD
-from kohort.simulator.steps import Action, Create, Delete, Emit, Merge, Moment, Part, Replace
-from kohort.simulator.store.entries import Entry
+from kohort.simulator.store.entries import StoredObject
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 STEPS_MAX = 5000
-Change = tuple[Kind, Entry | None, Entry | None]
+SeenChange = tuple[Kind, StoredObject | None, StoredObject | None]
 
 
-class Seat:
-    """A part with its caches, its keys and its timers. It is the View of that part."""
+class ComponentHarness:
+    """A component with its caches, its keys and its timers. It is the View of that component."""
 
-    def __init__(self, part: Part) -> None:
-        self.part = part
-        self.cache: dict[Kind, dict[tuple[str, str], Entry]] = {}
-        self.pending: dict[Kind, deque[Change]] = {}
+    def __init__(self, component: Component) -> None:
+        self.component = component
+        self.cache: dict[Kind, dict[tuple[str, str], StoredObject]] = {}
+        self.pending: dict[Kind, deque[SeenChange]] = {}
         self.keys: dict[str, None] = {}
         self.timers: dict[str, float] = {}
 
-    def find(self, kind: Kind, namespace: str, name: str) -> Entry | None:
+    def find(self, kind: Kind, namespace: str, name: str) -> StoredObject | None:
         return self.cache.get(kind, {}).get((namespace, name))
 
-    def all(self, kind: Kind, namespace: str | None = None) -> Iterator[Entry]:
+    def all(self, kind: Kind, namespace: str | None = None) -> Iterator[StoredObject]:
         for entry in list(self.cache.get(kind, {}).values()):
             if namespace is None or entry.namespace == namespace:
                 yield entry
 
-    def owned(self, kind: Kind, uid: str) -> Iterator[Entry]:
+    def owned(self, kind: Kind, uid: str) -> Iterator[StoredObject]:
         return (entry for entry in self.all(kind) if entry.controller == uid)
 
-    def queue(self, change: Change) -> None:
+    def queue(self, change: SeenChange) -> None:
         self.pending.setdefault(change[0], deque()).append(change)
 
     def deliver(self, kind: Kind, count: int | None = None) -> None:
-        """Let the part see the next changes of a kind."""
+        """Let the component see the next changes of a kind."""
         waiting = self.pending.get(kind, deque())
         for _ in range(len(waiting) if count is None else min(count, len(waiting))):
             _, old, new = waiting.popleft()
@@ -59,16 +68,16 @@ class Seat:
                 cache.pop(entry.key, None)
             else:
                 cache[entry.key] = new
-            self.keys.update(dict.fromkeys(self.part.observe(kind, old, new, self)))
+            self.keys.update(dict.fromkeys(self.component.observe(kind, old, new, self)))
 
 
 class World:
-    """The store, the parts and the time."""
+    """The store, the components and the time."""
 
-    def __init__(self, *parts: Part, lag: bool = False) -> None:
-        self.seats = [Seat(part) for part in parts]
+    def __init__(self, *components: Component, lag: bool = False) -> None:
+        self.runners = [ComponentHarness(component) for component in components]
         self.lag = lag
-        self.objects: dict[tuple[Kind, str, str], Entry] = {}
+        self.objects: dict[tuple[Kind, str, str], StoredObject] = {}
         self.elapsed = 0.0
         self.events: list[tuple[str, str, str]] = []
         self.log: list[Action] = []
@@ -81,7 +90,7 @@ class World:
 
     # What a user does.
 
-    def create(self, kind: Kind, obj: Object) -> Entry:
+    def create(self, kind: Kind, obj: Object) -> StoredObject:
         obj = orjson.loads(orjson.dumps(obj))
         obj.setdefault("apiVersion", kind.api_version)
         obj.setdefault("kind", kind.name)
@@ -164,61 +173,61 @@ class World:
                 changed = True
         return changed
 
-    # What the runner of the parts does.
+    # What the runner of the components does.
 
     def settle(self) -> int:
         """Deliver everything and step until nobody has anything to do; count the writes."""
         writes = 0
         for _ in range(STEPS_MAX):
-            for seat in self.seats:
-                for kind in list(seat.pending):
-                    seat.deliver(kind)
-            seat = next((seat for seat in self.seats if seat.keys), None)
-            if seat is None:
+            for runner in self.runners:
+                for kind in list(runner.pending):
+                    runner.deliver(kind)
+            runner = next((runner for runner in self.runners if runner.keys), None)
+            if runner is None:
                 return writes
-            writes += self.step(seat)
-        raise AssertionError("the parts never come to rest")
+            writes += self.step(runner)
+        raise AssertionError("the components never come to rest")
 
     def converge(self) -> None:
-        """Let parts and nodes work until nothing changes."""
+        """Let components and nodes work until nothing changes."""
         for _ in range(STEPS_MAX):
             self.settle()
             if not self.run_nodes():
                 return
         raise AssertionError("the world never comes to rest")
 
-    def step(self, seat: Seat) -> int:
+    def step(self, runner: ComponentHarness) -> int:
         """One step for the first waiting key."""
-        key = next(iter(seat.keys))
-        del seat.keys[key]
-        step = seat.part.step(key, seat, self.moment)
+        key = next(iter(runner.keys))
+        del runner.keys[key]
+        step = runner.component.step(key, runner, self.moment)
         writes = 0
         for action in step.actions:
             self.log.append(action)
             try:
                 writes += self.apply(action)
             except ClusterError as error:
-                seat.part.refused(key, action, error)
-                seat.keys[key] = None
+                runner.component.refused(key, action, error)
+                runner.keys[key] = None
                 break
         if step.after is not None:
-            seat.timers[key] = self.elapsed + step.after
+            runner.timers[key] = self.elapsed + step.after
         return writes
 
     def advance(self, seconds: float) -> None:
         """Let time pass, and settle."""
         self.elapsed += seconds
-        for seat in self.seats:
-            due = [key for key, at in seat.timers.items() if at <= self.elapsed]
+        for runner in self.runners:
+            due = [key for key, at in runner.timers.items() if at <= self.elapsed]
             for key in due:
-                del seat.timers[key]
-                seat.keys[key] = None
+                del runner.timers[key]
+                runner.keys[key] = None
         self.settle()
 
     def wake(self, *keys: str) -> None:
         """Look at keys again, as after a restart."""
-        for seat in self.seats:
-            seat.keys.update(dict.fromkeys(keys))
+        for runner in self.runners:
+            runner.keys.update(dict.fromkeys(keys))
 
     def apply(self, action: Action) -> int:
         """Carry out one action; whether it was a write."""
@@ -264,7 +273,7 @@ class World:
         else:
             self._write(kind, obj)
 
-    def _write(self, kind: Kind, obj: Object) -> Entry:
+    def _write(self, kind: Kind, obj: Object) -> StoredObject:
         self._version += 1
         metadata = obj["metadata"]
         metadata["resourceVersion"] = str(self._version)
@@ -272,21 +281,21 @@ class World:
         # The store writes the kind first, and reads pods as pods by it.
         rest = {name: value for name, value in obj.items() if name not in ("kind", "apiVersion")}
         obj = {"kind": kind.name, "apiVersion": kind.api_version, **rest}
-        entry = Entry(key, self._version, obj, {}, orjson.dumps(obj))
+        entry = StoredObject(key, self._version, obj, {}, orjson.dumps(obj))
         old = self.objects.get((kind, *key))
         self.objects[(kind, *key)] = entry
-        self._tell((kind, old, entry))
+        self._observe((kind, old, entry))
         return entry
 
     def _remove(self, kind: Kind, obj: Object) -> None:
         self._version += 1
         key = (obj["metadata"].get("namespace", ""), obj["metadata"]["name"])
-        self._tell((kind, self.objects.pop((kind, *key)), None))
+        self._observe((kind, self.objects.pop((kind, *key)), None))
 
-    def _tell(self, change: Change) -> None:
-        for seat in self.seats:
-            if change[0] in seat.part.kinds:
-                seat.queue(change)
+    def _observe(self, change: SeenChange) -> None:
+        for runner in self.runners:
+            if change[0] in runner.component.kinds:
+                runner.queue(change)
 
 
 def merge(target: Object, patch: Object) -> None:

@@ -11,8 +11,8 @@ from kohort.simulator.builtins.autoscalers.controller import Autoscalers
 from kohort.simulator.builtins.autoscalers.pods import read_pod
 from kohort.simulator.builtins.deployments.controller import Deployments
 from kohort.simulator.builtins.deployments.replicasets import ReplicaSets
+from kohort.simulator.component import Merge, Moment
 from kohort.simulator.kinds import AUTOSCALER, DEFINITION, DEPLOYMENT
-from kohort.simulator.steps import Merge, Moment
 
 WIDGET = Kind("example.com", "v1", "Widget", "widgets")
 CPU = {
@@ -87,7 +87,7 @@ def test_a_deployment_is_scaled_as_soon_as_its_autoscaler_is_there():
 
 def test_a_look_comes_every_fifteen_seconds():
     world = start(metric_cpu="80%")
-    assert world.seats[0].timers == {"default/web": world.elapsed + 15}
+    assert world.runners[0].timers == {"default/web": world.elapsed + 15}
     world.advance(15)
     assert reasons(world)["AbleToScale"] == "ReadyForNewScale"
     assert world.read(AUTOSCALER, "web")["status"]["currentReplicas"] == 4
@@ -178,9 +178,9 @@ def test_a_kind_without_a_scale_and_an_unknown_kind_are_told():
 
 
 def test_a_custom_kind_is_scaled_where_its_definition_says():
-    part = Autoscalers()
-    part.watch_kinds([WIDGET, DEPLOYMENT])
-    world = World(part)
+    component = Autoscalers()
+    component.watch_kinds([WIDGET, DEPLOYMENT])
+    world = World(component)
     paths = {"specReplicasPath": ".spec.size", "statusReplicasPath": ".status.size"}
     version = {"name": "v1", "storage": True, "subresources": {"scale": paths}}
     definition = {"metadata": {"name": "widgets.example.com"}, "spec": {"versions": [version]}}
@@ -194,9 +194,9 @@ def test_a_custom_kind_is_scaled_where_its_definition_says():
 
 
 def test_a_scale_without_a_selector_is_told():
-    part = Autoscalers()
-    part.watch_kinds([WIDGET])
-    world = World(part)
+    component = Autoscalers()
+    component.watch_kinds([WIDGET])
+    world = World(component)
     paths = {"specReplicasPath": ".spec.size", "statusReplicasPath": ".status.size"}
     version = {"name": "v1", "storage": True, "subresources": {"scale": paths}}
     definition = {"metadata": {"name": "widgets.example.com"}, "spec": {"versions": [version]}}
@@ -223,8 +223,8 @@ def test_a_scale_without_a_selector_is_told():
 )
 def test_an_odd_selector_is_none_and_stops_no_other_autoscaler(selector):
     world = start(metric_cpu="50%")
-    world.seats[0].part.watch_kinds([WIDGET, DEPLOYMENT])
-    paths = {f"{part}ReplicasPath": f".{part}.size" for part in ("spec", "status")}
+    world.runners[0].component.watch_kinds([WIDGET, DEPLOYMENT])
+    paths = {f"{component}ReplicasPath": f".{component}.size" for component in ("spec", "status")}
     scale = {**paths, "labelSelectorPath": ".spec.selector"}
     version = {"name": "v1", "storage": True, "subresources": {"scale": scale}}
     definition = {"metadata": {"name": "widgets.example.com"}, "spec": {"versions": [version]}}
@@ -250,14 +250,14 @@ def test_two_autoscalers_of_the_same_pods_scale_nothing():
 
 def test_a_scale_that_is_refused_is_told_and_tried_again():
     world = start(metric_cpu="50%")
-    part, seat = world.seats[0].part, world.seats[0]
+    component, runner = world.runners[0].component, world.runners[0]
     say_busy = {"metadata": {"annotations": {"sim.kohort.dev/metric-cpu": "80%"}}}
     world.patch(AUTOSCALER, "web", say_busy)
-    seat.deliver(AUTOSCALER)
-    step = part.step("default/web", seat, world.moment)
+    runner.deliver(AUTOSCALER)
+    step = component.step("default/web", runner, world.moment)
     assert isinstance(step.actions[0], Merge)
-    part.refused("default/web", step.actions[0], Forbidden("not today"))
-    assert part._histories["default/web"].added == ()
+    component.refused("default/web", step.actions[0], Forbidden("not today"))
+    assert component._histories["default/web"].added == ()
     world.settle()
     assert replicas_of(world) == 2
     assert reasons(world)["AbleToScale"] == "FailedUpdateScale"
@@ -294,6 +294,6 @@ def test_an_autoscaler_that_goes_is_forgotten():
     world = start(metric_cpu="80%")
     world.delete(AUTOSCALER, "web")
     world.settle()
-    assert world.seats[0].part._histories == {}
+    assert world.runners[0].component._histories == {}
     world.advance(15)
-    assert world.seats[0].timers == {}
+    assert world.runners[0].timers == {}

@@ -25,15 +25,15 @@ moves = st.one_of(
 )
 
 
-def act(world: World, name: str, argument: object) -> None:
+def apply_step(world: World, name: str, argument: object) -> None:
     pods = world.names(POD)
     match name, argument:
         case "step", int(index):
             see_own_writes(world, index)
-            if world.seats[index].keys:
-                world.step(world.seats[index])
+            if world.runners[index].keys:
+                world.step(world.runners[index])
         case "deliver", (int(index), int(kind)):
-            world.seats[index].deliver((DEPLOYMENT, REPLICA_SET, POD)[kind], 1)
+            world.runners[index].deliver((DEPLOYMENT, REPLICA_SET, POD)[kind], 1)
         case "work", int(index):
             work(world, index)
         case "nodes", _:
@@ -47,9 +47,9 @@ def act(world: World, name: str, argument: object) -> None:
 
 
 def see_own_writes(world: World, index: int) -> None:
-    """A part looks again only when it sees what it wrote; all else may be late."""
+    """A component looks again only when it sees what it wrote; all else may be late."""
     for kind in ((DEPLOYMENT, REPLICA_SET), (POD,))[index]:
-        world.seats[index].deliver(kind)
+        world.runners[index].deliver(kind)
 
 
 def disturb(world: World, name: str, pod: str) -> None:
@@ -60,12 +60,12 @@ def disturb(world: World, name: str, pod: str) -> None:
 
 
 def work(world: World, index: int) -> None:
-    """Let one part see everything and step through its keys once."""
-    seat = world.seats[index]
-    for kind in list(seat.pending):
-        seat.deliver(kind)
-    for _ in range(len(seat.keys)):
-        world.step(seat)
+    """Let one component see everything and step through its keys once."""
+    runner = world.runners[index]
+    for kind in list(runner.pending):
+        runner.deliver(kind)
+    for _ in range(len(runner.keys)):
+        world.step(runner)
 
 
 def start(surge: int, unavailable: int) -> World:
@@ -83,7 +83,7 @@ def test_every_history_ends_in_the_wanted_pods_and_then_nothing_is_written(
 ):
     world = start(surge, unavailable)
     for move in history:
-        act(world, *move)
+        apply_step(world, *move)
     for name in world.names(POD):
         if not world.objects[POD, "default", name].facts.is_leaving:
             world.set_ready(name)
@@ -108,7 +108,7 @@ def test_a_rollout_never_leaves_its_budget(
     new_image(world, "img:2")
     for move in history:
         if move[0] not in {"fail", "delete", "scale"}:
-            act(world, *move)
+            apply_step(world, *move)
         assert sum(sizes(world).values()) <= REPLICAS + surge
         pods = [entry for (kind, _, _), entry in world.objects.items() if kind == POD]
         ready = [pod for pod in pods if pod.facts.is_ready and not pod.facts.is_leaving]

@@ -144,7 +144,7 @@ def test_an_owner_of_an_unknown_kind_never_counts_as_missing():
 
 def test_custom_kinds_are_collected_once_they_are_watched():
     world = world_of()
-    collector = world.seats[0].part
+    collector = world.runners[0].component
     assert isinstance(collector, GarbageCollector)
     collector.watch_kinds([*KINDS, CUSTOM])
     owner = make(world, CUSTOM, "w")

@@ -1,14 +1,14 @@
 """Jobs: pods run to their end, as many as are wanted, and each is counted once."""
 
 import pytest
-from builtins_world import START, Seat, World
+from builtins_world import START, ComponentHarness, World
 from hypothesis import given
 from hypothesis import strategies as st
 
 from kohort.simulator.builtins.jobs.controller import Jobs
 from kohort.simulator.builtins.jobs.spec import read_indexes, write_indexes
+from kohort.simulator.component import Moment
 from kohort.simulator.kinds import JOB, POD
-from kohort.simulator.steps import Moment
 
 TEMPLATE = {"spec": {"restartPolicy": "Never", "containers": [{"name": "main", "image": "i"}]}}
 
@@ -179,25 +179,25 @@ def test_at_rest_nothing_is_written():
     assert len(world.log) == before
 
 
-def note_end(world: World) -> Seat:
+def note_end(world: World) -> ComponentHarness:
     """Let the one pod succeed, and the status note it: the next step would let the pod go."""
     (pod,) = (p["metadata"]["name"] for p in world.all(POD) if p["status"]["phase"] == "Pending")
     world.set_ready(pod, False, "Succeeded")
-    seat = world.seats[0]
-    seat.deliver(POD)
-    world.step(seat)
+    runner = world.runners[0]
+    runner.deliver(POD)
+    world.step(runner)
     assert status(world)["uncountedTerminatedPods"]
-    seat.deliver(JOB)
-    return seat
+    runner.deliver(JOB)
+    return runner
 
 
 def test_a_controller_with_an_old_view_takes_no_count_back():
     world = start(completions=3)
-    seat = note_end(world)
-    world.step(seat)
-    seat.deliver(POD)
-    old = Seat(Jobs())
-    old.cache = {kind: dict(entries) for kind, entries in seat.cache.items()}
+    runner = note_end(world)
+    world.step(runner)
+    runner.deliver(POD)
+    old = ComponentHarness(Jobs())
+    old.cache = {kind: dict(entries) for kind, entries in runner.cache.items()}
     old.keys = {"default/run": None}
     world.settle()
     end_pods(world)
@@ -208,11 +208,11 @@ def test_a_controller_with_an_old_view_takes_no_count_back():
 
 def test_a_finalizer_that_another_client_adds_meanwhile_stays():
     world = start()
-    seat = note_end(world)
+    runner = note_end(world)
     (pod,) = world.names(POD)
     held = world.read(POD, pod)["metadata"]["finalizers"]
     world.patch(POD, pod, {"metadata": {"finalizers": [*held, "example.com/keep"]}})
-    world.step(seat)
+    world.step(runner)
     world.settle()
     assert world.read(POD, pod)["metadata"]["finalizers"] == ["example.com/keep"]
     assert status(world)["succeeded"] == 1
@@ -240,7 +240,7 @@ def test_every_end_is_counted_once_whatever_arrives_late(ends: list[str]):
     for end in ends:
         running = [p["metadata"]["name"] for p in world.all(POD) if is_running(p)]
         if end == "late":
-            world.seats[0].deliver(POD, 1)
+            world.runners[0].deliver(POD, 1)
         elif running and end == "delete":
             world.delete(POD, running[0])
         elif running:

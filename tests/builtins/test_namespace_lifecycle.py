@@ -1,9 +1,9 @@
-"""How namespaces are furnished and emptied."""
+"""How namespaces are filled and emptied."""
 
 from builtins_world import World
 
 from kohort.cluster.objects import find_condition
-from kohort.simulator.builtins.namespaces.furniture import NamespaceFurniture
+from kohort.simulator.builtins.namespaces.defaults import NamespaceDefaults
 from kohort.simulator.builtins.namespaces.lifecycle import NamespaceLifecycle
 from kohort.simulator.kinds import CONFIG_MAP, NAMESPACE, NODE, POD, SERVICE_ACCOUNT
 
@@ -15,7 +15,7 @@ def make_namespace(world: World, name: str = "default") -> None:
 
 
 def test_a_namespace_has_an_account_and_the_certificate_and_keeps_them():
-    world = World(NamespaceFurniture("PEM"))
+    world = World(NamespaceDefaults("PEM"))
     make_namespace(world)
     world.settle()
     world.delete(SERVICE_ACCOUNT, "default")
@@ -26,7 +26,7 @@ def test_a_namespace_has_an_account_and_the_certificate_and_keeps_them():
 
 
 def test_a_namespace_that_goes_gets_nothing_new():
-    world = World(NamespaceFurniture("PEM"))
+    world = World(NamespaceDefaults("PEM"))
     make_namespace(world)
     world.delete(NAMESPACE, "default")
     world.settle()

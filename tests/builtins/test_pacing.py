@@ -6,9 +6,9 @@ from builtins_world import World
 from test_replicaset_pods import replica_set
 
 from kohort.simulator.builtins.deployments.replicasets import ReplicaSets
-from kohort.simulator.builtins.pacing import Pace
+from kohort.simulator.builtins.pace import Pace
+from kohort.simulator.component import Moment
 from kohort.simulator.kinds import POD, REPLICA_SET
-from kohort.simulator.steps import Moment
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 

@@ -7,9 +7,9 @@ from builtins_world import World, messages
 from kohort.cluster.errors import Forbidden
 from kohort.cluster.objects import Kind, Object, find_condition
 from kohort.simulator.builtins.deployments.replicasets import ReplicaSets
+from kohort.simulator.component import Create
 from kohort.simulator.kinds import POD, REPLICA_SET
-from kohort.simulator.steps import Create
-from kohort.simulator.store.entries import Entry
+from kohort.simulator.store.entries import StoredObject
 
 
 def replica_set(**spec: Any) -> Object:
@@ -84,9 +84,9 @@ def test_an_orphan_counts_and_a_stranger_is_let_go():
 def test_a_refused_pod_is_reported_and_the_report_goes_when_it_is_made():
     world = World(ReplicaSets())
     world.create(REPLICA_SET, replica_set(replicas=1))
-    part = world.seats[0].part
+    component = world.runners[0].component
     refused = Create(POD, {"metadata": {"name": "x-1"}})
-    part.refused("default/x", refused, Forbidden('pods "x-1" is forbidden: no quota'))
+    component.refused("default/x", refused, Forbidden('pods "x-1" is forbidden: no quota'))
     world.settle()
     assert find_condition(world.read(REPLICA_SET, "x"), "ReplicaFailure") is None
     assert messages(world, "FailedCreate") == ['Error creating: pods "x-1" is forbidden: no quota']
@@ -95,28 +95,28 @@ def test_a_refused_pod_is_reported_and_the_report_goes_when_it_is_made():
 class Limited(World):
     """A world whose quota allows two pods."""
 
-    def create(self, kind: Kind, obj: Object) -> Entry:
+    def create(self, kind: Kind, obj: Object) -> StoredObject:
         if kind == POD and len(self.names(POD)) >= 2:
             raise Forbidden("exceeded quota: two")
         return super().create(kind, obj)
 
 
-def look(world: World, times: int) -> None:
+def step_often(world: World, times: int) -> None:
     """Some looks at the set, with all that was written delivered before each."""
-    seat = world.seats[0]
+    runner = world.runners[0]
     for _ in range(times):
-        seat.deliver(REPLICA_SET)
-        seat.deliver(POD)
+        runner.deliver(REPLICA_SET)
+        runner.deliver(POD)
         world.wake("default/x")
-        world.step(seat)
+        world.step(runner)
 
 
 def test_a_quota_that_refuses_some_pods_does_not_keep_the_status_from_counting_the_others():
     world = Limited(ReplicaSets())
     world.create(REPLICA_SET, replica_set(replicas=4))
-    look(world, 2)
+    step_often(world, 2)
     world.run_nodes()
-    look(world, 2)
+    step_often(world, 2)
     found = world.read(REPLICA_SET, "x")
     assert (found["status"]["replicas"], found["status"]["readyReplicas"]) == (2, 2)
     failure = find_condition(found, "ReplicaFailure")

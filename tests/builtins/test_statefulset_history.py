@@ -5,10 +5,10 @@ from typing import Any
 from builtins_world import World
 from test_statefulset_pods import new_image, stateful_set, status, world_with
 
-from kohort.simulator.builtins.naming import hash_revision
+from kohort.simulator.builtins.names import hash_revision
 from kohort.simulator.builtins.statefulsets.controller import StatefulSets
+from kohort.simulator.component import Merge
 from kohort.simulator.kinds import CLAIM, POD, REVISION, STATEFUL_SET
-from kohort.simulator.steps import Merge
 
 CLAIM_TEMPLATE = {
     "metadata": {"name": "data", "labels": {"l": "m"}},

@@ -7,8 +7,8 @@ from builtins_world import World, messages
 
 from kohort.cluster.objects import Object
 from kohort.simulator.builtins.statefulsets.controller import StatefulSets
+from kohort.simulator.component import Create, Delete
 from kohort.simulator.kinds import POD, STATEFUL_SET
-from kohort.simulator.steps import Create, Delete
 
 
 def stateful_set(image: str = "img:1", **spec: Any) -> Object:
@@ -259,10 +259,10 @@ def test_nothing_is_written_when_nothing_changed():
 def test_a_set_of_any_size_is_made_in_windows(replicas):
     world = World(StatefulSets())
     world.create(STATEFUL_SET, stateful_set(replicas=replicas, podManagementPolicy="Parallel"))
-    seat = world.seats[0]
-    for kind in list(seat.pending):
-        seat.deliver(kind)
-    key = next(iter(seat.keys))
-    step = seat.part.step(key, seat, world.moment)
+    runner = world.runners[0]
+    for kind in list(runner.pending):
+        runner.deliver(kind)
+    key = next(iter(runner.keys))
+    step = runner.component.step(key, runner, world.moment)
     made = [a for a in step.actions if isinstance(a, Create) and a.kind == POD]
     assert len(made) == 500

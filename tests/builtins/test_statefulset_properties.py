@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from test_statefulset_pods import images, new_image, stateful_set
 
 from kohort.simulator.builtins.statefulsets.controller import StatefulSets
+from kohort.simulator.component import Action, Create, Delete
 from kohort.simulator.kinds import CLAIM, POD, REVISION, STATEFUL_SET
-from kohort.simulator.steps import Action, Create, Delete
-from kohort.simulator.store.entries import Entry
+from kohort.simulator.store.entries import StoredObject
 
 KINDS = (STATEFUL_SET, POD, REVISION, CLAIM)
 
@@ -28,14 +28,14 @@ moves = st.one_of(
 )
 
 
-def act(world: World, name: str, argument: object) -> list[Action]:
+def apply_step(world: World, name: str, argument: object) -> list[Action]:
     """Make one move; the actions that the controller took in it."""
-    seat, before = world.seats[0], len(world.log)
+    runner, before = world.runners[0], len(world.log)
     pod = f"web-{argument}"
-    if name == "step" and seat.keys:
-        world.step(seat)
+    if name == "step" and runner.keys:
+        world.step(runner)
     elif name == "deliver":
-        seat.deliver(argument, 1)
+        runner.deliver(argument, 1)
     elif name == "nodes":
         world.run_nodes()
     elif name == "scale":
@@ -98,27 +98,27 @@ def test_every_history_ends_in_the_wanted_pods_and_then_nothing_is_written(
     if is_running:
         world.converge()
     for move in history:
-        act(world, *move)
+        apply_step(world, *move)
     heal(world)
     world.converge()
     assert_whole(world, partition)
 
 
-def is_available(pod: Entry) -> bool:
+def is_available(pod: StoredObject) -> bool:
     return pod.facts.is_ready and not pod.facts.is_leaving
 
 
-def fresh_steps(world: World) -> Iterator[tuple[dict[str, Entry], list[Action]]]:
+def fresh_steps(world: World) -> Iterator[tuple[dict[str, StoredObject], list[Action]]]:
     """Steps that see everything: the pods before each of them, and what it did."""
-    seat = world.seats[0]
+    runner = world.runners[0]
     while True:
         for kind in KINDS:
-            seat.deliver(kind)
-        if not seat.keys:
+            runner.deliver(kind)
+        if not runner.keys:
             return
         pods = {name: entry for (kind, _, name), entry in world.objects.items() if kind == POD}
         before = len(world.log)
-        world.step(seat)
+        world.step(runner)
         yield pods, world.log[before:]
 
 
@@ -135,7 +135,7 @@ def test_an_ordered_set_makes_a_pod_only_after_all_below_it_are_ready(
                     ordinal = int(action.obj["metadata"]["name"].removeprefix("web-"))
                     below = [pods.get(f"web-{i}") for i in range(ordinal)]
                     assert all(entry and entry.facts.is_ready for entry in below)
-        act(world, *move)
+        apply_step(world, *move)
 
 
 @settings(max_examples=100, deadline=None)
@@ -149,7 +149,7 @@ def test_an_update_takes_one_pod_at_a_time_and_none_below_the_partition(
     kept = {name: world.read(POD, name)["metadata"]["uid"] for name in ("web-0", "web-1")}
     updates = [move for move in history if move[0] in {"nodes", "ready", "unready", "image"}]
     for move in updates:
-        act(world, *move)
+        apply_step(world, *move)
         for pods, actions in fresh_steps(world):
             deleted = [a.name for a in actions if isinstance(a, Delete) and a.kind == POD]
             assert len(deleted) <= 1

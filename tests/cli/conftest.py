@@ -10,7 +10,7 @@ from command_lines import Cli, Told
 
 from kohort.cli.main import main
 
-Tell = Callable[..., Told]
+RunKohort = Callable[..., Told]
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def cli(tmp_path: Path) -> Cli:
 
 
 @pytest.fixture
-def tell(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def run_kohort(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """Run a command in this process."""
     monkeypatch.setenv("KOHORT_HOME", str(tmp_path / "home"))
 
@@ -46,10 +46,10 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 @pytest.fixture
-def kohort(tell: Tell, cluster: Path, monkeypatch: pytest.MonkeyPatch) -> Tell:
+def kohort(run_kohort: RunKohort, cluster: Path, monkeypatch: pytest.MonkeyPatch) -> RunKohort:
     """The command line, in this process, with that cluster in the environment."""
     monkeypatch.setenv("KUBECONFIG", str(cluster))
-    return tell
+    return run_kohort
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import pytest
 
 from kohort import __version__
 from kohort.cli.commands.up import _suggest
-from kohort.cli.hosting import Ready, Wish, _choose_port
+from kohort.cli.embedded import Ready, Wish, _choose_port
 from kohort.cli.main import COMMANDS
 from kohort.cli.styles import RED, paint
 from kohort.cli.table import Group
@@ -30,8 +30,8 @@ def paths(group: Group = COMMANDS, before: tuple[str, ...] = ()) -> list[tuple[s
 
 
 @pytest.mark.parametrize("path", paths(), ids=" ".join)
-def test_help_shows_examples_before_flags_or_commands(path, tell):
-    told = tell(*path, "--help")
+def test_help_shows_examples_before_flags_or_commands(path, run_kohort):
+    told = run_kohort(*path, "--help")
     assert told.code == 0
     examples = told.out.index("examples:")
     assert examples < max(told.out.find("options:"), told.out.find("commands:"))
@@ -46,14 +46,14 @@ def test_help_imports_nothing_that_takes_time():
     assert done.stderr.strip() == "[]"
 
 
-def test_help_shows_the_form_that_was_called(tell, monkeypatch):
+def test_help_shows_the_form_that_was_called(run_kohort, monkeypatch):
     monkeypatch.setattr(sys, "argv", ["/usr/bin/kubectl-kohort"])
-    assert "  kubectl kohort up\n" in tell("--help").out
-    assert "usage: kubectl kohort up " in tell("up", "--help").out
+    assert "  kubectl kohort up\n" in run_kohort("--help").out
+    assert "usage: kubectl kohort up " in run_kohort("up", "--help").out
 
 
-def test_help_of_a_command_can_be_asked_for_in_words(tell):
-    assert tell("help", "down").out == tell("down", "--help").out
+def test_help_of_a_command_can_be_asked_for_in_words(run_kohort):
+    assert run_kohort("help", "down").out == run_kohort("down", "--help").out
 
 
 @pytest.mark.parametrize(
@@ -65,8 +65,8 @@ def test_help_of_a_command_can_be_asked_for_in_words(tell):
         (("sim", "node", "recovr"), "(did you mean 'recover'?)"),
     ],
 )
-def test_what_is_misspelled_is_answered_with_the_nearest_name(words, hint, tell):
-    told = tell(*words)
+def test_what_is_misspelled_is_answered_with_the_nearest_name(words, hint, run_kohort):
+    told = run_kohort(*words)
     assert told.code == 2
     assert hint in told.err
 
@@ -90,8 +90,8 @@ def test_what_is_misspelled_is_answered_with_the_nearest_name(words, hint, tell)
         ("extra",),
     ],
 )
-def test_a_bad_value_is_a_usage_error_of_one_sentence(words, tell):
-    told = tell("up", *words)
+def test_a_bad_value_is_a_usage_error_of_one_sentence(words, run_kohort):
+    told = run_kohort("up", *words)
     assert told.code == 2
     assert told.err.startswith("error: ")
     assert told.err.count("\n") == 1
@@ -101,12 +101,12 @@ def test_a_bad_value_is_a_usage_error_of_one_sentence(words, tell):
     "words",
     [("step",), ("pause", "3"), ("step", "-1"), ("step", "0"), ("speed",), ("speed", "0")],
 )
-def test_only_a_step_and_a_speed_of_the_clock_take_a_value(words, tell):
-    assert tell("sim", "clock", *words).code == 2
+def test_only_a_step_and_a_speed_of_the_clock_take_a_value(words, run_kohort):
+    assert run_kohort("sim", "clock", *words).code == 2
 
 
-def test_commands_for_a_cluster_that_does_not_run_say_so(tell):
-    told = tell("sim", "clock", "--name", "ci")
+def test_commands_for_a_cluster_that_does_not_run_say_so(run_kohort):
+    told = run_kohort("sim", "clock", "--name", "ci")
     assert told.code == 1
     assert told.err == "error: ci is not running; start it with 'kohort up --name ci'\n"
 
@@ -122,14 +122,14 @@ def test_what_is_suggested_exists_where_the_reader_stands(tmp_path, monkeypatch)
     assert "examples/lws-gang.yaml " in _suggest(replace(ready, gang="volcano"))
 
 
-def test_ending_a_cluster_that_does_not_run_is_no_error(tell):
-    told = tell("down")
+def test_ending_a_cluster_that_does_not_run_is_no_error(run_kohort):
+    told = run_kohort("down")
     assert (told.code, told.out) == (0, "no cluster is running\n")
 
 
-def test_the_version_can_be_read_by_programs(tell):
-    assert json.loads(tell("version", "-o", "json").out)["kohort"] == __version__
-    assert __version__ in tell("--version").out
+def test_the_version_can_be_read_by_programs(run_kohort):
+    assert json.loads(run_kohort("version", "-o", "json").out)["kohort"] == __version__
+    assert __version__ in run_kohort("--version").out
 
 
 class Terminal:
@@ -139,27 +139,27 @@ class Terminal:
         return True
 
 
-def test_colour_is_for_terminals_whose_owner_did_not_say_no(monkeypatch, tell):
+def test_colour_is_for_terminals_whose_owner_did_not_say_no(monkeypatch, run_kohort):
     monkeypatch.delenv("NO_COLOR", raising=False)
     monkeypatch.setenv("TERM", "xterm")
     assert paint("word", RED, Terminal()) == control("\x1b[31m") + "word" + control("\x1b[0m")
     assert paint("word", RED, io.StringIO()) == "word"
     monkeypatch.setenv("NO_COLOR", "")
-    tell("--no-color", "version")
+    run_kohort("--no-color", "version")
     assert paint("word", RED, Terminal()) == "word"
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_completion_scripts_are_understood_by_their_shell(shell, tell):
-    script = tell("completion", shell).out
+def test_completion_scripts_are_understood_by_their_shell(shell, run_kohort):
+    script = run_kohort("completion", shell).out
     assert "--gpus-per-node" in script or "gpus-per-node" in script
     assert "report-to" not in script
     if shutil.which(shell):
         subprocess.run([shell, "-n"], input=script, text=True, check=True)
 
 
-def test_completion_knows_the_words_after_a_command(tell):
-    script = tell("completion", "bash").out
+def test_completion_knows_the_words_after_a_command(run_kohort):
+    script = run_kohort("completion", "bash").out
     ask = 'COMP_WORDS=(kohort sim node ""); COMP_CWORD=3; _kohort; echo "${COMPREPLY[@]}"'
     command = ["bash", "-c", f"{script}\n{ask}"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
@@ -179,5 +179,5 @@ def test_the_port_of_a_kept_cluster_is_chosen_again_if_it_is_free(tmp_path, unus
 
 
 def test_a_taken_port_is_passed_over(tmp_path, taken_port, monkeypatch):
-    monkeypatch.setattr("kohort.cli.hosting.PORT_DEFAULT", taken_port)
+    monkeypatch.setattr("kohort.cli.embedded.PORT_DEFAULT", taken_port)
     assert _choose_port(wish(tmp_path)) == 0

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kohort.cli.main import COMMANDS
-from kohort.cli.processes.sampling import describe_sample
+from kohort.cli.processes.sample import describe_sample
 from kohort.cli.table import Command
 
 ROOT = Path(__file__).parents[2]

@@ -3,7 +3,7 @@
 from typing import Any
 
 from kohort.cli.commands.simulation.drain import Drain
-from kohort.simulator.hosting.client import Client
+from kohort.simulator.host.client import Client
 from kohort.testing import Cluster
 
 POD = {

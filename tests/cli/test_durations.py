@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from kohort.cluster.durations import find_seconds, read_seconds
-from kohort.controller.running.configuration import read_duration
-from kohort.rehearsal.scenario import ScenarioError, load_scenario
+from kohort.controller.process.configuration import read_duration
+from kohort.simulation.scenario_files import ScenarioError, load_scenario
 from kohort.simulator.stages import PULL, KubeletStages, Manner
 
 WRITTEN = [
@@ -60,8 +60,8 @@ def test_where_kubernetes_wants_a_unit_a_number_is_refused(text):
         ("controller", "--leader-elect-lease-duration", "soon"),
     ],
 )
-def test_every_flag_refuses_alike(words, tell):
-    told = tell(*words)
+def test_every_flag_refuses_alike(words, run_kohort):
+    told = run_kohort(*words)
     assert told.code == 2
     assert "must be a duration such as 15s or 1m30s, not 'soon'" in told.err
 
@@ -72,7 +72,7 @@ def write(path: Path, at: str) -> Path:
 
 
 def test_scenario_files_take_durations(tmp_path):
-    play = load_scenario(write(tmp_path / "a.yaml", "1m30s")).play
-    assert (play.latency, play.faults[0].at) == (0.1, 90.0)
+    scenario = load_scenario(write(tmp_path / "a.yaml", "1m30s")).scenario
+    assert (scenario.latency, scenario.faults[0].at) == (0.1, 90.0)
     with pytest.raises(ScenarioError, match=r"at of evict must be a duration .* not 'soon'"):
         load_scenario(write(tmp_path / "b.yaml", "soon"))

@@ -13,7 +13,7 @@ from command_lines import Cli, Told
 from kohort.cli.commands import clusters, down
 from kohort.cli.exits import Exit
 
-Tell = Callable[..., Told]
+RunKohort = Callable[..., Told]
 NO_URL = """
 current-context: odd
 contexts: [{name: odd, context: {cluster: odd, user: odd}}]
@@ -48,9 +48,9 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(down, "_SECONDS_MAX", 0.2)
 
 
-def test_a_cluster_that_does_not_end_is_left_running_and_named(cli: Cli, tell: Tell):
+def test_a_cluster_that_does_not_end_is_left_running_and_named(cli: Cli, run_kohort: RunKohort):
     with stopped(cli) as process:
-        told = tell("down")
+        told = run_kohort("down")
         assert told.code == Exit.TIMED_OUT
         assert f"sim (process {process.pid}) has not ended after" in told.err
         assert "'kohort down --kill' ends it by force" in told.err
@@ -58,30 +58,30 @@ def test_a_cluster_that_does_not_end_is_left_running_and_named(cli: Cli, tell: T
 
 
 def test_a_cluster_that_does_not_end_is_ended_by_force_if_asked_and_leaves_nothing(
-    cli: Cli, tell: Tell
+    cli: Cli, run_kohort: RunKohort
 ):
     with stopped(cli) as process:
-        told = tell("down", "--kill")
+        told = run_kohort("down", "--kill")
         assert (told.code, told.out) == (Exit.DONE, "sim has ended\n"), told
         assert process.wait(timeout=30) == -signal.SIGKILL
     assert not (cli.home / "sim" / "pid").exists()
 
 
 def test_who_has_killed_in_vain_is_not_advised_to_kill(
-    cli: Cli, tell: Tell, monkeypatch: pytest.MonkeyPatch
+    cli: Cli, run_kohort: RunKohort, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(down, "_KILLED_SECONDS_MAX", 0.2)
     with stopped(cli) as process:
         with monkeypatch.context() as patched:
             patched.setattr(os, "kill", lambda *_: None)
-            told = tell("down", "--kill")
+            told = run_kohort("down", "--kill")
         assert told.code == Exit.TIMED_OUT
         assert "seconds after it was killed; see what holds it with 'ps " in told.err
         assert f"-p {process.pid}'" in told.err and "--kill" not in told.err
 
 
 def test_a_cluster_whose_name_was_taken_in_the_meantime_has_ended(
-    cli: Cli, tell: Tell, monkeypatch: pytest.MonkeyPatch
+    cli: Cli, run_kohort: RunKohort, monkeypatch: pytest.MonkeyPatch
 ):
     with ExitStack() as stack:
         processes = [stack.enter_context(ready(cli))]
@@ -94,13 +94,13 @@ def test_a_cluster_whose_name_was_taken_in_the_meantime_has_ended(
 
         with monkeypatch.context() as patched:
             patched.setattr(os, "kill", end_and_start)
-            told = tell("down")
+            told = run_kohort("down")
         news = f"another one was started in the meantime (process {processes[1].pid})"
         assert (told.code, told.out) == (Exit.DONE, f"sim has ended; {news}\n"), told
 
 
 def test_a_cluster_that_ends_while_clusters_are_listed_is_left_out(
-    cli: Cli, tell: Tell, monkeypatch: pytest.MonkeyPatch
+    cli: Cli, run_kohort: RunKohort, monkeypatch: pytest.MonkeyPatch
 ):
     with ready(cli) as process:
 
@@ -109,27 +109,27 @@ def test_a_cluster_that_ends_while_clusters_are_listed_is_left_out(
             process.wait(timeout=30)
 
         monkeypatch.setattr(clusters, "find_by_context", end)
-        told = tell("clusters")
+        told = run_kohort("clusters")
     assert told == Told(Exit.DONE, "no cluster is running; start one with 'kohort up'\n", "")
 
 
 def test_a_server_that_is_no_url_is_one_sentence(
-    tell: Tell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    run_kohort: RunKohort, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     (tmp_path / "config").write_text(NO_URL)
     monkeypatch.setenv("KUBECONFIG", str(tmp_path / "config"))
-    told = tell("sim", "clock")
+    told = run_kohort("sim", "clock")
     assert told.code == 1
     assert told.err.startswith(
         "error: the server 'https://[bad' of the kubeconfig's context 'odd' is no URL ("
     )
-    assert tell("clusters").code == 0
+    assert run_kohort("clusters").code == 0
 
 
-def test_a_process_that_is_no_cluster_is_not_ended_by_force(tell: Tell, cli: Cli):
+def test_a_process_that_is_no_cluster_is_not_ended_by_force(run_kohort: RunKohort, cli: Cli):
     (cli.home / "sim").mkdir(parents=True)
     (cli.home / "sim" / "pid").write_text(str(os.getpid()))
-    told = tell("down", "--kill")
+    told = run_kohort("down", "--kill")
     assert told.out == "sim is not running: it was killed, and its stale files are removed\n"
 
 
@@ -141,34 +141,36 @@ def folder(request: pytest.FixtureRequest, cli: Cli, tmp_path: Path) -> tuple[Pa
     return tmp_path / "data", ["--data-dir", str(tmp_path / "data")]
 
 
-def test_a_link_is_not_written_through(folder: tuple[Path, list[str]], tell: Tell, tmp_path: Path):
+def test_a_link_is_not_written_through(
+    folder: tuple[Path, list[str]], run_kohort: RunKohort, tmp_path: Path
+):
     place, words = folder
     (tmp_path / "elsewhere").mkdir(mode=0o700)
     place.parent.mkdir(exist_ok=True)
     place.symlink_to(tmp_path / "elsewhere")
-    told = tell("up", "--port", "0", *words)
+    told = run_kohort("up", "--port", "0", *words)
     assert told.code == 1
     assert told.err.startswith(f"error: {place} is a link; ")
     assert list((tmp_path / "elsewhere").iterdir()) == []
 
 
 def test_a_folder_that_others_can_write_to_is_refused_with_the_command_that_mends_it(
-    folder: tuple[Path, list[str]], tell: Tell
+    folder: tuple[Path, list[str]], run_kohort: RunKohort
 ):
     place, words = folder
     place.mkdir(parents=True)
     place.chmod(0o777)
-    told = tell("up", "--port", "0", *words)
+    told = run_kohort("up", "--port", "0", *words)
     assert told.code == 1
     assert f"{place} can be written by others; run 'chmod go-w {place}'" in told.err
 
 
 def test_a_folder_of_another_user_is_refused(
-    folder: tuple[Path, list[str]], tell: Tell, monkeypatch: pytest.MonkeyPatch
+    folder: tuple[Path, list[str]], run_kohort: RunKohort, monkeypatch: pytest.MonkeyPatch
 ):
     place, words = folder
     place.mkdir(parents=True, mode=0o700)
     monkeypatch.setattr(os, "geteuid", lambda: place.stat().st_uid + 1)
-    told = tell("up", "--port", "0", *words)
+    told = run_kohort("up", "--port", "0", *words)
     assert told.code == 1
     assert f"{place} belongs to another user; " in told.err

@@ -21,8 +21,8 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("flags", "sentence"), REFUSED, ids=[flags for flags, _ in REFUSED])
-def test_what_cannot_be_built_is_refused_before_anything_starts(tell, flags, sentence):
-    told = tell("up", *flags.split())
+def test_what_cannot_be_built_is_refused_before_anything_starts(run_kohort, flags, sentence):
+    told = run_kohort("up", *flags.split())
     assert told.code == 2
     assert sentence in told.err
 
@@ -34,14 +34,14 @@ def test_a_gang_scheduler_comes_without_our_operator_too(cli):
     assert (ready["gang"], ready["operator"]) == ("kueue", False)
 
 
-def test_the_known_schedulers_are_named(tell):
-    told = tell("up", "--gang", "slurm")
+def test_the_known_schedulers_are_named(run_kohort):
+    told = run_kohort("up", "--gang", "slurm")
     for name in ("volcano", "kai", "koordinator", "coscheduling", "kubernetes", "kueue"):
         assert name in told.err
 
 
-def test_schedulers_that_need_another_carrier_say_so(tell):
-    told = tell("up", "--gang", "kueue")
+def test_schedulers_that_need_another_carrier_say_so(run_kohort):
+    told = run_kohort("up", "--gang", "kueue")
     assert told.code == 2
     assert "--gang kueue needs pods that the operator makes itself: --carrier pods" in told.err
 
@@ -54,14 +54,14 @@ def test_the_examples_are_those_of_the_requirement():
     assert ours == [yaml.safe_load(block) for block in blocks]
 
 
-def test_topology_is_about_one_workload(tell):
-    told = tell("get", "--topology")
+def test_topology_is_about_one_workload(run_kohort):
+    told = run_kohort("get", "--topology")
     assert (told.code, "name it as KIND/NAME" in told.err) == (2, True)
-    told = tell("get", "lws/a", "--topology", "-w")
+    told = run_kohort("get", "lws/a", "--topology", "-w")
     assert told.code == 2
 
 
-def test_topology_of_a_cluster_that_does_not_run_says_how_to_start_it(tell):
-    told = tell("sim", "topology")
+def test_topology_of_a_cluster_that_does_not_run_says_how_to_start_it(run_kohort):
+    told = run_kohort("sim", "topology")
     assert told.code == 1
     assert "start one with 'kohort up'" in told.err

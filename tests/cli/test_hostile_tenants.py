@@ -16,7 +16,7 @@ from kohort.simulator.kinds import DEFINITION
 from kohort.testing import start_cluster
 
 pytestmark = pytest.mark.slow
-Tell = Callable[..., Told]
+RunKohort = Callable[..., Told]
 KIND = LEADER_WORKER_SET.kind
 EVIL = "evil\x1b]0;owned\x07\u202e:1\nnext"
 ANYTHING = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
@@ -72,9 +72,9 @@ def kubeconfig() -> Iterator[Path]:
 
 
 @pytest.fixture
-def kohort(tell: Tell, kubeconfig: Path, monkeypatch: pytest.MonkeyPatch) -> Tell:
+def kohort(run_kohort: RunKohort, kubeconfig: Path, monkeypatch: pytest.MonkeyPatch) -> RunKohort:
     monkeypatch.setenv("KUBECONFIG", str(kubeconfig))
-    return tell
+    return run_kohort
 
 
 def is_harmless(told: Told) -> bool:
@@ -82,7 +82,7 @@ def is_harmless(told: Told) -> bool:
     return text.replace("\n", "").isprintable() and "Traceback" not in text
 
 
-def test_every_object_has_its_row_and_only_the_bad_ones_are_stalled(kohort: Tell):
+def test_every_object_has_its_row_and_only_the_bad_ones_are_stalled(kohort: RunKohort):
     told = kohort("get", "-o", "wide")
     lines = told.out.splitlines()
     assert told.code == 0 and is_harmless(told)
@@ -91,7 +91,7 @@ def test_every_object_has_its_row_and_only_the_bad_ones_are_stalled(kohort: Tell
     assert "stalled" not in lines[2]
 
 
-def test_json_holds_what_was_written_and_nothing_that_a_terminal_obeys(kohort: Tell):
+def test_json_holds_what_was_written_and_nothing_that_a_terminal_obeys(kohort: RunKohort):
     for words in (("get", "-o", "json"), ("why", "lws/liar", "-o", "json")):
         told = kohort(*words)
         assert is_harmless(told)
@@ -101,13 +101,13 @@ def test_json_holds_what_was_written_and_nothing_that_a_terminal_obeys(kohort: T
 
 
 @pytest.mark.parametrize("name", ["bare", "odd"])
-def test_why_says_what_is_malformed(kohort: Tell, name: str):
+def test_why_says_what_is_malformed(kohort: RunKohort, name: str):
     told = kohort("why", f"lws/{name}")
     assert told.code == 4 and is_harmless(told)
     assert "Malformed: spec" in told.out
 
 
-def test_why_of_a_liar_spells_out_what_it_says(kohort: Tell):
+def test_why_of_a_liar_spells_out_what_it_says(kohort: RunKohort):
     told = kohort("why", "lws/liar")
     assert is_harmless(told)
     assert "evil\\x1b]0;owned\\x07\\u202e:1\\nnext" in told.out
@@ -129,14 +129,14 @@ def test_why_of_a_liar_spells_out_what_it_says(kohort: Tell):
         ("sim", "topology"),
     ],
 )
-def test_every_command_ends_with_a_sentence(kohort: Tell, name: str, words: tuple[str, ...]):
+def test_every_command_ends_with_a_sentence(kohort: RunKohort, name: str, words: tuple[str, ...]):
     told = kohort(*(word.format(name) for word in words))
     assert told.code in (0, 1, 3, 4)
     assert is_harmless(told)
     assert told.out or told.err.startswith("error: ")
 
 
-def test_steering_a_malformed_object_says_what_to_do(kohort: Tell):
+def test_steering_a_malformed_object_says_what_to_do(kohort: RunKohort):
     told = kohort("rollout", "restart", "lws/bare")
     assert (told.code, told.err) == (
         1,

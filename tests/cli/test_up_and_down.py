@@ -77,12 +77,12 @@ def test_clusters_of_two_names_run_side_by_side_and_one_name_runs_once(cli):
         assert other.poll() is None
 
 
-def test_a_plain_file_in_the_home_is_no_cluster(tell, tmp_path):
+def test_a_plain_file_in_the_home_is_no_cluster(run_kohort, tmp_path):
     (tmp_path / "home").mkdir()
     (tmp_path / "home" / "notes").write_text("mine")
-    told = tell("down")
+    told = run_kohort("down")
     assert (told.code, told.out, told.err) == (0, "no cluster is running\n", "")
-    told = tell("down", "--name", "notes")
+    told = run_kohort("down", "--name", "notes")
     assert (told.code, told.out) == (0, "notes is not running\n")
 
 

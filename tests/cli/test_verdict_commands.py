@@ -9,10 +9,10 @@ from command_lines import Cli, Told
 from workload_hand import Hand, break_pulls, set_image
 
 pytestmark = pytest.mark.slow
-Tell = Callable[..., Told]
+RunKohort = Callable[..., Told]
 
 
-def read_verdicts(kohort: Tell, name: str) -> set[tuple[str, str]]:
+def read_verdicts(kohort: RunKohort, name: str) -> set[tuple[str, str]]:
     """The word and the reason that every command gives."""
     row = json.loads(kohort("get", "lws", "-l", f"team={name}", "-o", "json").out)[0]
     tree = json.loads(kohort("get", f"lws/{name}", "-o", "json").out)["row"]
@@ -21,7 +21,7 @@ def read_verdicts(kohort: Tell, name: str) -> set[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("form", ["text", "wide", "name"])
-def test_where_nothing_is_blocked_a_sentence_says_so(form: str, kohort: Tell, cluster: Path):
+def test_where_nothing_is_blocked_a_sentence_says_so(form: str, kohort: RunKohort, cluster: Path):
     hand = Hand(cluster, f"unblocked-{form}")
     hand.create()
     told = kohort("get", "--blocked", "-l", f"team=unblocked-{form}", "-o", form)
@@ -31,7 +31,7 @@ def test_where_nothing_is_blocked_a_sentence_says_so(form: str, kohort: Tell, cl
     assert (json.loads(values.out), values.err) == ([], "")
 
 
-def test_commands_condition_and_event_say_the_same(kohort: Tell, cluster: Path):
+def test_commands_condition_and_event_say_the_same(kohort: RunKohort, cluster: Path):
     hand = Hand(cluster, "same")
     hand.create()
     kohort("rollout", "status", "lws/same", "--timeout", "60s")
@@ -54,7 +54,7 @@ def test_commands_condition_and_event_say_the_same(kohort: Tell, cluster: Path):
     ]
 
 
-def test_pods_that_are_refused_are_named_by_every_command(kohort: Tell, cluster: Path):
+def test_pods_that_are_refused_are_named_by_every_command(kohort: RunKohort, cluster: Path):
     hand = Hand(cluster, "refused")
     hand.create(spec={"priorityClassName": "missing"})
     status = kohort("rollout", "status", "lws/refused", "--timeout", "90s")
@@ -67,7 +67,7 @@ def test_pods_that_are_refused_are_named_by_every_command(kohort: Tell, cluster:
 
 
 def test_a_missing_config_map_is_named_and_what_waits_for_it_starts_when_it_comes(
-    kohort: Tell, cluster: Path
+    kohort: RunKohort, cluster: Path
 ):
     hand = Hand(cluster, "waiting")
     hand.create(spec={"volumes": [{"name": "files", "configMap": {"name": "settings"}}]})
@@ -83,7 +83,7 @@ def test_a_missing_config_map_is_named_and_what_waits_for_it_starts_when_it_come
 
 
 def test_an_operator_that_is_away_is_named_with_the_change_that_it_has_not_seen(
-    tell: Tell, cli: Cli
+    run_kohort: RunKohort, cli: Cli
 ):
     started = cli("up", "--port", "0", "--speed", "50", "--detach", "-o", "json", "--no-operator")
     config = Path(json.loads(started.out)["kubeconfig"])
@@ -94,16 +94,16 @@ def test_an_operator_that_is_away_is_named_with_the_change_that_it_has_not_seen(
         hand.write_status({"observedGeneration": 1})
         hand.write_lease("2026-01-01T00:00:00.000000Z")
         hand.edit({"op": "replace", "path": "/spec/replicas", "value": 3})
-        why = tell("why", "lws/alone", "--kubeconfig", str(config))
+        why = run_kohort("why", "lws/alone", "--kubeconfig", str(config))
         assert why.code == 4
         assert "OperatorSilent: the operator has not seen generation 2, only 1" in why.out
         assert "was renewed last at 2026-01-01T00:00:00Z" in why.out
-        assert "OperatorSilent" in tell("get", "--blocked", "--kubeconfig", str(config)).out
+        assert "OperatorSilent" in run_kohort("get", "--blocked", "--kubeconfig", str(config)).out
     finally:
         cli("down")
 
 
-def test_a_pod_is_explained_with_the_workload_that_it_is_part_of(kohort: Tell, cluster: Path):
+def test_a_pod_is_explained_with_the_workload_that_it_is_part_of(kohort: RunKohort, cluster: Path):
     hand = Hand(cluster, "asked")
     hand.create()
     kohort("rollout", "status", "lws/asked", "--timeout", "60s")
@@ -132,12 +132,12 @@ def test_a_pod_is_explained_with_the_workload_that_it_is_part_of(kohort: Tell, c
         (("pod/a", "b"), 2, "name one pod as pod/NAME"),
     ],
 )
-def test_a_pod_that_is_not_there_is_a_sentence(words, code, sentence, kohort: Tell):
+def test_a_pod_that_is_not_there_is_a_sentence(words, code, sentence, kohort: RunKohort):
     told = kohort("why", *words)
     assert (told.code, sentence in told.err) == (code, True)
 
 
-def test_a_pod_of_another_owner_is_left_to_kubectl(kohort: Tell, cluster: Path):
+def test_a_pod_of_another_owner_is_left_to_kubectl(kohort: RunKohort, cluster: Path):
     Hand(cluster, "stranger").create_pod()
     told = kohort("why", "pod/stranger")
     assert told.code == 1

@@ -15,10 +15,10 @@ from children import started
 from kohort.simulator.stages import CRASH_AFTER
 
 pytestmark = pytest.mark.slow
-Tell = Callable[..., Told]
+RunKohort = Callable[..., Told]
 
 
-def test_a_workload_is_followed_until_it_is_ready(kohort: Tell, cluster: Path):
+def test_a_workload_is_followed_until_it_is_ready(kohort: RunKohort, cluster: Path):
     Hand(cluster, "calm").create()
     status = kohort("rollout", "status", "lws/calm", "--timeout", "60s")
     assert status.code == 0
@@ -33,7 +33,7 @@ def test_a_workload_is_followed_until_it_is_ready(kohort: Tell, cluster: Path):
     assert kohort("why", "lws", "calm").code == 0
 
 
-def test_views_are_written_for_programs_too(kohort: Tell, cluster: Path):
+def test_views_are_written_for_programs_too(kohort: RunKohort, cluster: Path):
     Hand(cluster, "written").create()
     kohort("rollout", "status", "lws/written", "--timeout", "60s")
     rows = json.loads(kohort("get", "-A", "-o", "json").out)
@@ -46,7 +46,7 @@ def test_views_are_written_for_programs_too(kohort: Tell, cluster: Path):
     assert "leaderworkerset.leaderworkerset.x-k8s.io/written" in kohort("get", "-o", "name").out
 
 
-def test_a_bad_image_is_found_named_and_undone(kohort: Tell, cluster: Path):
+def test_a_bad_image_is_found_named_and_undone(kohort: RunKohort, cluster: Path):
     hand = Hand(cluster, "bad")
     hand.create()
     assert kohort("rollout", "status", "lws/bad", "--timeout", "60s").code == 0
@@ -71,7 +71,7 @@ def test_a_bad_image_is_found_named_and_undone(kohort: Tell, cluster: Path):
     assert "engine:2" not in json.dumps(hand.read()["spec"])
 
 
-def test_a_group_that_crashes_for_ever_ends_the_wait(kohort: Tell, cluster: Path):
+def test_a_group_that_crashes_for_ever_ends_the_wait(kohort: RunKohort, cluster: Path):
     hand = Hand(cluster, "crash")
     hand.create()
     kohort("rollout", "status", "lws/crash", "--timeout", "60s")
@@ -89,7 +89,7 @@ def test_a_group_that_crashes_for_ever_ends_the_wait(kohort: Tell, cluster: Path
     assert kohort("rollout", "status", "lws/crash", "--timeout", "60s").code == 0
 
 
-def test_a_pause_holds_every_group_until_it_is_resumed(kohort: Tell, cluster: Path):
+def test_a_pause_holds_every_group_until_it_is_resumed(kohort: RunKohort, cluster: Path):
     hand = Hand(cluster, "held")
     hand.create()
     kohort("rollout", "status", "lws/held", "--timeout", "60s")
@@ -106,7 +106,7 @@ def test_a_pause_holds_every_group_until_it_is_resumed(kohort: Tell, cluster: Pa
     assert kohort("rollout", "resume", "lws/held").out == "lws/held is not paused\n"
 
 
-def test_a_restart_replaces_every_group(kohort: Tell, cluster: Path):
+def test_a_restart_replaces_every_group(kohort: RunKohort, cluster: Path):
     Hand(cluster, "again").create(groups=1)
     kohort("rollout", "status", "lws/again", "--timeout", "60s")
     before = json.loads(kohort("get", "lws/again", "-o", "json").out)
@@ -118,7 +118,7 @@ def test_a_restart_replaces_every_group(kohort: Tell, cluster: Path):
     assert "kubectl.kubernetes.io/restartedAt" in told
 
 
-def test_what_the_operator_did_is_evidence(kohort: Tell, cluster: Path):
+def test_what_the_operator_did_is_evidence(kohort: RunKohort, cluster: Path):
     hand = Hand(cluster, "doing")
     hand.create()
     kohort("rollout", "status", "lws/doing", "--timeout", "60s")
@@ -127,7 +127,7 @@ def test_what_the_operator_did_is_evidence(kohort: Tell, cluster: Path):
     assert "ago: GroupsUpdating: " in kohort("why", "lws/doing").out
 
 
-def test_time_is_over_with_code_3(kohort: Tell, cluster: Path):
+def test_time_is_over_with_code_3(kohort: RunKohort, cluster: Path):
     hand = Hand(cluster, "slow")
     hand.create(groups=1)
     resources = {"limits": {"nvidia.com/gpu": "999"}}
@@ -140,7 +140,7 @@ def test_time_is_over_with_code_3(kohort: Tell, cluster: Path):
     assert kohort("rollout", "status", "lws/slow", "--timeout", "0").code == 3
 
 
-def test_changes_are_told_as_lines_where_nobody_looks(kohort: Tell, cluster: Path):
+def test_changes_are_told_as_lines_where_nobody_looks(kohort: RunKohort, cluster: Path):
     hand = Hand(cluster, "told")
     hand.create()
     words = [*KOHORT, "get", "lws/told", "-w", "--kubeconfig", str(cluster)]
@@ -170,23 +170,23 @@ def test_changes_are_told_as_lines_where_nobody_looks(kohort: Tell, cluster: Pat
         (("get", "--kubeconfig", "/nowhere"), 1, "the kubeconfig /nowhere does not exist"),
     ],
 )
-def test_mistakes_are_answered_in_one_sentence(words, code, sentence, kohort: Tell):
+def test_mistakes_are_answered_in_one_sentence(words, code, sentence, kohort: RunKohort):
     told = kohort(*words)
     assert told.code == code
     assert sentence in told.err
     assert told.err.count("\n") == 1
 
 
-def test_without_a_cluster_one_is_offered(tell: Tell, monkeypatch, tmp_path: Path):
+def test_without_a_cluster_one_is_offered(run_kohort: RunKohort, monkeypatch, tmp_path: Path):
     monkeypatch.delenv("KUBECONFIG", raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
-    told = tell("get")
+    told = run_kohort("get")
     assert told.code == 1
     assert "start one with 'kohort up'" in told.err
 
 
-def test_a_cluster_without_the_definition_says_how_to_get_it(tell: Tell, kohort_cluster):
-    told = tell("get", "--kubeconfig", str(kohort_cluster.kubeconfig))
+def test_a_cluster_without_the_definition_says_how_to_get_it(run_kohort: RunKohort, kohort_cluster):
+    told = run_kohort("get", "--kubeconfig", str(kohort_cluster.kubeconfig))
     assert told.code == 1
     assert "does not know LeaderWorkerSet: install the definitions with 'kohort crds" in told.err
 
@@ -205,26 +205,28 @@ def write_kubeconfig(path: Path, server: str, token: str, cluster: Path | None =
 
 
 def test_a_cluster_that_does_not_answer_is_named_by_its_context(
-    tell: Tell, tmp_path: Path, unused_port
+    run_kohort: RunKohort, tmp_path: Path, unused_port
 ):
     config = write_kubeconfig(tmp_path / "config", f"http://127.0.0.1:{unused_port}", "x")
     for words in (("get",), ("why", "lws/x"), ("rollout", "undo", "lws/x")):
-        told = tell(*words, "--kubeconfig", str(config))
+        told = run_kohort(*words, "--kubeconfig", str(config))
         assert told.code == 1
         assert f'context "dev": cannot reach http://127.0.0.1:{unused_port}' in told.err
         assert "Choose another with --context" in told.err
 
 
-def test_a_token_that_is_not_accepted_is_named_by_its_context(tell: Tell, tmp_path, cluster: Path):
+def test_a_token_that_is_not_accepted_is_named_by_its_context(
+    run_kohort: RunKohort, tmp_path, cluster: Path
+):
     server = yaml.safe_load(cluster.read_text())["clusters"][0]["cluster"]["server"]
     config = write_kubeconfig(tmp_path / "config", server, "wrong", cluster)
-    told = tell("get", "--kubeconfig", str(config))
+    told = run_kohort("get", "--kubeconfig", str(config))
     assert told.code == 1
     assert f'context "dev": {server} does not accept the credentials' in told.err
     assert "log in again" in told.err
 
 
-def test_an_undo_passes_over_what_never_served(kohort: Tell, cluster: Path):
+def test_an_undo_passes_over_what_never_served(kohort: RunKohort, cluster: Path):
     hand = Hand(cluster, "back")
     hand.create()
     wait = ("rollout", "status", "lws/back", "--timeout", "60s")
@@ -241,7 +243,7 @@ def test_an_undo_passes_over_what_never_served(kohort: Tell, cluster: Path):
     assert [line["hasServed"] for line in history] == [True, False, False]
 
 
-def test_a_revision_is_shown_with_its_template(kohort: Tell, cluster: Path):
+def test_a_revision_is_shown_with_its_template(kohort: RunKohort, cluster: Path):
     Hand(cluster, "shown").create(groups=1)
     kohort("rollout", "status", "lws/shown", "--timeout", "60s")
     told = kohort("rollout", "history", "lws/shown", "--revision", "1").out
@@ -252,7 +254,7 @@ def test_a_revision_is_shown_with_its_template(kohort: Tell, cluster: Path):
     assert json.loads(kohort(*words).out)[0]["template"] == template
 
 
-def test_an_image_is_set_where_the_container_is(kohort: Tell, cluster: Path):
+def test_an_image_is_set_where_the_container_is(kohort: RunKohort, cluster: Path):
     hand = Hand(cluster, "image")
     hand.create(groups=1)
     words = ("rollout", "set-image", "lws/image")

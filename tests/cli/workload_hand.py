@@ -13,9 +13,9 @@ from kohort.apis.served import APIS
 from kohort.cluster.http import HttpCluster, connect
 from kohort.cluster.objects import Kind, Object, find_condition
 from kohort.cluster.port import Address, PatchForm, Selection
-from kohort.controller.installing import InstallOptions, install_definitions
-from kohort.controller.installing.names import LEASE as LEASE_NAME
-from kohort.controller.installing.names import NAMESPACE
+from kohort.controller.install import InstallOptions, install_definitions
+from kohort.controller.install.names import LEASE as LEASE_NAME
+from kohort.controller.install.names import NAMESPACE
 from kohort.controller.lease import LEASE
 from kohort.simulator.kinds import CONFIG_MAP
 from kohort.simulator.stages import PULL_ERROR

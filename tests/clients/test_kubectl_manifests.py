@@ -5,7 +5,7 @@ import pytest
 from client_tools import Tool
 from kohort.apis.served import APIS
 from kohort.cli.documents import write_documents
-from kohort.controller.installing import ManifestOptions, write_manifests
+from kohort.controller.install import ManifestOptions, write_manifests
 
 pytestmark = pytest.mark.clients
 

@@ -15,7 +15,7 @@ from kohort.cluster.errors import KohortError
 from kohort.cluster.http.access.contexts import read_access
 from kohort.cluster.http.access.credentials import TokenFile
 from kohort.cluster.http.access.kubeconfig import load
-from kohort.cluster.http.connecting import find_access
+from kohort.cluster.http.connection import find_access
 
 NOWHERE = Path("/nowhere")
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kohort.cluster.http.decoding import cut_deep, read_line, read_object, read_page
+from kohort.cluster.http.frames import cut_deep, read_line, read_object, read_page
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text(),

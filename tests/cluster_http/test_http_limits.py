@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kohort.cluster.errors import Conflict, InternalError, TooManyRequests, Unavailable
-from kohort.cluster.http.decoding import Lines
+from kohort.cluster.http.frames import Lines
 from kohort.cluster.http.limiter import Bucket
 from kohort.cluster.http.retries import ATTEMPTS_MAX, NotSent, find_retry_delay
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from conformance_cases import Answer, Case
 from conformance_client import Client
-from conformance_running import run_case
+from conformance_run import run_case
 
 SIDE_BY_SIDE = 6
 CASE_SECONDS_MAX = 900.0

@@ -15,8 +15,8 @@ from typing import Any
 
 from conformance_cases import Case, load_cases, load_differences, load_recorded
 from conformance_client import Client
-from conformance_comparing import MISSING, compare
-from conformance_running import run_case
+from conformance_comparison import MISSING, compare
+from conformance_run import run_case
 
 from kohort.testing import Cluster, start_cluster
 

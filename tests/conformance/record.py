@@ -13,8 +13,8 @@ from collections.abc import Sequence
 
 from conformance_cases import Case, load_cases, load_recorded, write_recorded
 from conformance_client import Client
-from conformance_comparing import find_differences
-from conformance_running import run_case
+from conformance_comparison import find_differences
+from conformance_run import run_case
 
 
 def main(arguments: Sequence[str]) -> int:

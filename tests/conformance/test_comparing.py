@@ -1,6 +1,6 @@
 """What is compared is found: new differences, and listed ones that are none; order only if told."""
 
-from conformance_comparing import find_surprises, ignore_order
+from conformance_comparison import find_surprises, ignore_order
 
 REAL = [{"code": 200, "body": {"a": 1, "b": [1, 2]}}]
 

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 import pytest
 from conformance_cases import Case, load_cases, load_differences, load_recorded
 from conformance_client import Client
-from conformance_comparing import find_surprises
-from conformance_running import run_case
+from conformance_comparison import find_surprises
+from conformance_run import run_case
 from differences_page import PAGE, connect, write_page
 
 from kohort.testing import start_cluster

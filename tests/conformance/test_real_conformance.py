@@ -11,11 +11,11 @@ from collections.abc import Iterator
 import pytest
 from conformance_cases import Case, load_cases, load_differences, load_recorded
 from conformance_client import Client
-from conformance_comparing import find_differences, find_surprises, ignore_order
+from conformance_comparison import find_differences, find_surprises, ignore_order
 from conformance_pairs import PairRuns
 
+from control_plane import ControlPlane, real_plane
 from kohort.testing import Cluster, start_cluster
-from real_plane import Plane, real_plane
 
 pytestmark = pytest.mark.real
 DIFFERENCES = load_differences()
@@ -43,7 +43,7 @@ def is_ours(item: pytest.Function) -> bool:
     return item.path.name == "test_real_conformance.py"
 
 
-def connect_real(plane: Plane) -> Client:
+def connect_real(plane: ControlPlane) -> Client:
     """As the administrator of a real cluster."""
     config = json.loads(plane.kubeconfig.read_text())
     cluster, user = config["clusters"][0]["cluster"], config["users"][0]["user"]

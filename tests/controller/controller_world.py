@@ -7,9 +7,9 @@ from typing import Any
 
 from kohort.cluster.errors import ClusterError, Unavailable, WatchExpired
 from kohort.cluster.objects import Kind, Object
-from kohort.cluster.port import Change, Listing, Selection
-from kohort.controller.timing import LoopTime
-from kohort.simulator.api.api import Api
+from kohort.cluster.port import Listing, Selection, WatchEvent
+from kohort.controller.clock import LoopTime
+from kohort.simulator.api.api import ApiServer
 from kohort.simulator.api.registry import Registry
 from kohort.simulator.inprocess import InProcessCluster
 from kohort.simulator.resources.builtin import builtin_resources
@@ -32,7 +32,7 @@ class TestTime(LoopTime):
 
 
 async def make_cluster(*, seed: int = 1) -> InProcessCluster:
-    api = Api(Store(), Registry(_RESOURCES), lambda: _START, Random(seed))
+    api = ApiServer(Store(), Registry(_RESOURCES), lambda: _START, Random(seed))
     cluster = InProcessCluster(api)
     await cluster.create(NAMESPACE, "", {"metadata": {"name": "lab"}})
     return cluster
@@ -68,7 +68,7 @@ class Breaking:
 
     async def watch(
         self, selection: Selection, version: str, *, initial: bool = False
-    ) -> AsyncIterator[Change]:
+    ) -> AsyncIterator[WatchEvent]:
         self._maybe_fail(0.2)
         async for change in self._inner.watch(selection, version, initial=initial):
             yield change

@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 
 from kohort.apis.facts import Whole
 from kohort.cluster.objects import Kind
-from kohort.cluster.port import Change, Selection
-from kohort.controller.caching.cache import CacheWriter, Difference
-from kohort.controller.caching.watcher import (
+from kohort.cluster.port import Selection, WatchEvent
+from kohort.controller.caches.cache import CacheWriter, Difference
+from kohort.controller.caches.watcher import (
     Gone,
     Init,
     Mark,
@@ -123,7 +123,7 @@ def test_an_object_that_is_too_deep_to_be_decoded_is_left_out():
         writer.apply(event)
     assert [key[1] for key in writer.reader.faults] == ["b"]
     assert len(writer.reader) == 1
-    assert isinstance(_read_change(Change("ADDED", raw)), Unreadable)
+    assert isinstance(_read_change(WatchEvent("ADDED", raw)), Unreadable)
 
 
 def test_an_object_that_becomes_unreadable_is_told_as_gone_with_its_fault():

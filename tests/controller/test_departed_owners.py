@@ -8,10 +8,10 @@ from controller_world import CONFIGMAP, make_cluster
 from kohort.cluster.actions import Action, Create, Delete, Patch
 from kohort.cluster.objects import Kind, Object, owner_reference, uid_of
 from kohort.cluster.port import Address, PatchForm, Selection
-from kohort.controller.caching.cache import CacheWriter
-from kohort.controller.caching.departures import KEPT_MAX, Departures
-from kohort.controller.caching.watcher import Init, Metadata, Put, Ready
-from kohort.controller.caching.watermarks import Watermarks
+from kohort.controller.caches.cache import CacheWriter
+from kohort.controller.caches.departures import KEPT_MAX, Departures
+from kohort.controller.caches.watcher import Init, Metadata, Put, Ready
+from kohort.controller.caches.watermarks import Watermarks
 from kohort.controller.execute import Executor, Result
 from kohort.simulator.inprocess import InProcessCluster
 

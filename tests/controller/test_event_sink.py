@@ -54,7 +54,7 @@ async def finish(sink: EventSink) -> None:
 async def test_what_waits_at_the_end_is_written_in_its_order():
     cluster = Recording()
     sink = make(cluster)
-    sink.tell(OBJECT, notices(*map(str, range(20))), NOW)
+    sink.emit(OBJECT, notices(*map(str, range(20))), NOW)
     assert cluster.notes == []
     await finish(sink)
     assert cluster.notes == [str(number) for number in range(20)]
@@ -64,7 +64,7 @@ async def test_kubectl_can_sort_events_by_their_last_timestamp_and_ties_by_their
     cluster = Recording()
     sink = make(cluster)
     for now, message in ((NOW, "z"), (NOW, "a"), (LATER, "m"), (LATER, "b")):
-        sink.tell(OBJECT, notices(message), now)
+        sink.emit(OBJECT, notices(message), now)
     await finish(sink)
     events = sorted(cluster.events, key=lambda event: event["metadata"]["name"])
     assert [event["message"] for event in events] == ["z", "a", "m", "b"]
@@ -82,7 +82,7 @@ async def test_events_are_written_while_others_come():
     sink = make(cluster)
     running = asyncio.create_task(sink.run())
     for number in range(3):
-        sink.tell(OBJECT, notices(str(number)), NOW)
+        sink.emit(OBJECT, notices(str(number)), NOW)
         while len(cluster.notes) <= number:
             await asyncio.sleep(0)
     sink.stop()
@@ -93,7 +93,7 @@ async def test_the_same_is_told_again_only_after_a_while():
     cluster = Recording()
     sink = make(cluster)
     for now in (NOW, NOW, LATER):
-        sink.tell(OBJECT, notices("again"), now)
+        sink.emit(OBJECT, notices("again"), now)
     await finish(sink)
     assert cluster.notes == ["again", "again"]
 
@@ -112,7 +112,7 @@ async def test_the_same_is_told_again_only_after_a_while():
 async def test_an_event_that_cannot_be_written_is_forgotten(error: KohortError):
     cluster = Recording(refused="bad", error=error)
     sink = make(cluster)
-    sink.tell(OBJECT, notices("bad", "good"), NOW)
+    sink.emit(OBJECT, notices("bad", "good"), NOW)
     await finish(sink)
     assert cluster.notes == ["good"]
 
@@ -120,7 +120,7 @@ async def test_an_event_that_cannot_be_written_is_forgotten(error: KohortError):
 async def test_who_does_not_lead_tells_nothing():
     cluster = Recording()
     sink = make(cluster, lambda: False)
-    sink.tell(OBJECT, notices("late"), NOW)
+    sink.emit(OBJECT, notices("late"), NOW)
     await finish(sink)
     assert cluster.notes == []
 
@@ -129,7 +129,7 @@ async def test_who_does_not_lead_tells_nothing():
 async def test_a_note_has_no_more_bytes_than_a_server_takes(letter: str):
     cluster = Recording()
     sink = make(cluster)
-    sink.tell(OBJECT, notices("x" + letter * 1024), NOW)
+    sink.emit(OBJECT, notices("x" + letter * 1024), NOW)
     await finish(sink)
     (note,) = cluster.notes
     assert 1020 < len(note.encode()) <= 1024

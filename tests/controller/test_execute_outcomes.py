@@ -19,11 +19,11 @@ from kohort.cluster.errors import (
 )
 from kohort.cluster.objects import uid_of
 from kohort.cluster.port import Address, PatchForm, Selection
-from kohort.controller.caching.cache import CacheWriter
-from kohort.controller.caching.watcher import Init, Mark, Metadata, Put, Ready
-from kohort.controller.caching.watermarks import Watermarks
+from kohort.controller.caches.cache import CacheWriter
+from kohort.controller.caches.watcher import Init, Mark, Metadata, Put, Ready
+from kohort.controller.caches.watermarks import Watermarks
+from kohort.controller.dropped_fields import find_dropped
 from kohort.controller.execute import Executor, Result
-from kohort.controller.kept import find_dropped
 
 
 def create(name: str, owner: str = "me") -> Create:
@@ -100,7 +100,7 @@ async def test_a_delete_of_what_is_gone_or_another_is_a_success():
     outcomes = await Executor(cluster).run(actions)
     assert [outcome.result for outcome in outcomes] == [Result.GONE, Result.GONE]
     # A conflict says that something is there; only a 404 says that it has gone.
-    assert [outcome.is_doubtful for outcome in outcomes] == [True, False]
+    assert [outcome.is_unknown for outcome in outcomes] == [True, False]
     assert len((await cluster.list(Selection(CONFIGMAP, "lab"))).items) == 1
 
 

@@ -9,9 +9,9 @@ from virtual_time import run_virtual
 
 from kohort.cluster.objects import Kind
 from kohort.cluster.port import Selection
-from kohort.controller.caching.informers import Informers
+from kohort.controller.caches.informers import Informers
 from kohort.controller.health import Probe, judge_liveness, judge_readiness
-from kohort.controller.queue import Verdict, WorkQueue
+from kohort.controller.queue import RunResult, WorkQueue
 
 
 def test_nothing_to_do_is_no_sign_of_death():
@@ -23,9 +23,9 @@ def test_a_long_wait_is_fine_while_plans_end():
 
 
 def test_keys_that_wait_while_no_plan_ends_are():
-    verdict = judge_liveness(130.0, 200.0)
-    assert not verdict.is_good
-    assert verdict.text == "a key has been due for 130 s, and no plan has ended for 200 s"
+    result = judge_liveness(130.0, 200.0)
+    assert not result.is_good
+    assert result.text == "a key has been due for 130 s, and no plan has ended for 200 s"
 
 
 def test_a_queue_that_is_stuck_is_found_out():
@@ -33,9 +33,9 @@ def test_a_queue_that_is_stuck_is_found_out():
         queue: WorkQueue[str] = WorkQueue(TestTime(), Random(1))
         probe = Probe(queue, TestTime(), limit=60.0)
 
-        async def hang(_: str) -> Verdict:
+        async def hang(_: str) -> RunResult:
             await asyncio.sleep(10_000)
-            return Verdict()
+            return RunResult()
 
         task = asyncio.create_task(queue.run(hang))
         queue.add("a")
@@ -56,8 +56,8 @@ def test_readiness_waits_for_all_first_lists():
         informers = Informers(cluster, TestTime(), Random(1))
         maps = informers.add(Selection(CONFIGMAP), orjson.loads)
         informers.add(Selection(Kind("apps", "v1", "StatefulSet", "statefulsets")), orjson.loads)
-        verdict = judge_readiness(informers.unlisted)
-        assert verdict.text == "not listed yet: configmaps, statefulsets.apps"
+        result = judge_readiness(informers.unlisted)
+        assert result.text == "not listed yet: configmaps, statefulsets.apps"
         task = asyncio.create_task(informers.run())
         await informers.wait_until_ready()
         assert judge_readiness(informers.unlisted).is_good

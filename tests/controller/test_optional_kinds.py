@@ -10,8 +10,8 @@ from virtual_time import run_virtual
 
 from kohort.apis.facts import read_head
 from kohort.cluster.errors import ClusterError, Forbidden, NotFound, Unavailable
-from kohort.cluster.port import Change, Listing, Selection
-from kohort.controller.caching.informers import Informers
+from kohort.cluster.port import Listing, Selection, WatchEvent
+from kohort.controller.caches.informers import Informers
 from kohort.simulator.inprocess import InProcessCluster
 
 
@@ -27,14 +27,14 @@ class Refusing(InProcessCluster):
 
     async def watch(
         self, selection: Selection, version: str, *, initial: bool = False
-    ) -> AsyncIterator[Change]:
+    ) -> AsyncIterator[WatchEvent]:
         if self.error:
             raise self.error
         async for change in super().watch(selection, version, initial=initial):
             yield change
 
 
-async def look(error: ClusterError) -> tuple[bool, bool, bool]:
+async def reconcile(error: ClusterError) -> tuple[bool, bool, bool]:
     """Whether work may begin, whether the kind is absent then, and whether it is later."""
     cluster = Refusing((await make_cluster()).api)
     cluster.error = error
@@ -52,8 +52,8 @@ async def look(error: ClusterError) -> tuple[bool, bool, bool]:
 
 @pytest.mark.parametrize("error", [NotFound("no such path"), Forbidden("you may not")])
 def test_a_kind_that_is_hidden_keeps_nobody_waiting_and_is_found_later(error: ClusterError):
-    assert run_virtual(look(error)) == (True, True, False)
+    assert run_virtual(reconcile(error)) == (True, True, False)
 
 
 def test_a_server_that_does_not_answer_is_waited_for():
-    assert run_virtual(look(Unavailable("try again"))) == (False, False, False)
+    assert run_virtual(reconcile(Unavailable("try again"))) == (False, False, False)

@@ -11,10 +11,10 @@ from kohort.apis.served import APIS
 from kohort.cluster.errors import NotFound, TooManyRequests, Unavailable
 from kohort.cluster.objects import Kind, Object
 from kohort.cluster.port import Address, Selection
-from kohort.controller.running.configuration import Configuration
-from kohort.controller.running.measuring import Measures
-from kohort.controller.running.process import Launch, Process
-from kohort.controller.timing import LoopTime
+from kohort.controller.clock import LoopTime
+from kohort.controller.process.configuration import Configuration
+from kohort.controller.process.measures import Measures
+from kohort.controller.process.process import Launch, Process
 from kohort.simulator.inprocess import InProcessCluster
 
 SELECTIONS = [Selection(Kind("", "v1", name, f"{name.lower()}s")) for name in ("Pod", "Service")]

@@ -4,9 +4,9 @@ import orjson
 
 from kohort.cluster.objects import Kind
 from kohort.cluster.port import Selection
-from kohort.controller.caching.cache import CacheWriter
-from kohort.controller.caching.watcher import Gone, Init, Mark, Metadata, Put, Ready
-from kohort.controller.caching.watermarks import Watermarks
+from kohort.controller.caches.cache import CacheWriter
+from kohort.controller.caches.watcher import Gone, Init, Mark, Metadata, Put, Ready
+from kohort.controller.caches.watermarks import Watermarks
 
 POD = Kind("", "v1", "Pod", "pods")
 NODE = Kind("", "v1", "Node", "nodes", namespaced=False)

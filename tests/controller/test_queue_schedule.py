@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 from virtual_time import run_virtual
 
-from kohort.controller.queue import Pace, Schedule, Verdict, WorkQueue
+from kohort.controller.queue import Pace, RunResult, Schedule, WorkQueue
 
 PACE = Pace(gather_seconds=0.03)
 
@@ -170,14 +170,14 @@ async def run_all(seed: int, adds: list[tuple[str, float]], workers: int) -> Non
     running: set[str] = set()
     owed: set[str] = set()
 
-    async def work(key: str) -> Verdict:
+    async def work(key: str) -> RunResult:
         assert key not in running
         assert len(running) < workers
         running.add(key)
         owed.discard(key)
         await asyncio.sleep(chance.random())
         running.discard(key)
-        return Verdict(failed=chance.random() < 0.3)
+        return RunResult(failed=chance.random() < 0.3)
 
     task = asyncio.create_task(queue.run(work, workers))
     for key, pause in adds:
@@ -206,11 +206,11 @@ def test_a_verdict_may_ask_for_another_look():
         queue: WorkQueue[str] = WorkQueue(TestTime(), Random(1), PACE)
         times: list[float] = []
 
-        async def work(_: str) -> Verdict:
+        async def work(_: str) -> RunResult:
             times.append(round(asyncio.get_running_loop().time(), 3))
             if len(times) == 3:
                 queue.stop()
-            return Verdict(again_seconds=10.0)
+            return RunResult(again_seconds=10.0)
 
         queue.add("a")
         await queue.run(work)

@@ -18,9 +18,9 @@ from kohort.cluster.errors import (
     Unavailable,
     WatchExpired,
 )
-from kohort.cluster.port import Address, Change, Listing
-from kohort.controller.caching.cache import CacheWriter
-from kohort.controller.caching.watcher import (
+from kohort.cluster.port import Address, Listing, WatchEvent
+from kohort.controller.caches.cache import CacheWriter
+from kohort.controller.caches.watcher import (
     Ended,
     Failed,
     Filling,
@@ -38,9 +38,9 @@ from kohort.controller.caching.watcher import (
 )
 
 
-def line(kind: str, version: str, name: str = "a", **annotations: str) -> Change:
+def line(kind: str, version: str, name: str = "a", **annotations: str) -> WatchEvent:
     metadata = {"name": name, "resourceVersion": version, "annotations": annotations}
-    return Change(kind, orjson.dumps({"metadata": metadata}))
+    return WatchEvent(kind, orjson.dumps({"metadata": metadata}))
 
 
 END = line("BOOKMARK", "9", "", **{"k8s.io/initial-events-end": "true"})

@@ -9,12 +9,12 @@ from typing import Any
 
 from kohort.cluster.objects import Object
 from kohort.cluster.port import Address
-from kohort.controller.certificates.keeping import Keeper, Places
+from kohort.controller.certificates.issue import Lifetimes
+from kohort.controller.certificates.keeper import Keeper, Places
 from kohort.controller.certificates.live import LiveContext
-from kohort.controller.certificates.making import Lifetimes
-from kohort.controller.installing.names import MUTATING_KIND, SECRET_KIND, VALIDATING_KIND
-from kohort.controller.timing import LoopTime
-from kohort.simulator.api.api import Api
+from kohort.controller.clock import LoopTime
+from kohort.controller.install.names import MUTATING_KIND, SECRET_KIND, VALIDATING_KIND
+from kohort.simulator.api.api import ApiServer
 from kohort.simulator.api.registry import Registry
 from kohort.simulator.inprocess import InProcessCluster
 from kohort.simulator.resources.builtin import builtin_resources
@@ -47,7 +47,7 @@ class SetTime(LoopTime):
 
 def make_cluster() -> InProcessCluster:
     registry = Registry(builtin_resources())
-    return InProcessCluster(Api(Store(), registry, lambda: NOW, Random(1)))
+    return InProcessCluster(ApiServer(Store(), registry, lambda: NOW, Random(1)))
 
 
 def configuration(kind: str, name: str) -> Object:

@@ -21,10 +21,10 @@ from certificate_world import (
 
 from kohort.apis.api import DEFAULTS
 from kohort.apis.served import APIS
-from kohort.controller.admission.serving import BODY_BYTES_MAX, AdmissionServer
-from kohort.controller.certificates.keeping import Keeper
+from kohort.controller.admission.server import BODY_BYTES_MAX, AdmissionServer
+from kohort.controller.certificates.issue import Lifetimes, renew_material
+from kohort.controller.certificates.keeper import Keeper
 from kohort.controller.certificates.live import LiveContext
-from kohort.controller.certificates.making import Lifetimes, renew_material
 
 PATH = "/validate--v1-pod"
 QUESTION = {

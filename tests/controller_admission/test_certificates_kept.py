@@ -24,8 +24,8 @@ from certificate_world import (
 from kohort.cluster.errors import KohortError, NotFound
 from kohort.controller.certificates.bundles import plan_bundle
 from kohort.controller.certificates.files import FileKeeper
+from kohort.controller.certificates.issue import renew_material
 from kohort.controller.certificates.live import LiveContext
-from kohort.controller.certificates.making import renew_material
 from kohort.controller.certificates.secrets import (
     ensure_namespace,
     ensure_secret,

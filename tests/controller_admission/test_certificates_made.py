@@ -8,8 +8,7 @@ from certificate_world import BRIEF, NAMES, NOW
 from cryptography import x509
 
 from kohort.cluster.errors import KohortError
-from kohort.controller.certificates.live import LiveContext
-from kohort.controller.certificates.making import (
+from kohort.controller.certificates.issue import (
     Need,
     find_due,
     is_presentable,
@@ -17,6 +16,7 @@ from kohort.controller.certificates.making import (
     read_names,
     renew_material,
 )
+from kohort.controller.certificates.live import LiveContext
 
 
 def judge(material, names=NAMES, now=NOW):

@@ -9,13 +9,13 @@ from certificate_world import trust
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kohort.apis.api import DEFAULTS, Verdict, Webhook
+from kohort.apis.api import DEFAULTS, AdmissionResult, Webhook
 from kohort.apis.served import APIS
 from kohort.cluster.objects import Kind
-from kohort.controller.admission.answering import DEPTH_MAX, answer_review, collect_webhooks
-from kohort.controller.admission.serving import AdmissionServer
+from kohort.controller.admission.answers import DEPTH_MAX, answer_review, collect_webhooks
+from kohort.controller.admission.server import AdmissionServer
+from kohort.controller.certificates.issue import renew_material
 from kohort.controller.certificates.live import LiveContext
-from kohort.controller.certificates.making import renew_material
 from spoiled_objects import VALUES, spoiled
 
 HOOKS = collect_webhooks(APIS)
@@ -183,7 +183,7 @@ def test_any_body_gets_a_review(body):
 
 
 def test_depth_is_counted_and_not_size():
-    hook = Webhook("w", "/w", Kind("", "v1", "T", "ts"), (), lambda *given: Verdict())
+    hook = Webhook("w", "/w", Kind("", "v1", "T", "ts"), (), lambda *given: AdmissionResult())
     fits = {**nest(DEPTH_MAX - 2), "many": [{"a": {}}] * 1000}
     assert answer_review(hook, review(fits), DEFAULTS)["response"]["allowed"] is True
     assert answer_review(hook, review(nest(DEPTH_MAX)), DEFAULTS)["response"]["allowed"] is False

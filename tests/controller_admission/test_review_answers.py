@@ -5,20 +5,20 @@ from base64 import b64decode
 import orjson
 import pytest
 
-from kohort.apis.api import DEFAULTS, Settings, Verdict, Webhook
+from kohort.apis.api import DEFAULTS, AdmissionResult, Settings, Webhook
 from kohort.apis.served import APIS
-from kohort.cluster.fields import Fault, FieldError
+from kohort.cluster.fields import FieldError, FieldErrorType
 from kohort.cluster.objects import Kind
-from kohort.controller.admission.answering import answer_review, collect_webhooks
-from kohort.simulator.patching.json_patch import apply_json_patch
+from kohort.controller.admission.answers import answer_review, collect_webhooks
+from kohort.simulator.patches.json_patch import apply_json_patch
 
 THING = Kind("example.com", "v1", "Thing", "things")
 HOOKS = collect_webhooks(APIS)
 LWS = "leaderworkerset-x-k8s-io-v1-leaderworkerset"
 
 
-def webhook(verdict):
-    return Webhook("w.kb.io", "/w", THING, ("CREATE",), lambda obj, old, settings: verdict)
+def webhook(result):
+    return Webhook("w.kb.io", "/w", THING, ("CREATE",), lambda obj, old, settings: result)
 
 
 def review(obj, old=None, **request):
@@ -39,7 +39,7 @@ def lws(**spec):
 
 
 def test_an_answer_carries_the_uid_of_the_question():
-    answer = answer_review(webhook(Verdict()), review({}), DEFAULTS)
+    answer = answer_review(webhook(AdmissionResult()), review({}), DEFAULTS)
     assert (answer["apiVersion"], answer["kind"]) == ("admission.k8s.io/v1", "AdmissionReview")
     assert answer["response"]["uid"] == "u1"
     assert answer["response"]["allowed"] is True
@@ -70,8 +70,11 @@ def test_broken_rules_are_refused_as_upstream_refuses_them():
 
 
 def test_several_broken_rules_are_told_together():
-    errors = (FieldError(Fault.REQUIRED, "a", "b"), FieldError(Fault.INVALID, "c", "d", 1))
-    answer = ask(webhook(Verdict(errors=errors)), {})
+    errors = (
+        FieldError(FieldErrorType.REQUIRED, "a", "b"),
+        FieldError(FieldErrorType.INVALID, "c", "d", 1),
+    )
+    answer = ask(webhook(AdmissionResult(errors=errors)), {})
     assert answer["status"]["message"] == "[a: Required value: b, c: Invalid value: 1: d]"
 
 
@@ -84,8 +87,8 @@ def test_a_refusal_without_a_field_is_its_sentence():
 
 
 def test_warnings_are_passed_on_whether_allowed_or_not():
-    assert ask(webhook(Verdict(warnings=("w",))), {})["warnings"] == ["w"]
-    denied = ask(webhook(Verdict(refusal="no", warnings=("w",))), {})
+    assert ask(webhook(AdmissionResult(warnings=("w",))), {})["warnings"] == ["w"]
+    denied = ask(webhook(AdmissionResult(refusal="no", warnings=("w",))), {})
     assert denied["warnings"] == ["w"] and denied["allowed"] is False
 
 
@@ -94,12 +97,12 @@ def test_every_pod_passes_the_validation_that_upstream_has():
 
 
 def test_a_deletion_is_allowed():
-    assert ask(webhook(Verdict(refusal="never asked")), None)["allowed"] is True
+    assert ask(webhook(AdmissionResult(refusal="never asked")), None)["allowed"] is True
 
 
 def test_the_old_object_and_the_settings_reach_the_handler():
     seen = []
-    hook = Webhook("w", "/w", THING, (), lambda *given: seen.append(given) or Verdict())
+    hook = Webhook("w", "/w", THING, (), lambda *given: seen.append(given) or AdmissionResult())
     told = Settings(carrier="pods")
     answer_review(hook, review({"a": 1}, old={"a": 0}), told)
     assert seen == [({"a": 1}, {"a": 0}, told)]
@@ -107,7 +110,9 @@ def test_the_old_object_and_the_settings_reach_the_handler():
 
 def test_the_namespace_of_the_request_is_the_object_s():
     seen = []
-    hook = Webhook("w", "/w", THING, (), lambda obj, old, s: seen.append(obj) or Verdict(obj))
+    hook = Webhook(
+        "w", "/w", THING, (), lambda obj, old, s: seen.append(obj) or AdmissionResult(obj)
+    )
     answer = ask(hook, {"metadata": {"name": "p"}}, namespace="lab")
     assert seen[0]["metadata"]["namespace"] == "lab"
     assert answer["allowed"] is True
@@ -117,10 +122,10 @@ def test_the_namespace_of_the_request_is_the_object_s():
     "body", [None, [], "text", {}, {"request": []}, {"request": {"uid": "u"}, "apiVersion": "v1"}]
 )
 def test_what_is_no_question_is_refused_with_400(body):
-    answer = answer_review(webhook(Verdict()), body, DEFAULTS)
+    answer = answer_review(webhook(AdmissionResult()), body, DEFAULTS)
     assert answer["response"]["allowed"] is False
     assert answer["response"]["status"]["code"] == 400
 
 
 def test_an_object_that_is_no_mapping_is_refused():
-    assert ask(webhook(Verdict()), [1])["status"]["code"] == 400
+    assert ask(webhook(AdmissionResult()), [1])["status"]["code"] == 400

@@ -16,10 +16,10 @@ from kohort.apis.served import APIS
 from kohort.cluster.errors import NotFound, Unavailable
 from kohort.cluster.objects import Object, annotations_of
 from kohort.cluster.port import Address
-from kohort.controller.admission.serving import AdmissionServer
+from kohort.controller.admission.server import AdmissionServer
+from kohort.controller.certificates.issue import renew_material
 from kohort.controller.certificates.live import LiveContext
-from kohort.controller.certificates.making import renew_material
-from kohort.simulator.patching.json_patch import apply_json_patch
+from kohort.simulator.patches.json_patch import apply_json_patch
 
 PATH = "/mutate--v1-pod"
 MARKS = {labels.NAME: "x", labels.GROUP_INDEX: "0", labels.REVISION: "key"}

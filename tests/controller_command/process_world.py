@@ -12,11 +12,11 @@ import aiohttp
 
 from kohort.apis.served import APIS
 from kohort.cluster.port import Address
-from kohort.controller.installing import InstallOptions
+from kohort.controller.install import InstallOptions
 from kohort.controller.lease import LEASE
-from kohort.controller.running.configuration import Configuration
-from kohort.controller.running.process import Launch, Process
-from kohort.simulator.api.api import Api
+from kohort.controller.process.configuration import Configuration
+from kohort.controller.process.process import Launch, Process
+from kohort.simulator.api.api import ApiServer
 from kohort.simulator.api.registry import Registry
 from kohort.simulator.api.requests import User
 from kohort.simulator.inprocess import InProcessCluster
@@ -37,17 +37,17 @@ QUICK = Configuration(
 HELD = Address(LEASE, "lws-system", QUICK.lease_name)
 
 
-def make_api() -> Api:
+def make_api() -> ApiServer:
     def now() -> datetime:
         return datetime.now(UTC)
 
-    return Api(Store(), Registry(builtin_resources()), now, Random(1))
+    return ApiServer(Store(), Registry(builtin_resources()), now, Random(1))
 
 
 class WritingCluster(InProcessCluster):
     """Notes the resources that are written through it."""
 
-    def __init__(self, api: Api, name: str) -> None:
+    def __init__(self, api: ApiServer, name: str) -> None:
         super().__init__(api, User(name))
         self.written: list[str] = []
 
@@ -69,7 +69,7 @@ class Running:
 
     def __init__(
         self,
-        api: Api,
+        api: ApiServer,
         name: str,
         *,
         install: bool = True,
@@ -106,7 +106,7 @@ class Running:
 
 
 @asynccontextmanager
-async def running(api: Api, name: str, **options: Any) -> AsyncIterator[Running]:
+async def running(api: ApiServer, name: str, **options: Any) -> AsyncIterator[Running]:
     """An operator, which is ended with the block."""
     operator = Running(api, name, **options)
     try:
@@ -126,6 +126,6 @@ async def until(is_so: Callable[[], Any], *tasks: asyncio.Task[Any]) -> None:
             await asyncio.sleep(0.01)
 
 
-async def read_holder(api: Api) -> str:
+async def read_holder(api: ApiServer) -> str:
     lease = await InProcessCluster(api).read(HELD)
     return str(lease["spec"].get("holderIdentity") or "")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kohort.controller.running.configuration import (
+from kohort.controller.process.configuration import (
     BadConfiguration,
     Configuration,
     read_address,

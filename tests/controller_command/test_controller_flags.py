@@ -5,9 +5,9 @@ import pytest
 from kohort.cli.commands.controller import CONTROLLER
 from kohort.cli.exits import UsageError
 from kohort.cli.main import main
-from kohort.cli.processes.launching import configure, read_settings
-from kohort.controller.running.configuration import Configuration
-from kohort.controller.running.gangs import find_known, list_variants
+from kohort.cli.processes.launch import configure, read_settings
+from kohort.controller.process.configuration import Configuration
+from kohort.controller.process.gangs import find_known, list_variants
 
 HEAD = "apiVersion: config.lws.x-k8s.io/v1alpha1\nkind: Configuration\n"
 UPSTREAM = (

@@ -9,8 +9,8 @@ from process_world import HELD, make_api, read_holder, running, until
 from kohort.cluster.errors import KohortError
 from kohort.cluster.port import Address
 from kohort.controller.certificates.secrets import SECRET, ensure_namespace
-from kohort.controller.installing.names import DEFINITION_KIND, MUTATING_KIND
-from kohort.controller.running.process import LeaseLost
+from kohort.controller.install.names import DEFINITION_KIND, MUTATING_KIND
+from kohort.controller.process.process import LeaseLost
 from kohort.simulator.inprocess import InProcessCluster
 
 DEFINITION = Address(DEFINITION_KIND, "", "leaderworkersets.leaderworkerset.x-k8s.io")

@@ -9,7 +9,7 @@ from kohort.apis.leaderworkerset.api import LEADER_WORKER_SET
 from kohort.apis.served import APIS
 from kohort.cluster.objects import Object, find_condition
 from kohort.cluster.port import Address
-from kohort.controller.installing import InstallOptions, install_definitions
+from kohort.controller.install import InstallOptions, install_definitions
 from kohort.simulator.embedded import Embedded, EmbeddedOptions
 from kohort.simulator.inprocess import InProcessCluster
 from kohort.simulator.stages import PULL_ERROR
@@ -56,8 +56,8 @@ async def test_units_are_counted_while_a_workload_lives_and_forgotten_with_it(em
         assert f'kohort_units_desired{{{LABELS},level="group"}} 2' in text
         assert 'kohort_plan_actions_total{kind="LeaderWorkerSet",action="create"}' in text
         await one.cluster.delete(Address(LWS, "default", "x"))
-        desk = one.process.operator.desks[0]
-        await until(lambda: desk.roots.find(("default", "x")) is None, one.task)
+        controller = one.process.operator.controllers[0]
+        await until(lambda: controller.roots.find(("default", "x")) is None, one.task)
         assert LABELS not in await read_metrics(one)
 
 
@@ -70,8 +70,8 @@ async def test_what_needs_help_is_measured_with_the_reason_of_the_condition(embe
         await one.cluster.create(LWS, "default", body)
         await until(lambda: find_blocked(embedded).get("status") == "True", one.task)
         reason = find_blocked(embedded)["reason"]
-        desk = one.process.operator.desks[0]
-        await until(lambda: desk.queue.depth == 0, one.task)
+        controller = one.process.operator.controllers[0]
+        await until(lambda: controller.queue.depth == 0, one.task)
         lines = (await read_metrics(one)).splitlines()
         told = [line for line in lines if line.startswith("kohort_blocked_seconds{")]
         assert len(told) == 1
@@ -92,7 +92,7 @@ async def test_what_plans_wait_for_is_told_with_its_reason(embedded):
         await until(lambda: one.process.operator is not None, one.task)
         pods = embedded.api.store.bucket("pods").entries
         await until(lambda: len(pods) == 4, one.task)
-        await until(lambda: one.process.operator.desks[0].queue.depth == 0, one.task)
+        await until(lambda: one.process.operator.controllers[0].queue.depth == 0, one.task)
         assert f"kohort_waiting_seconds{{{LABELS},reason=" in await read_metrics(one)
 
 

@@ -10,8 +10,8 @@ from process_world import WritingCluster, make_api, running, until
 from kohort.apis.leaderworkerset.api import LEADER_WORKER_SET
 from kohort.cluster.errors import Forbidden, KohortError, NotFound, TooManyRequests
 from kohort.cluster.objects import Object
-from kohort.cluster.port import Change, Selection
-from kohort.controller.running import schemas
+from kohort.cluster.port import Selection, WatchEvent
+from kohort.controller.process import schemas
 
 INITIALIZING = TooManyRequests(
     "storage is (re)initializing", details={"causes": [], "retryAfterSeconds": 1}
@@ -25,7 +25,7 @@ class FreshCluster(WritingCluster):
 
     async def watch(
         self, selection: Selection, version: str, *, initial: bool = False
-    ) -> AsyncIterator[Change]:
+    ) -> AsyncIterator[WatchEvent]:
         if selection.kind == LEADER_WORKER_SET.kind and self.refusals:
             self.refusals -= 1
             raise INITIALIZING
@@ -67,7 +67,7 @@ async def test_a_schema_that_is_not_published_yet_is_asked_for_again_in_silence(
     caplog.set_level(logging.INFO)
     monkeypatch.setattr(schemas, "LOOK_SECONDS", 0.0)
     documents = Documents(NotFound("404"), NotFound("404"))
-    await schemas.tell_of_pruning(documents.read, [LEADER_WORKER_SET])
+    await schemas.log_pruning(documents.read, [LEADER_WORKER_SET])
     assert documents.asked == 3
     assert caplog.text == ""
 
@@ -80,6 +80,6 @@ async def test_a_schema_that_cannot_be_seen_is_told_once(error, asked, caplog, m
     monkeypatch.setattr(schemas, "LOOK_SECONDS", 0.0)
     documents = Documents(*[error] * 9)
     async with asyncio.timeout(10):
-        await schemas.tell_of_pruning(documents.read, [LEADER_WORKER_SET])
+        await schemas.log_pruning(documents.read, [LEADER_WORKER_SET])
     assert documents.asked == asked
     assert caplog.text.count("cannot see the schema of LeaderWorkerSet") == 1

@@ -10,7 +10,7 @@ from kohort.apis.leaderworkerset.api import LEADER_WORKER_SET
 from kohort.cluster.errors import Forbidden, NotFound
 from kohort.cluster.objects import Kind, Object
 from kohort.cluster.port import Listing, Selection
-from kohort.controller.running.gangs import (
+from kohort.controller.process.gangs import (
     choose_dialects,
     gather_tiers,
     has_usual,
@@ -18,7 +18,7 @@ from kohort.controller.running.gangs import (
     read_gangs,
     read_tier,
 )
-from kohort.controller.running.schemas import find_pruned
+from kohort.controller.process.schemas import find_pruned
 
 NEW, OLD = (Kind("example.com", version, "Gang", "gangs") for version in ("v2", "v1"))
 

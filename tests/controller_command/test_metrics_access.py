@@ -10,11 +10,11 @@ import pytest
 from process_world import ADDRESS, make_api, running, until
 
 from kohort.cluster.errors import Forbidden, NotFound, Unavailable
+from kohort.controller.certificates.issue import renew_material
 from kohort.controller.certificates.live import LiveContext
-from kohort.controller.certificates.making import renew_material
-from kohort.controller.running.access import AccessReviews
-from kohort.controller.running.configuration import BadConfiguration, Configuration, place_pages
-from kohort.controller.running.pages import Guard, Page, PageServer
+from kohort.controller.process.access import AccessReviews
+from kohort.controller.process.configuration import BadConfiguration, Configuration, place_pages
+from kohort.controller.process.pages import Guard, Page, PageServer
 from kohort.simulator.inprocess import InProcessCluster
 
 READER, STRANGER = "token-of-reader", "token-of-stranger"

@@ -6,7 +6,7 @@ from random import Random
 from kohort.cluster.errors import Conflict
 from kohort.cluster.objects import Kind, Object
 from kohort.cluster.port import Address
-from kohort.simulator.api.api import Api
+from kohort.simulator.api.api import ApiServer
 from kohort.simulator.api.registry import Registry
 from kohort.simulator.inprocess import InProcessCluster
 from kohort.simulator.resources.builtin import builtin_resources
@@ -21,7 +21,7 @@ class Site(InProcessCluster):
     """Counts writes, and lets some of them meet another writer."""
 
     def __init__(self) -> None:
-        super().__init__(Api(Store(), Registry(builtin_resources()), lambda: NOW, Random(1)))
+        super().__init__(ApiServer(Store(), Registry(builtin_resources()), lambda: NOW, Random(1)))
         self.writes = 0
         self.conflicts = 0
 

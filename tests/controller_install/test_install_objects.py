@@ -9,7 +9,7 @@ from kohort.apis.leaderworkerset.api import LEADER_WORKER_SET
 from kohort.cluster.errors import Forbidden
 from kohort.cluster.objects import Kind, Object, name_of
 from kohort.cluster.port import Address
-from kohort.controller.installing import (
+from kohort.controller.install import (
     InstallOptions,
     InstallRefused,
     install,
@@ -17,7 +17,7 @@ from kohort.controller.installing import (
     install_roles,
     install_webhooks,
 )
-from kohort.controller.installing.names import (
+from kohort.controller.install.names import (
     BINDING_KIND,
     DEFINITION_KIND,
     MUTATING_KIND,

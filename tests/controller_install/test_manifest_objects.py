@@ -7,8 +7,8 @@ from kohort.apis.leaderworkerset.api import LEADER_WORKER_SET
 from kohort.cli.main import COMMANDS
 from kohort.cli.table import Command
 from kohort.cluster.objects import Object, name_of, namespace_of
-from kohort.controller.installing import ManifestOptions, write_manifests
-from kohort.controller.running.configuration import Configuration, read_configuration
+from kohort.controller.install import ManifestOptions, write_manifests
+from kohort.controller.process.configuration import Configuration, read_configuration
 
 APIS = [LEADER_WORKER_SET]
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from kohort.simulator.hosting.client import Client
+from kohort.simulator.host.client import Client
 from kohort.testing import Cluster, start_cluster
 
 SECONDS_MAX = 60

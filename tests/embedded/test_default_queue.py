@@ -5,7 +5,7 @@ import time
 import pytest
 
 from kohort.apis.gangs.definitions import definitions_of
-from kohort.simulator.hosting.client import Client, Refusal
+from kohort.simulator.host.client import Client, Refusal
 from kohort.testing import start_cluster
 
 DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"

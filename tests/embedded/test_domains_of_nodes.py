@@ -8,7 +8,7 @@ import pytest
 from kohort.apis.gangs.definitions.volcano import HYPER_NODE, QUEUE
 from kohort.cluster.objects import Object
 from kohort.simulator import kinds
-from kohort.simulator.api.api import Api
+from kohort.simulator.api.api import ApiServer
 from kohort.simulator.api.registry import Registry
 from kohort.simulator.api.requests import DeleteOptions, Patch, PatchType, WriteOptions
 from kohort.simulator.clock import VirtualClock
@@ -25,7 +25,7 @@ class Lab:
 
     def __init__(self) -> None:
         self.clock = VirtualClock(datetime(2026, 1, 1, tzinfo=UTC))
-        self.api = Api(Store(), Registry(builtin_resources()), self.clock.now, Random(1))
+        self.api = ApiServer(Store(), Registry(builtin_resources()), self.clock.now, Random(1))
         self.world: World | None = None
 
     async def start(self, make: NodeMake) -> "Lab":

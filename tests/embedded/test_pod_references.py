@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kohort.simulator.hosting.client import Client
+from kohort.simulator.host.client import Client
 from kohort.testing import Cluster
 
 SECONDS_MAX = 30

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from kohort.placement.forest import Forest
 from kohort.placement.hypernodes import HyperNode, NodesMember
 from kohort.placement.nodes import PODS, NodeIndex, NodeState
-from kohort.placement.reading import PodAsk
+from kohort.placement.raw_objects import PodAsk
 from kohort.placement.rules import NodeRule
 
 RESOURCES = ("cpu", "memory", "gpu")

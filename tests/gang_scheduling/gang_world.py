@@ -12,9 +12,9 @@ from kohort.apis.gangs.definitions.koordinator import POD_GROUP as KOORDINATOR_G
 from kohort.apis.gangs.definitions.kubernetes import POD_GROUP as NATIVE_GROUP
 from kohort.apis.gangs.definitions.volcano import HYPER_NODE, POD_GROUP, QUEUE
 from kohort.cluster.objects import Kind
+from kohort.simulator.component import Action
 from kohort.simulator.kinds import NODE, POD
 from kohort.simulator.scheduling.scheduler import Scheduler
-from kohort.simulator.steps import Action
 from scheduling_views import TinyWorld
 
 VOLCANO_KINDS = (POD_GROUP, QUEUE, HYPER_NODE)

@@ -3,8 +3,8 @@
 from gang_builders import bound, node, pod, racks
 
 from kohort.model.placement import Pack, Strength
-from kohort.placement.fitting import Explanation, Wish, explain
-from kohort.placement.wording import describe
+from kohort.placement.fits import Explanation, Wish, explain
+from kohort.placement.sentences import describe
 
 NODES = [node(f"n{at}") for at in range(4)]
 RACKS = racks(["n0", "n1"], ["n2", "n3"])
@@ -24,7 +24,7 @@ def gang(size: int, gpus: int = 4) -> list[dict]:
 def test_the_best_domain_and_what_it_lacks_are_named():
     told = ask(gang(3))
     (rack, spine, cluster) = told.tiers
-    assert (rack.domain, rack.seats, rack.fits, spine.fits) == ("rack-0", 2, False, True)
+    assert (rack.domain, rack.assignments, rack.fits, spine.fits) == ("rack-0", 2, False, True)
     assert rack.shapes[0].shortfalls[0].missing == 4
     assert cluster.nodes == 4
 

@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 
 import pytest
 from gang_builders import pod
-from gang_plane import Plane
+from gang_cluster import GangCluster
 
 from kohort.apis.gangs.definitions import coscheduling, kai, koordinator, kubernetes, volcano
+from kohort.cluster.node_labels import RACK
 from kohort.cluster.objects import Kind, Object
-from kohort.cluster.places import RACK
 from kohort.simulator.kinds import POD
 
 GATHER = "gang.scheduling.koordinator.sh/network-topology-spec"
@@ -91,8 +91,8 @@ CASES = [
 cases = pytest.mark.parametrize("case", CASES, ids=lambda case: case.dialect)
 
 
-async def play(case: Case, gpus: int) -> Plane:
-    plane = await Plane().start(case.dialect)
+async def run_steps(case: Case, gpus: int) -> GangCluster:
+    plane = await GangCluster().start(case.dialect)
     if case.kind:
         metadata = {"name": "g", "annotations": dict(case.note)}
         await plane.create(case.kind, {"metadata": metadata, "spec": case.spec})
@@ -110,7 +110,7 @@ async def play(case: Case, gpus: int) -> Plane:
 
 @cases
 async def test_a_gang_that_fits_starts_whole(case: Case):
-    plane = await play(case, gpus=4)
+    plane = await run_steps(case, gpus=4)
     assert len(plane.placed()) == 3
     racks = {plane.placed()[name] for name in plane.placed()}
     if case.knows_topology:
@@ -119,7 +119,7 @@ async def test_a_gang_that_fits_starts_whole(case: Case):
 
 @cases
 async def test_a_gang_that_fits_no_domain_waits_and_says_why(case: Case):
-    plane = await play(case, gpus=8)
+    plane = await run_steps(case, gpus=8)
     if not case.knows_topology:
         assert len(plane.placed()) == 3
         return
@@ -134,7 +134,7 @@ async def test_a_gang_that_fits_no_domain_waits_and_says_why(case: Case):
 async def test_the_group_says_how_far_it_is(case: Case):
     if case.kind is None:
         return
-    plane = await play(case, gpus=4)
+    plane = await run_steps(case, gpus=4)
     status = plane.read(case.kind, "g").get("status", {})
     told = {c["type"] for c in status.get("conditions", [])}
     assert (status.get("phase"), told) == {
@@ -148,7 +148,7 @@ async def test_the_group_says_how_far_it_is(case: Case):
 
 @cases
 async def test_a_cluster_at_rest_writes_nothing(case: Case):
-    plane = await play(case, gpus=8)
+    plane = await run_steps(case, gpus=8)
     before = plane.api.store.revision
     assert plane.world is not None
     await plane.world.advance(3600)

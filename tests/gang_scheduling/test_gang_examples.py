@@ -6,8 +6,8 @@ from gang_world import SOFT, GangWorld, hard
 
 from kohort.apis.gangs.definitions.volcano import HYPER_NODE, POD_GROUP, QUEUE
 from kohort.cluster.errors import Conflict
+from kohort.simulator.component import Bind
 from kohort.simulator.kinds import NODE, POD
-from kohort.simulator.steps import Bind
 
 
 def world(count: int = 4, **more) -> GangWorld:
@@ -223,7 +223,7 @@ def test_at_rest_nothing_is_written():
 
 def test_lost_binds_leave_half_a_gang_until_they_are_tried_again():
     made = two_racks()
-    made.scheduler.hindrance.binds_lost = 2
+    made.scheduler.faults.binds_lost = 2
     made.group("g", 3, networkTopology=hard(1))
     for at in range(3):
         made.put(POD, pod(f"g-{at}", group="g"))
@@ -236,9 +236,9 @@ def test_lost_binds_leave_half_a_gang_until_they_are_tried_again():
 
 def test_a_scheduler_that_is_away_decides_nothing_until_it_is_back():
     made = world()
-    made.scheduler.hindrance.is_away = True
+    made.scheduler.faults.is_away = True
     assert made.gang("g", 2) == {}
-    made.scheduler.hindrance.is_away = False
+    made.scheduler.faults.is_away = False
     made.settle(5)
     assert len(made.where("g")) == 2
 

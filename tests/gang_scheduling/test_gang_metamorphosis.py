@@ -30,7 +30,7 @@ class Case:
     def name(self, rack: int) -> str:
         return f"r{self.names[rack] if self.names else rack}"
 
-    def play(self, **more) -> "Outcome":
+    def run_steps(self, **more) -> "Outcome":
         made = GangWorld()
         for at, rack in enumerate(self.racks):
             nodes = [f"{self.name(at)}-n{number}" for number in range(len(rack))]
@@ -92,21 +92,21 @@ single = st.builds(Case, racks, gangs.map(lambda gang: (gang,)))
 @settings(max_examples=40)
 @given(many, st.integers(2, 7))
 def test_scaling_what_nodes_have_and_pods_want_changes_nothing(case, factor):
-    assert replace(case, scale=factor).play().made.placed() == case.play().made.placed()
+    assert replace(case, scale=factor).run_steps().made.placed() == case.run_steps().made.placed()
 
 
 @settings(max_examples=40)
 @given(many)
 def test_a_label_that_nobody_asks_about_changes_nothing(case):
     marked = replace(case, labels=(("colour", "red"),))
-    assert marked.play().made.placed() == case.play().made.placed()
+    assert marked.run_steps().made.placed() == case.run_steps().made.placed()
 
 
 @settings(max_examples=60)
 @given(single, st.data())
 def test_what_racks_and_nodes_are_called_decides_nothing_but_ties(case, data):
     names = data.draw(st.permutations(range(len(case.racks))))
-    first, second = case.play(), replace(case, names=tuple(names)).play()
+    first, second = case.run_steps(), replace(case, names=tuple(names)).run_steps()
     assert (len(first.nodes()), first.tier()) == (len(second.nodes()), second.tier())
     gpus = case.gangs[0][1]
     rooms = [sum(free // gpus for free in rack) for rack in case.racks]
@@ -127,7 +127,7 @@ twinned = single.flatmap(
 def test_the_same_rack_twice_keeps_nobody_from_starting(drawn):
     """Only a gang that asks for a topology is promised the narrowest tier; others may move."""
     case, twin = drawn
-    first, second = case.play(), replace(case, racks=(twin, *case.racks)).play()
+    first, second = case.run_steps(), replace(case, racks=(twin, *case.racks)).run_steps()
     assert second.is_allowed()
     if first.nodes():
         assert second.nodes()
@@ -138,21 +138,21 @@ def test_the_same_rack_twice_keeps_nobody_from_starting(drawn):
 @settings(max_examples=40)
 @given(many)
 def test_all_that_is_placed_is_allowed(case):
-    assert case.play().is_allowed()
+    assert case.run_steps().is_allowed()
 
 
 @settings(max_examples=40)
 @given(many)
 def test_soft_is_hard_with_the_whole_cluster_allowed(case):
-    soft = case.play(networkTopology=SOFT)
-    assert soft.made.placed() == case.play(networkTopology=hard(TOP)).made.placed()
+    soft = case.run_steps(networkTopology=SOFT)
+    assert soft.made.placed() == case.run_steps(networkTopology=hard(TOP)).made.placed()
     ignored = {**SOFT, "highestTierAllowed": 1}
-    assert soft.made.placed() == case.play(networkTopology=ignored).made.placed()
+    assert soft.made.placed() == case.run_steps(networkTopology=ignored).made.placed()
 
 
 @settings(max_examples=60)
 @given(single, st.integers(0, TOP))
 def test_what_starts_under_a_limit_starts_under_a_wider_one(case, tier):
-    near = case.play(networkTopology=hard(tier))
-    wide = case.play(networkTopology=hard(tier + 1))
+    near = case.run_steps(networkTopology=hard(tier))
+    wide = case.run_steps(networkTopology=hard(tier + 1))
     assert not near.nodes() or wide.tier() == near.tier()

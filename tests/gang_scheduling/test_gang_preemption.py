@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from test_volcano_meanings import put_parts, subgroups, three_tiers
 
 from kohort.cluster.errors import Conflict
+from kohort.simulator.component import Delete
 from kohort.simulator.kinds import POD, PRIORITY_CLASS
-from kohort.simulator.steps import Delete
 
 
 def world(count: int = 4) -> GangWorld:

@@ -12,9 +12,9 @@ from test_gang_order import exclusive
 from kohort.apis.gangs.definitions.volcano import POD_GROUP
 from kohort.cluster.errors import Conflict
 from kohort.placement.amounts import read_amounts
+from kohort.simulator.component import Action, Bind
 from kohort.simulator.kinds import NODE, POD
 from kohort.simulator.scheduling.scheduler import Scheduler
-from kohort.simulator.steps import Action, Bind
 
 RACKS = [["n0", "n1"], ["n2", "n3"]]
 NODES = [name for rack in RACKS for name in rack]
@@ -60,17 +60,17 @@ class Watched(GangWorld):
             assert not self.node(action.node)["spec"].get("unschedulable")
         super().carry_out(action)
 
-    def _look(self, key: str) -> None:
+    def _step(self, key: str) -> None:
         """One step; a bind of it may be refused, and then nothing after it happens."""
         del self._keys[key]
         self._timers.pop(key, None)
-        step = self.part.step(key, self, self.moment())
+        step = self.component.step(key, self, self.moment())
         binds = [action for action in step.actions if isinstance(action, Bind)]
         refused = self.refusals.pop() if self.refusals and binds else None
         bad = binds[refused % len(binds)] if refused is not None else None
         for action in step.actions:
             if action is bad:
-                self.part.refused(key, action, Conflict("refused"))
+                self.component.refused(key, action, Conflict("refused"))
                 self._keys[key] = None
                 return
             self.log.append(action)
@@ -111,7 +111,7 @@ ops = st.lists(st.one_of(gangs, changes), min_size=4, max_size=14).map(
 )
 
 
-def play(history: list[tuple[Any, ...]], *, refuses: bool = True) -> Watched:
+def run_steps(history: list[tuple[Any, ...]], *, refuses: bool = True) -> Watched:
     made = Watched()
     for at, (what, *how) in enumerate(history):
         if what == "add":
@@ -179,7 +179,7 @@ def requests_of(raw: dict[str, Any]) -> dict[str, int]:
 @settings(max_examples=60)
 @given(ops)
 def test_the_ledger_is_what_counting_the_objects_gives(history):
-    made = play(history)
+    made = run_steps(history)
     index = made.scheduler.ledger.index
     kept = {name: index.free[slot] for name, slot in index.slots.items()}
     assert kept == free_rooms(made)
@@ -200,7 +200,7 @@ def test_the_ledger_is_what_counting_the_objects_gives(history):
 @settings(max_examples=60)
 @given(ops)
 def test_members_stand_as_near_as_they_must(history):
-    made = play(history)
+    made = run_steps(history)
     holders = defaultdict(set)
     for name, (_, limit) in made.gangs.items():
         nodes = set(made.standing(name).values())
@@ -216,7 +216,7 @@ def test_members_stand_as_near_as_they_must(history):
 @settings(max_examples=60)
 @given(ops)
 def test_a_gang_that_could_be_placed_is_placed(history):
-    made = play(history, refuses=False)
+    made = run_steps(history, refuses=False)
     rooms = free_rooms(made)
     cordoned = {e.name for e in made.all(NODE) if e.decode()["spec"].get("unschedulable")}
     for name, (minimum, limit) in made.gangs.items():
@@ -245,7 +245,7 @@ def could_hold(slots: dict[str, int], minimum: int, highest: int) -> bool:
 @settings(max_examples=40)
 @given(ops)
 def test_histories_repeat_themselves_and_end_in_rest(history):
-    first, second = play(history), play(history)
+    first, second = run_steps(history), run_steps(history)
     assert first.log == second.log
     assert first.settle(3600) == []
 

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from node_oracle import REQUIRED, accepts, is_open, is_wanted
 
-from kohort.placement.reading import read_index, read_rule
+from kohort.placement.raw_objects import read_index, read_rule
+from kohort.simulator.component import Action, Bind
 from kohort.simulator.kinds import NODE, POD
-from kohort.simulator.steps import Action, Bind
 
 NODES = ("n0", "n1", "n2", "n3")
 SLOTS, GPUS = 3, 4
@@ -126,7 +126,7 @@ def put_node(made: Strict, name: str, labels: Raw, marked: list[Raw], is_cordone
     made.put(NODE, raw)
 
 
-def play(history) -> tuple[Strict, dict[str, int]]:
+def run_steps(history) -> tuple[Strict, dict[str, int]]:
     made, minima = Strict(), {}
     for name in NODES:
         put_node(made, name, {}, [], False)
@@ -179,7 +179,7 @@ def test_the_nodes_that_a_pod_accepts_are_those_that_its_words_name(states, wish
 @settings(max_examples=120)
 @given(histories)
 def test_nobody_stands_where_it_may_not_and_whoever_could_start_does(history):
-    made, minima = play(history)
+    made, minima = run_steps(history)
     for name, minimum in minima.items():
         members = [e.decode() for e in made.all(POD) if e.name.startswith(f"{name}-")]
         waiting = [m for m in members if not m["spec"].get("nodeName")]
@@ -204,7 +204,7 @@ def count_room(made: Strict, member: Raw, at: str) -> int:
 @settings(max_examples=60)
 @given(histories)
 def test_pods_without_requests_take_a_place_and_nothing_else(history):
-    made, _ = play(history)
+    made, _ = run_steps(history)
     index = made.scheduler.ledger.index
     full = node("n", GPUS, room={"pods": str(SLOTS)})["status"]["allocatable"]
     for name in NODES:

@@ -3,7 +3,7 @@
 import pytest
 from gang_builders import GPU, node, pod
 
-from kohort.placement.reading import read_index
+from kohort.placement.raw_objects import read_index
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from kohort.placement.forest import build_forest
 from kohort.placement.layout import Layout
-from kohort.placement.packing import RoomTrial
-from kohort.placement.searching import find_seats
+from kohort.placement.packs import RoomTrial
+from kohort.placement.search import find_assignments
 from kohort.placement.units import Batch, Unit, Window
 
 small = st.integers(0, 3)
@@ -69,7 +69,7 @@ windows = st.one_of(st.none(), st.builds(Window, st.just(0), st.integers(0, 4)))
 def seek(case: Case, window: Window | None) -> tuple[Layout, RoomTrial, int | None]:
     layout = case.layout()
     trial = RoomTrial(layout)
-    return layout, trial, find_seats(trial, case.unit(window))
+    return layout, trial, find_assignments(trial, case.unit(window))
 
 
 def lowest_tier(case: Case, window: Window) -> int | None:
@@ -88,13 +88,13 @@ def lowest_tier(case: Case, window: Window) -> int | None:
 def test_whoever_is_seated_has_room_on_a_node_that_will_do_inside_the_domain(case, window):
     layout, trial, domain = seek(case, window)
     if domain is None:
-        assert trial.seats == []
+        assert trial.assignments == []
         return
-    assert len(trial.seats) == sum(case.counts)
+    assert len(trial.assignments) == sum(case.counts)
     assert window is None or layout.forest.tiers[domain] <= window.highest
-    for seat in trial.seats:
-        assert layout.masks[domain] >> seat.slot & 1
-        assert seat.batch.ask.rule.allowed(layout.index) >> seat.slot & 1
+    for assignment in trial.assignments:
+        assert layout.masks[domain] >> assignment.slot & 1
+        assert assignment.batch.ask.rule.allowed(layout.index) >> assignment.slot & 1
     assert all(amount >= 0 for free in layout.index.free for amount in free.values())
 
 
@@ -103,7 +103,7 @@ def test_giving_seats_back_leaves_everything_as_it_was(case, window):
     layout = case.layout()
     before = copy.deepcopy((layout.index.free, layout.index.busy))
     trial = RoomTrial(layout)
-    find_seats(trial, case.unit(window))
+    find_assignments(trial, case.unit(window))
     trial.undo(0)
     assert (layout.index.free, layout.index.busy) == before
 
@@ -169,7 +169,7 @@ def test_scaling_all_amounts_changes_nothing(case, window, factor):
     )
     (_, first, one), (_, second, two) = seek(case, window), seek(scaled, window)
     assert one == two
-    assert [s.slot for s in first.seats] == [s.slot for s in second.seats]
+    assert [s.slot for s in first.assignments] == [s.slot for s in second.assignments]
 
 
 @given(cases(shapes_max=1), windows, st.randoms(use_true_random=False))
@@ -189,6 +189,6 @@ def test_the_order_in_which_nodes_were_seen_does_not_matter(case, window, random
         if other.count(first).on_node[slot]:
             index.take(slot, first.request)
     again = RoomTrial(other)
-    assert find_seats(again, case.unit(window)) == domain
-    seats = sorted(layout.index.name(seat.slot) for seat in trial.seats)
-    assert sorted(index.name(seat.slot) for seat in again.seats) == seats
+    assert find_assignments(again, case.unit(window)) == domain
+    assignments = sorted(layout.index.name(assignment.slot) for assignment in trial.assignments)
+    assert sorted(index.name(assignment.slot) for assignment in again.assignments) == assignments

@@ -5,9 +5,9 @@ from gang_world import GangWorld, hard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kohort.simulator.component import Action, Bind
 from kohort.simulator.kinds import POD, PRIORITY_CLASS
 from kohort.simulator.scheduling.gangs.fairness import PASSED_MAX
-from kohort.simulator.steps import Action, Bind
 
 NODES = ["n0", "n1", "n2", "n3"]
 LIFE_ROUNDS_MAX = 3

@@ -17,7 +17,7 @@ def rack_of(node: str) -> int:
     return int(node[1:]) // 2
 
 
-def play(parts: list[int], gpus: int, taken: list[int], limit: int | None) -> list[set[str]]:
+def run_steps(parts: list[int], gpus: int, taken: list[int], limit: int | None) -> list[set[str]]:
     """The nodes of each subgroup."""
     made = three_tiers()
     for at, count in enumerate(taken):
@@ -57,7 +57,7 @@ taken = st.lists(st.integers(0, 4), max_size=8)
 @settings(max_examples=80)
 @given(sizes, st.integers(1, 4), taken, st.sampled_from([None, 2]))
 def test_subgroups_stand_in_one_rack_each_and_the_group_under_one_spine(parts, gpus, busy, limit):
-    for nodes in (found := play(parts, gpus, busy, limit)):
+    for nodes in (found := run_steps(parts, gpus, busy, limit)):
         assert len({rack_of(node) for node in nodes}) <= 1
     spines = {rack_of(node) // 2 for nodes in found for node in nodes}
     assert limit is None or len(spines) <= 1
@@ -69,4 +69,4 @@ def test_subgroups_stand_in_one_rack_each_and_the_group_under_one_spine(parts, g
 @given(st.integers(1, 4), st.integers(1, 4), st.integers(1, 4), taken, st.sampled_from([None, 2]))
 def test_equal_subgroups_that_could_be_placed_are_placed(count, size, gpus, busy, limit):
     parts = [size] * count
-    assert any(play(parts, gpus, busy, limit)) == can_be_placed(parts, gpus, busy, limit)
+    assert any(run_steps(parts, gpus, busy, limit)) == can_be_placed(parts, gpus, busy, limit)

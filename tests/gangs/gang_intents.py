@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from kohort.apis.gangs.dialect import Dialect
-from kohort.apis.gangs.intent import Intent, Membership, Part, Tier, Tiers
+from kohort.apis.gangs.intent import Intent, Membership, SubgroupKind, Tier, Tiers
 from kohort.cluster.objects import Object
 from kohort.model.placement import Gang, Pack, Strength
 
@@ -99,7 +99,7 @@ def intents(draw: st.DrawFn) -> Intent:
     alone, extra = draw(st.integers(0, 1)), draw(st.integers(0, 1))
     size = part_size * count + alone + extra if count else draw(st.integers(1, 5))
     minimum = size if count else draw(st.sampled_from([1, size]))
-    part = Part(
+    part = SubgroupKind(
         "subgroup",
         "lab/subgroup",
         part_size,

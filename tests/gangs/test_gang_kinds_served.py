@@ -11,13 +11,13 @@ from gang_intents import TIERS, intent
 from kohort.apis.gangs.definitions import definitions_of
 from kohort.apis.gangs.dialects.kubernetes import V1ALPHA2
 from kohort.apis.gangs.dialects.volcano import VOLCANO
-from kohort.apis.gangs.intent import Part
+from kohort.apis.gangs.intent import SubgroupKind
 from kohort.apis.gangs.known import DIALECTS
 from kohort.cluster.errors import Invalid
 from kohort.cluster.objects import Kind, Object
 from kohort.cluster.port import Address
 from kohort.model.placement import Pack, Strength
-from kohort.simulator.api.api import Api
+from kohort.simulator.api.api import ApiServer
 from kohort.simulator.api.registry import Registry
 from kohort.simulator.inprocess import InProcessCluster
 from kohort.simulator.kinds import DEFINITION, NAMESPACE
@@ -29,7 +29,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "reference" / "gangs.md"
 
 
 async def open_cluster(name: str) -> InProcessCluster:
-    api = Api(Store(), Registry(builtin_resources()), lambda: NOW, Random(1))
+    api = ApiServer(Store(), Registry(builtin_resources()), lambda: NOW, Random(1))
     cluster = InProcessCluster(api)
     await cluster.create(NAMESPACE, "", {"metadata": {"name": "ns"}})
     for crd in definitions_of(name):
@@ -40,7 +40,9 @@ async def open_cluster(name: str) -> InProcessCluster:
 def full_group(name: str) -> tuple[Kind, Object]:
     """A group with all that can be asked for, in the variant that we define."""
     dialect = DIALECTS[name][-1]
-    parts = (Part("subgroup", "lab/subgroup", 2, 2, {"lab/name": "x"}, Pack(Strength.HARD, 0)),)
+    parts = (
+        SubgroupKind("subgroup", "lab/subgroup", 2, 2, {"lab/name": "x"}, Pack(Strength.HARD, 0)),
+    )
     told = intent(pack=Pack(Strength.HARD, 1), parts=parts, requests={"cpu": "4"})
     (group,) = dialect.render(told, TIERS)
     return dialect.kinds[0], group

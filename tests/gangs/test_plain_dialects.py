@@ -7,12 +7,12 @@ from gang_intents import HARD, RACK, SOFT, TIERS, a_pod, gang, intent, members
 from kohort.apis.gangs.dialects import kueue
 from kohort.apis.gangs.dialects.coscheduling import COSCHEDULING
 from kohort.apis.gangs.dialects.koordinator import KOORDINATOR, NODE_LAYER, TOPOLOGY_SPEC
-from kohort.apis.gangs.intent import Part, Tiers
+from kohort.apis.gangs.intent import SubgroupKind, Tiers
 from kohort.cluster.objects import annotations_of, labels_of
 from kohort.model.placement import Pack
 
 KUEUE = kueue.V1BETA2
-PARTS = (Part("subgroup", "lab/subgroup", 2, 2, pack=Pack(HARD, 0)),)
+PARTS = (SubgroupKind("subgroup", "lab/subgroup", 2, 2, pack=Pack(HARD, 0)),)
 
 
 def test_coscheduling_is_told_how_many_start_together():

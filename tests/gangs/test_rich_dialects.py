@@ -6,11 +6,11 @@ from gang_intents import HARD, RACK, SOFT, TIERS, a_pod, gang, intent, members
 
 from kohort.apis.gangs.dialects.kai import KAI
 from kohort.apis.gangs.dialects.kubernetes import V1ALPHA2, V1BETA1
-from kohort.apis.gangs.intent import Part, Tiers
+from kohort.apis.gangs.intent import SubgroupKind, Tiers
 from kohort.cluster.objects import Object, annotations_of, labels_of
 from kohort.model.placement import Pack
 
-PARTS = (Part("subgroup", "lab/subgroup", 2, 2),)
+PARTS = (SubgroupKind("subgroup", "lab/subgroup", 2, 2),)
 
 
 def spec_of(dialect, told, tiers: Tiers = TIERS) -> Object:

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from test_pod_life import bound, condition, container, make_world, patches, start
 
+from kohort.simulator.component import Emit
 from kohort.simulator.kinds import CONFIG_MAP, POD, SECRET
-from kohort.simulator.steps import Emit
 from scheduling_views import TinyWorld
 
 CREATING = {"waiting": {"reason": "ContainerCreating"}}
@@ -248,7 +248,7 @@ def test_an_image_without_a_valid_name_is_refused():
 
 def test_only_the_pods_that_wait_for_an_object_are_looked_at():
     world = start(with_volume(configMap={"name": "settings"}), 10)
-    kubelet = world.part
+    kubelet = world.component
     for name in ("a", "b"):
         world.put(POD, bound(name))
     world.settle(10)
@@ -266,4 +266,4 @@ def test_a_pod_that_goes_is_not_waited_for():
     world.settle(1)
     assert world.find(POD, "default", "p") is None
     entry = world.put(CONFIG_MAP, make_map())
-    assert list(world.part.observe(CONFIG_MAP, None, entry, world)) == []
+    assert list(world.component.observe(CONFIG_MAP, None, entry, world)) == []

@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from kohort.simulator.component import Delete
 from kohort.simulator.kinds import NODE, POD
 from kohort.simulator.nodes import NodeMake, Nodes, make_node, name_node
-from kohort.simulator.steps import Delete
 from scheduling_views import TinyWorld, pod
 
 STAMP = "2026-01-01T00:00:00Z"

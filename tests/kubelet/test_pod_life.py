@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
+from kohort.simulator.component import Delete, Emit, Merge
 from kohort.simulator.kinds import NODE, POD
 from kohort.simulator.kubelet import Kubelet
 from kohort.simulator.stages import KubeletStages
-from kohort.simulator.steps import Delete, Emit, Merge
 from scheduling_views import TinyWorld, node, pod
 
 STAGES = KubeletStages().with_seconds(pull=1, init=1, start=1, load=3, ready=1, stop=1)

@@ -11,7 +11,7 @@ from kohort.cluster.objects import Object
 from kohort.planning.plan import plan
 from kohort.simulator import kinds
 from kohort.simulator.stages import CRASH_AFTER, CRASH_EXIT_CODE, CRASH_TIMES
-from kohort.simulator.store.entries import Change, Event
+from kohort.simulator.store.entries import ChangeType, Event
 
 PREFIX = "leaderworkerset.sigs.k8s.io/"
 NOTES = "/spec/leaderWorkerTemplate/workerTemplate/metadata"
@@ -39,11 +39,11 @@ class Watch:
     def _on_pod(self, event: Event) -> None:
         pod = event.entry.decode()
         name = pod["metadata"]["name"]
-        if event.change is Change.DELETED:
+        if event.change is ChangeType.DELETED:
             self.pods.pop(name, None)
         else:
             self.pods[name] = pod
-        if event.change is Change.ADDED and name.count("-") == 1:
+        if event.change is ChangeType.ADDED and name.count("-") == 1:
             self.made.append((int(name[2:]), image_of(pod)))
         self.fewest = min(self.fewest, len(self.serving()))
 
@@ -97,10 +97,10 @@ def image_of(pod: Object) -> str:
 
 def find_blockers(lab: Lab) -> dict[str, str]:
     """What the plan of this moment waits for, with its sentence."""
-    desk, key = lab.operator.desks[0], (lab.namespace, "x")
-    root = desk.roots.find(key)
+    controller, key = lab.operator.controllers[0], (lab.namespace, "x")
+    root = controller.roots.find(key)
     assert root is not None
-    reading = LEADER_WORKER_SET.read(desk.gather(key, root))
+    reading = LEADER_WORKER_SET.read(controller.gather(key, root))
     found = plan(reading.workload, reading.observed, lab.clock.now().timestamp())
     return {blocker.reason: blocker.message for blocker in found.report.blockers}
 

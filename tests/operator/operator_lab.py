@@ -21,13 +21,13 @@ from kohort.apis.api import DEFAULTS, Settings
 from kohort.apis.leaderworkerset.api import LEADER_WORKER_SET
 from kohort.cluster.errors import InternalError
 from kohort.cluster.objects import Kind, Object
-from kohort.cluster.port import Change, Selection
-from kohort.controller.desk import Office
+from kohort.cluster.port import Selection, WatchEvent
+from kohort.controller.api_controller import ControllerContext
 from kohort.controller.operator import Operator
 from kohort.simulator import kinds
 from kohort.simulator.admission.inprocess import ApiAdmission
 from kohort.simulator.api.admission import NoAdmission, Review
-from kohort.simulator.api.api import Api
+from kohort.simulator.api.api import ApiServer
 from kohort.simulator.api.registry import Registry
 from kohort.simulator.api.requests import DeleteOptions, Patch, PatchType, Target, WriteOptions
 from kohort.simulator.builtins import builtin_parts
@@ -41,7 +41,7 @@ from kohort.simulator.scheduling.scheduler import Scheduler
 from kohort.simulator.stages import KubeletStages
 from kohort.simulator.store.store import Store
 from kohort.simulator.world import World
-from kohort.simulator.world.seats import Seat
+from kohort.simulator.world.component_runner import ComponentRunner
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 LWS = LEADER_WORKER_SET.kind
@@ -112,7 +112,7 @@ class SilentAdmission(NoAdmission):
 class CountingCluster(InProcessCluster):
     """Counts what the operator asks for, and can kill it after a number of writes."""
 
-    def __init__(self, api: Api) -> None:
+    def __init__(self, api: ApiServer) -> None:
         super().__init__(api, bookmark_seconds=None)
         self.tried: Counter[tuple[str, str]] = Counter()
         self.writes: Counter[tuple[str, str]] = Counter()  # those that succeeded
@@ -142,7 +142,7 @@ class CountingCluster(InProcessCluster):
 
     async def watch(
         self, selection: Selection, version: str, *, initial: bool = False
-    ) -> AsyncIterator[Change]:
+    ) -> AsyncIterator[WatchEvent]:
         async for change in super().watch(selection, version, initial=initial):
             while selection.kind.name in self.held:
                 await self._released.wait()
@@ -178,11 +178,11 @@ class Lab:
         self.clock = VirtualClock(START)
         self.time = VirtualTime(self.clock)
         registry = Registry(builtin_resources(gates))
-        self.api = Api(Store(), registry, self.clock.now, Random(1))
+        self.api = ApiServer(Store(), registry, self.clock.now, Random(1))
         self.gates = gates
         self.cluster: CountingCluster
         self._task: asyncio.Task[None] | None = None
-        self._held_seats: dict[str, Any] = {}
+        self._held_components: dict[str, Any] = {}
         self.namespace = "default"
 
     async def open(self, nodes: int = 8, gpus: int = 8, *, operator: bool = True) -> "Lab":
@@ -198,8 +198,8 @@ class Lab:
 
     def start_operator(self) -> None:
         self.cluster = CountingCluster(self.api)
-        office = Office(self.cluster, self.time, Random(1), self.settings)
-        self.operator = Operator(office, [LEADER_WORKER_SET])
+        context = ControllerContext(self.cluster, self.time, Random(1), self.settings)
+        self.operator = Operator(context, [LEADER_WORKER_SET])
         self._task = asyncio.ensure_future(self.operator.run())
 
     async def stop_operator(self) -> None:
@@ -226,15 +226,15 @@ class Lab:
             [LEADER_WORKER_SET], self.settings, find=context.find_object
         )
 
-    def hold_seat(self, seat: Seat) -> None:
+    def hold_component(self, runner: ComponentRunner) -> None:
         """Let one part of the control plane see nothing new, and do nothing."""
-        self._held_seats[seat.part.name] = seat.deliver, seat.count_due
-        seat.deliver = lambda *most: False  # type: ignore[method-assign]
-        seat.count_due = lambda elapsed: 0  # type: ignore[method-assign]
+        self._held_components[runner.component.name] = runner.deliver, runner.count_due
+        runner.deliver = lambda *most: False  # type: ignore[method-assign]
+        runner.count_due = lambda elapsed: 0  # type: ignore[method-assign]
 
-    def release_seat(self, seat: Seat) -> None:
+    def release_component(self, runner: ComponentRunner) -> None:
         """Let it see all that has happened."""
-        seat.deliver, seat.count_due = self._held_seats.pop(seat.part.name)  # type: ignore[method-assign]
+        runner.deliver, runner.count_due = self._held_components.pop(runner.component.name)  # type: ignore[method-assign]
 
     async def settle(self) -> None:
         """Let everybody act until nobody has anything to do at this moment."""
@@ -252,8 +252,8 @@ class Lab:
                 return
 
     def _has_work(self) -> bool:
-        free = [s for s in self.world.seats if s.part.name not in self._held_seats]
-        return any(seat.has_work for seat in free)
+        free = [s for s in self.world.runners if s.component.name not in self._held_components]
+        return any(runner.has_work for runner in free)
 
     async def run(self, seconds: float) -> None:
         """Let virtual time pass, from one moment that matters to the next."""
@@ -274,8 +274,8 @@ class Lab:
         self.clock.advance(max(0.0, end - self.clock.elapsed()))
 
     def _next_due(self) -> float | None:
-        free = [s for s in self.world.seats if s.part.name not in self._held_seats]
-        return min((t for seat in free if (t := seat.next_due()) is not None), default=None)
+        free = [s for s in self.world.runners if s.component.name not in self._held_components]
+        return min((t for runner in free if (t := runner.next_due()) is not None), default=None)
 
     async def until(self, claim: Callable[[], bool], seconds: float = 600.0) -> None:
         """Let time pass until something holds."""

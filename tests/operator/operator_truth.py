@@ -12,7 +12,7 @@ from operator_lab import Lab
 
 from kohort.cluster.objects import Object
 from kohort.simulator import kinds
-from kohort.simulator.store.entries import Change, Event
+from kohort.simulator.store.entries import ChangeType, Event
 
 PREFIX = "leaderworkerset.sigs.k8s.io/"
 NAME, INDEX, KEY = f"{PREFIX}name", f"{PREFIX}worker-index", f"{PREFIX}template-revision-hash"
@@ -58,7 +58,7 @@ class Truth:
         store, registry = self.lab.api.store, self.lab.api.registry
         for kind, take in ((kinds.STATEFUL_SET, self._on_set), (kinds.POD, self._on_pod)):
             for entry in store.bucket(registry.of(kind).bucket).entries.values():
-                take(Event(Change.ADDED, entry, None))
+                take(Event(ChangeType.ADDED, entry, None))
         store.subscribe(registry.of(kinds.POD).bucket, self._on_pod)
         store.subscribe(registry.of(kinds.STATEFUL_SET).bucket, self._on_set)
 
@@ -69,11 +69,11 @@ class Truth:
         name = pod["metadata"]["name"]
         if pod["metadata"].get("labels", {}).get(NAME) != self.name:
             return
-        if event.change is Change.DELETED:
+        if event.change is ChangeType.DELETED:
             self.pods.pop(name, None)
         else:
             self.pods[name] = pod
-        if event.change is Change.ADDED:
+        if event.change is ChangeType.ADDED:
             self._on_new_pod(pod)
         if _is_ready(pod):
             self._was_ready.add(pod["metadata"]["uid"])
@@ -89,7 +89,7 @@ class Truth:
         name = found["metadata"]["name"]
         if found["metadata"].get("labels", {}).get(NAME) != self.name:
             return
-        if event.change is Change.DELETED:
+        if event.change is ChangeType.DELETED:
             self.sets.pop(name, None)
             return
         self.sets[name] = found

@@ -7,7 +7,7 @@ from operator_lab import Lab, make_lws
 
 from kohort.cluster.objects import Object
 from kohort.simulator import kinds
-from kohort.simulator.store.entries import Change, Event
+from kohort.simulator.store.entries import ChangeType, Event
 
 PREFIX = "leaderworkerset.sigs.k8s.io/"
 PODS = {"kohort.dev/carrier": "pods"}
@@ -73,7 +73,7 @@ class PodTruth:
 
     def _on_pod(self, event: Event) -> None:
         pod = event.entry.decode()
-        if event.change is Change.DELETED:
+        if event.change is ChangeType.DELETED:
             self.pods.pop(pod["metadata"]["name"], None)
         else:
             self.pods[pod["metadata"]["name"]] = pod

@@ -41,7 +41,7 @@ SCENARIOS: dict[str, tuple[Step, ...]] = {
 }
 
 
-async def play(steps: tuple[Step, ...], crash_after: int | None) -> tuple[Lab, int]:
+async def run_steps(steps: tuple[Step, ...], crash_after: int | None) -> tuple[Lab, int]:
     """Run all steps but the last in peace, and the last with a crash."""
     lab = await Lab().open()
     for step in steps[:-1]:
@@ -82,11 +82,11 @@ def summary(lab: Lab) -> Object:
 @pytest.mark.parametrize("name", SCENARIOS)
 async def test_a_crash_after_any_write_changes_nothing_in_the_end(name: str):
     steps = SCENARIOS[name]
-    reference, writes = await play(steps, None)
+    reference, writes = await run_steps(steps, None)
     wanted = summary(reference)
     await reference.close()
     assert writes > 0
     for crash_after in range(1, writes + 1):
-        lab, _ = await play(steps, crash_after)
+        lab, _ = await run_steps(steps, crash_after)
         assert summary(lab) == wanted, f"killed after write {crash_after} of {writes}"
         await lab.close()

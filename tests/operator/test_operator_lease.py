@@ -9,9 +9,9 @@ async def test_nothing_is_planned_without_the_lease():
     lab = await Lab().open()
     holds = False
     looked: list[object] = []
-    for desk in lab.operator.desks:
-        desk._may_write = lambda: holds
-        desk.record = lambda *look: looked.append(look)
+    for controller in lab.operator.controllers:
+        controller._may_write = lambda: holds
+        controller.record = lambda *look: looked.append(look)
     await lab.apply(make_lws())
     await lab.run(30)
     assert not looked

@@ -66,7 +66,7 @@ async def test_a_write_is_not_repeated_while_the_caches_have_not_seen_it(lab: La
 async def test_a_status_that_is_there_already_is_not_sent(lab: Lab):
     await bring_up(lab)
     looks: list[object] = []
-    lab.operator.desks[0].record = lambda *look: looks.append(look)
+    lab.operator.controllers[0].record = lambda *look: looks.append(look)
     before = lab.cluster.tried.copy()
     note = {"op": "add", "path": "/metadata/labels/seen", "value": "yes"}
     await lab.edit("x-1-1", note, kind=kinds.POD)

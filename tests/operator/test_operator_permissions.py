@@ -17,17 +17,17 @@ from kohort.apis.leaderworkerset.api import LEADER_WORKER_SET
 from kohort.cluster.objects import Kind
 from kohort.cluster.permissions import Grant
 from kohort.cluster.port import Address, PatchForm
-from kohort.controller.certificates.keeping import Keeper, Places
+from kohort.controller.api_controller import ControllerContext
+from kohort.controller.certificates.keeper import Keeper, Places
 from kohort.controller.certificates.live import LiveContext
-from kohort.controller.desk import Office
-from kohort.controller.installing import InstallOptions, install_webhooks
-from kohort.controller.installing.names import LEASE, NAMESPACE, NAMESPACE_KIND, SECRET, SECRET_KIND
-from kohort.controller.installing.permissions import (
+from kohort.controller.install import InstallOptions, install_webhooks
+from kohort.controller.install.names import LEASE, NAMESPACE, NAMESPACE_KIND, SECRET, SECRET_KIND
+from kohort.controller.install.permissions import (
     certificate_grants,
     cluster_grants,
     election_grants,
 )
-from kohort.controller.installing.webhooks import configuration_names
+from kohort.controller.install.webhooks import configuration_names
 from kohort.controller.lease import Election, LeaseTerms
 from kohort.controller.operator import Operator
 from kohort.simulator import kinds
@@ -36,7 +36,7 @@ from kohort.simulator.inprocess import InProcessCluster
 
 APIS = [LEADER_WORKER_SET]
 VERBS = {"read": "get", "list": "list", "watch": "watch", "create": "create"}
-VERBS |= {"update": "update", "patch": "patch", "delete": "delete", "rehearse": "create"}
+VERBS |= {"update": "update", "patch": "patch", "delete": "delete", "dry_run_create": "create"}
 Request = tuple[str, str, str]  # verb, group, resource
 
 # Granted although nothing here asks for it.
@@ -89,7 +89,8 @@ class AuditedLab(Lab):
     def start_operator(self) -> None:
         self.cluster = AuditedCluster(self)
         self.operator = Operator(
-            Office(self.cluster, self.time, Random(1), self.settings), [LEADER_WORKER_SET]
+            ControllerContext(self.cluster, self.time, Random(1), self.settings),
+            [LEADER_WORKER_SET],
         )
         self._task = asyncio.ensure_future(self.operator.run())
 

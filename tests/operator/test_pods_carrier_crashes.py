@@ -45,7 +45,7 @@ SCENARIOS: dict[str, tuple[Step, ...]] = {
 }
 
 
-async def play(steps: tuple[Step, ...], crash_after: int | None) -> tuple[Lab, PodTruth]:
+async def run_steps(steps: tuple[Step, ...], crash_after: int | None) -> tuple[Lab, PodTruth]:
     """Run all steps but the last in peace, and the last with a crash."""
     lab = await Lab().open(nodes=3)
     truth = PodTruth(lab)
@@ -86,12 +86,12 @@ def summary(lab: Lab) -> Object:
 @pytest.mark.parametrize("name", SCENARIOS)
 async def test_a_crash_after_any_write_changes_nothing_in_the_end(name: str):
     steps = SCENARIOS[name]
-    reference, truth = await play(steps, None)
+    reference, truth = await run_steps(steps, None)
     wanted, count = summary(reference), sum(reference.cluster.writes.values())
     await reference.close()
     assert count > 0
     for crash_after in range(1, count + 1):
-        lab, truth = await play(steps, crash_after)
+        lab, truth = await run_steps(steps, crash_after)
         assert summary(lab) == wanted, f"killed after write {crash_after} of {count}"
         if name == "rollout":
             assert truth.fewest_ready >= 1

@@ -6,11 +6,11 @@ from operator_lab import Lab
 from pods_truth import make, names
 
 from kohort.apis.leaderworkerset.api import LEADER_WORKER_SET
-from kohort.apis.leaderworkerset.translation.podwise import acting
+from kohort.apis.leaderworkerset.pods_carrier import render as acting
 from kohort.cluster.actions import Create
 from kohort.cluster.objects import Object, name_of
 from kohort.planning.plan import plan
-from kohort.views.gathering import gather
+from kohort.views.samples import gather
 
 WINDOW = 10
 
@@ -28,10 +28,10 @@ def made_by_one_look(lab: Lab, pods: list[Object]) -> list[str]:
         if watched.kind != api.members
     }
     children[api.members] = [orjson.dumps(pod) for pod in pods]
-    family = gather(api, [orjson.dumps(lab.lws())], children)[0].family
-    reading = api.read_checked(family)
+    snapshot = gather(api, [orjson.dumps(lab.lws())], children)[0].snapshot
+    reading = api.read_checked(snapshot)
     decided = plan(reading.workload, reading.observed, lab.time.now().timestamp())
-    actions = api.render(family, reading, decided)
+    actions = api.render(snapshot, reading, decided)
     return [name_of(a.obj) for a in actions if isinstance(a, Create) and a.kind == api.members]
 
 

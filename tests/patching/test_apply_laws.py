@@ -18,8 +18,8 @@ from patching_builders import (
 )
 
 from kohort.cluster.errors import Conflict
-from kohort.simulator.patching.apply import Manager, apply_patch, track_update
-from kohort.simulator.patching.fieldsets import intersection
+from kohort.simulator.patches.apply import Manager, apply_patch, track_update
+from kohort.simulator.patches.fieldsets import intersection
 
 ITEM = an_object(name=STRING, value=INTEGER, tags=a_set())
 SPEC = an_object(

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kohort.simulator.patching.elements import spell_path
-from kohort.simulator.patching.fieldsets import (
+from kohort.simulator.patches.elements import spell_path
+from kohort.simulator.patches.fieldsets import (
     Fields,
     difference,
     find_fault,

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kohort.cluster.errors import BadRequest, Invalid, TooLarge
-from kohort.simulator.patching.json_patch import apply_json_patch
+from kohort.simulator.patches.json_patch import apply_json_patch
 
 REFUSED = "the server rejected our request due to an error in our request"
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kohort.cluster.errors import BadRequest
-from kohort.simulator.patching.merge_patch import apply_merge_patch
+from kohort.simulator.patches.merge_patch import apply_merge_patch
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from patching_builders import deployment_shape
 
-from kohort.simulator.patching.comparison import list_paths
-from kohort.simulator.patching.fieldsets import LEAF, difference, list_members
-from kohort.simulator.patching.ownership import STATUS_FIELDS, Manager, track_update
+from kohort.simulator.patches.comparison import list_paths
+from kohort.simulator.patches.fieldsets import LEAF, difference, list_members
+from kohort.simulator.patches.ownership import STATUS_FIELDS, Manager, track_update
 from kohort.simulator.schemas.builtin import load_shape
 
 CONFIG_MAP = load_shape("v1", "ConfigMap")

@@ -15,11 +15,11 @@ import orjson
 import pytest
 
 from kohort.cluster.errors import ClusterError
-from kohort.simulator.patching.apply import Manager, apply_patch, track_update
-from kohort.simulator.patching.fieldsets import make_fields
+from kohort.simulator.patches.apply import Manager, apply_patch, track_update
+from kohort.simulator.patches.fieldsets import make_fields
 from kohort.simulator.schemas.builtin import load_shape
 from kohort.simulator.schemas.shapes import Shape
-from kohort.simulator.schemas.structural.shaping import shape_of
+from kohort.simulator.schemas.structural.shape import shape_of
 
 NOW = "now"
 STATUS = make_fields([("f:status",)])

@@ -16,7 +16,7 @@ from kohort.planning.rollout.compatible import plan_compatible
 
 
 @dataclass
-class Stage:
+class RolloutState:
     """The state of a rollout, as the upstream suite fakes it."""
 
     policy: RolloutPolicy
@@ -41,10 +41,10 @@ class Stage:
         return step.boundary, step.count
 
 
-def start(wanted: int, unavailable: int = 1, surge: int = 0, **more) -> Stage:
+def start(wanted: int, unavailable: int = 1, surge: int = 0, **more) -> RolloutState:
     partition = more.get("partition", 0)
     policy = RolloutPolicy(wanted, partition, unavailable, surge)
-    return Stage(policy, Progress(partition, wanted, wanted, "old"))
+    return RolloutState(policy, Progress(partition, wanted, wanted, "old"))
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def start(wanted: int, unavailable: int = 1, surge: int = 0, **more) -> Stage:
     ],
     ids=["default", "two", "ten", "surge only", "one and one", "clamped", "partition", "both"],
 )
-def test_a_rollout_takes_upstreams_steps(stage: Stage, trace: list):
+def test_a_rollout_takes_upstreams_steps(stage: RolloutState, trace: list):
     for entry in trace:
         if isinstance(entry, int):
             stage.new.add(entry)

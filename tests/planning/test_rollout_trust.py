@@ -17,7 +17,7 @@ from planning_builders import progress
 from kohort.model.policies import RolloutPolicy
 from kohort.model.units import Phase, Unit
 from kohort.planning.rollout.budgeted import plan_budgeted
-from kohort.planning.rollout.holding import Doubt, hold_policy, hold_rollout
+from kohort.planning.rollout.hold import UntrustedUnit, hold_policy, hold_rollout
 
 STARTING, READY, SETTLED = range(3)
 
@@ -66,16 +66,16 @@ def decide(world: World, view: Groups, policy: RolloutPolicy, strategy) -> World
         if g is not None
     ]
     seen = progress(world.boundary, world.count, policy.wanted, world.target)
-    doubts = find_doubts(world, view)
-    held = hold_policy(policy, seen, doubts)
-    step = hold_rollout(strategy(units, seen, "new", held), seen, held, doubts)
+    untrusted = find_doubts(world, view)
+    held = hold_policy(policy, seen, untrusted)
+    step = hold_rollout(strategy(units, seen, "new", held), seen, held, untrusted)
     return replace(world, boundary=step.boundary, count=step.count, target="new")
 
 
-def find_doubts(world: World, view: Groups) -> tuple[Doubt, ...]:
+def find_doubts(world: World, view: Groups) -> tuple[UntrustedUnit, ...]:
     if world.target != "new":
         return ()
-    return tuple(Doubt(i) for i, g in enumerate(view[: world.count]) if g and g.is_doubted)
+    return tuple(UntrustedUnit(i) for i, g in enumerate(view[: world.count]) if g and g.is_doubted)
 
 
 def cluster_moves(world: World, lasts: bool) -> Iterator[World]:

@@ -20,7 +20,7 @@ OPERATOR = "system:serviceaccount:lws-system:lws-controller-manager"
 # People, as whom tests act; and nodes, which now and then delete a pod's namesake for it.
 OUTSIDERS = ("admin", "kwok")
 OWN_SECRET = ("lws-system", "lws-webhook-server-cert")
-Entry = dict[str, Any]
+AuditRecord = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class AuditLog:
         self._breaches = [pair for pair in self._breaches if pair not in told]
         return [text for _, text in told]
 
-    def _read(self) -> list[Entry]:
+    def _read(self) -> list[AuditRecord]:
         entries, self._offset = _read_entries(self.path, self._offset)
         return entries
 
@@ -96,7 +96,7 @@ class AuditLog:
                 found.append(Changed(kind, _find_change(entry), answer, _find_time(entry)))
         return found
 
-    def _judge(self, entry: Entry) -> str:
+    def _judge(self, entry: AuditRecord) -> str:
         is_known = self._note_version(entry)
         status = entry.get("responseStatus") or {}
         if status.get("code", 0) >= 500:
@@ -117,7 +117,7 @@ class AuditLog:
             return "a write without a change"
         return ""
 
-    def _note_write(self, entry: Entry, target: Entry, code: int) -> None:
+    def _note_write(self, entry: AuditRecord, target: AuditRecord, code: int) -> None:
         resource = "/".join(filter(None, (target.get("resource"), target.get("subresource"))))
         self.writes[f"{entry['verb']} {resource}"] += 1
         options = (entry.get("requestObject") or {}) if entry["verb"] == "delete" else {}
@@ -132,7 +132,7 @@ class AuditLog:
         if entry["verb"] == "delete":
             self.deleted.add((answer.get("details") or {}).get("uid", ""))
 
-    def _note_version(self, entry: Entry) -> bool:
+    def _note_version(self, entry: AuditRecord) -> bool:
         """Remember the version that a write led to; whether it was there before."""
         metadata = (entry.get("responseObject") or {}).get("metadata") or {}
         version, uid = metadata.get("resourceVersion"), metadata.get("uid")
@@ -144,7 +144,7 @@ class AuditLog:
         return is_known
 
 
-def _read_entries(path: Path, offset: int = 0) -> tuple[list[Entry], int]:
+def _read_entries(path: Path, offset: int = 0) -> tuple[list[AuditRecord], int]:
     """What was answered since an offset, and the next one; the last line may be half written."""
     with path.open("rb") as file:
         file.seek(offset)
@@ -155,7 +155,7 @@ def _read_entries(path: Path, offset: int = 0) -> tuple[list[Entry], int]:
     return done, offset + len(whole)
 
 
-def _find_version(entry: Entry) -> str:
+def _find_version(entry: AuditRecord) -> str:
     """The version that a write led to; empty if it was not answered with an object."""
     version: str = ((entry.get("responseObject") or {}).get("metadata") or {}).get(
         "resourceVersion", ""
@@ -163,23 +163,23 @@ def _find_version(entry: Entry) -> str:
     return version
 
 
-def _find_change(entry: Entry) -> str:
+def _find_change(entry: AuditRecord) -> str:
     options = entry.get("requestObject") or {}
     is_end = entry["verb"] == "delete" and options.get("gracePeriodSeconds") == 0
     return "DELETED" if is_end else "MODIFIED"
 
 
-def _find_time(entry: Entry) -> float:
+def _find_time(entry: AuditRecord) -> float:
     return datetime.fromisoformat(entry["requestReceivedTimestamp"]).timestamp()
 
 
-def _is_refused_by_admission(entry: Entry) -> bool:
+def _is_refused_by_admission(entry: AuditRecord) -> bool:
     """Whether not the roles refused it: writes into namespaces that end are answered so, too."""
     annotations = entry.get("annotations") or {}
     return annotations.get("authorization.k8s.io/decision") == "allow"
 
 
-def _is_own_secret(entry: Entry, target: Entry) -> bool:
+def _is_own_secret(entry: AuditRecord, target: AuditRecord) -> bool:
     namespace, name = OWN_SECRET
     if target.get("namespace") != namespace:
         return False

@@ -1,5 +1,5 @@
 """
-The checkers of rehearsals, on what happened on a cluster.
+The checkers of simulations, on what happened on a cluster.
 
 A record of watches is played to them as if their own store had made it. The writer of a
 version is known from the audit log, so only what the operator itself decided is held
@@ -17,13 +17,13 @@ from watch_record import Record, Seen
 
 from kohort.apis.leaderworkerset import labels
 from kohort.cluster.objects import Kind, Object, annotations_of, uid_of
-from kohort.rehearsal.checkers import ALL, Scene
-from kohort.rehearsal.checkers.stability import Stability
-from kohort.rehearsal.checkers.truth import IS_USER, KINDS, WORKLOAD, Truth, is_leaving
-from kohort.rehearsal.plane import WRITER, Request
-from kohort.rehearsal.play import NAME, NAMESPACE, PODS, STATEFULSETS, Fault, Play
+from kohort.simulation.checkers import ALL, Scene
+from kohort.simulation.checkers.stability import Stability
+from kohort.simulation.checkers.truth import IS_USER, KINDS, WORKLOAD, Truth, is_leaving
+from kohort.simulation.faulty_cluster import WRITER, Request
+from kohort.simulation.scenario import NAME, NAMESPACE, PODS, STATEFULSETS, Fault, Scenario
 from kohort.simulator.kinds import POD, STATEFUL_SET
-from kohort.simulator.store.entries import Change
+from kohort.simulator.store.entries import ChangeType
 
 OPERATOR = "operator"
 # For how long an operator, or any other controller, may not have seen something when busy.
@@ -54,13 +54,13 @@ class _Feed:
         scale = self._scale or {"spec": {"replicas": wanted}, "status": said}
         return SimpleNamespace(raw=orjson.dumps(scale))
 
-    def tell(self, seen: Seen, writer: str, *, is_user: bool) -> None:
+    def observe(self, seen: Seen, writer: str, *, is_user: bool) -> None:
         """Let one change happen, in the one namespace that the truth looks at."""
         if seen.kind == WORKLOAD and seen.obj["metadata"]["name"] == NAME:
             self._workload = seen.obj
         key = (NAMESPACE, seen.obj["metadata"]["name"])
         entry = SimpleNamespace(key=key, raw=orjson.dumps(seen.obj))
-        event = SimpleNamespace(change=Change(seen.type), entry=entry, rv=seen.version)
+        event = SimpleNamespace(change=ChangeType(seen.type), entry=entry, rv=seen.version)
         tokens = WRITER.set(writer), IS_USER.set(is_user)
         self._listeners[seen.kind](event)
         WRITER.reset(tokens[0])
@@ -68,7 +68,7 @@ class _Feed:
 
 
 @dataclass(slots=True)
-class Verdict:
+class ReplayResult:
     """What the checkers found, and what is not yet as it was asked for."""
 
     breaches: list[str]
@@ -78,13 +78,15 @@ class Verdict:
 class _Replay:
     """Checkers, and the stage on which a record is played to them."""
 
-    def __init__(self, play: Play, scale: Object | None) -> None:
+    def __init__(self, scenario: Scenario, scale: Object | None) -> None:
         self.breaches: list[str] = []
         self.now = 0.0
         self._feed = _Feed(scale)
         self._truth = Truth(cast(Any, self._feed), lambda: self.now)
         patience = PATIENCE_SECONDS
-        scene = Scene(play, self._truth, lambda: self.now, self._breach, patience, lags=patience)
+        scene = Scene(
+            scenario, self._truth, lambda: self.now, self._breach, patience, lags=patience
+        )
         self.checkers = [make(scene) for make in ALL]
         self._truth.listeners.extend(checker.commit for checker in self.checkers)
 
@@ -100,7 +102,7 @@ class _Replay:
             self.now = seen.at
             place = (seen.kind, seen.obj["metadata"]["name"])
             writer = _find_writer(seen, held.get(place), audit)
-            self._feed.tell(seen, writer, is_user=seen.version in audit.written_by_outsiders)
+            self._feed.observe(seen, writer, is_user=seen.version in audit.written_by_outsiders)
             held[place] = seen.obj
 
     def end(self) -> str:
@@ -124,7 +126,7 @@ class _Replay:
 
 def judge(
     record: Record, audit: AuditLog, namespace: str, replicas: int = 1, scale: Object | None = None
-) -> Verdict:
+) -> ReplayResult:
     """Play a record to all checkers."""
     audit.read()
     changes = record.in_order()
@@ -139,18 +141,18 @@ def judge(
     if LABELLER in _find_managers(changes):
         # The checker takes the places that a client wrote on pods for the operator's.
         breaches = [breach for breach in breaches if not breach.startswith("G6")]
-    return Verdict(breaches, trouble)
+    return ReplayResult(breaches, trouble)
 
 
-def _describe(changes: list[Seen], replicas: int) -> Play:
+def _describe(changes: list[Seen], replicas: int) -> Scenario:
     """What checkers must know of the workload, from the workload."""
     found = [s.obj for s in changes if s.kind == WORKLOAD and s.obj["metadata"]["name"] == NAME]
     if not found:
-        return Play(replicas=replicas)
+        return Scenario(replicas=replicas)
     last = found[-1]
     template = last["spec"]["leaderWorkerTemplate"]
     is_by_pods = annotations_of(last).get(labels.CARRIER) == labels.PODS
-    return Play(
+    return Scenario(
         restart=template["restartPolicy"],
         startup=last["spec"]["startupPolicy"],
         carrier=PODS if is_by_pods else STATEFULSETS,

@@ -18,7 +18,7 @@ from watch_record import Record
 from kohort.apis.leaderworkerset.labels import KIND as LWS
 from kohort.cluster.errors import ClusterError, WatchExpired
 from kohort.cluster.objects import Kind, Object, find_condition, is_leaving, name_of, uid_of
-from kohort.cluster.port import Address, Change, Cluster, PatchForm, Selection
+from kohort.cluster.port import Address, Cluster, PatchForm, Selection, WatchEvent
 from kohort.simulator.kinds import NAMESPACE, POD, REVISION, SERVICE, STATEFUL_SET
 
 KINDS = (LWS, POD, STATEFUL_SET, SERVICE, REVISION)
@@ -106,7 +106,7 @@ class Driver:
         """Return when something holds, if only for a moment."""
         held = asyncio.get_running_loop().create_future()
         self._claims.append((claim, held))
-        self._look()
+        self._check()
         try:
             async with asyncio.timeout(seconds):
                 await held
@@ -150,10 +150,10 @@ class Driver:
             before = self.all(selection.kind)
             self.record.note_listing(selection.kind, before, found, listing.version)
         self._seen[selection.kind] = {name_of(obj): obj for obj in found}
-        self._look()
+        self._check()
         return listing.version
 
-    def _take(self, kind: Kind, change: Change) -> str:
+    def _take(self, kind: Kind, change: WatchEvent) -> str:
         obj = orjson.loads(change.raw)
         if change.type != "BOOKMARK":
             self.record.note(kind, change.type, obj)
@@ -161,11 +161,11 @@ class Driver:
             self._seen[kind].pop(name_of(obj), None)
         elif change.type in ("ADDED", "MODIFIED"):
             self._seen[kind][name_of(obj)] = obj
-        self._look()
+        self._check()
         version: str = obj["metadata"]["resourceVersion"]
         return version
 
-    def _look(self) -> None:
+    def _check(self) -> None:
         if len(self._seen) < len(KINDS):
             return
         for look in self._followers:

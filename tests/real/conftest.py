@@ -8,14 +8,14 @@ import pytest
 from audit_log import AuditLog
 from operator_processes import Service, install
 
-from real_plane import Plane, real_plane
+from control_plane import ControlPlane, real_plane
 
 
 @dataclass(frozen=True, slots=True)
 class Site:
     """Where the operator is to work."""
 
-    plane: Plane
+    plane: ControlPlane
     service: Service  # where the API server calls webhooks
     kubeconfig: Path  # of the operator's account
     audit: AuditLog

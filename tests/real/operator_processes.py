@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from real_plane import Plane
+from control_plane import ControlPlane
 
 NAMESPACE, ACCOUNT, LEASE = "lws-system", "lws-controller-manager", "b8b2488c.x-k8s.io"
 READY_SECONDS_MAX = 180.0  # for a machine that has much else to do
@@ -42,7 +42,7 @@ def free_port() -> int:
         return int(server.getsockname()[1])
 
 
-def install(plane: Plane, webhook_url: str, *words: str) -> Path:
+def install(plane: ControlPlane, webhook_url: str, *words: str) -> Path:
     """Apply the manifests as an administrator does; the kubeconfig of the account they name."""
     command = [sys.executable, "-m", "kohort", "manifests", "--webhook-url", webhook_url, *words]
     printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
@@ -117,7 +117,7 @@ def eventually(what: str, is_so: Callable[[], object], describe: Callable[[], st
         time.sleep(0.1)
 
 
-def read_holder(plane: Plane) -> str:
+def read_holder(plane: ControlPlane) -> str:
     """Who holds the lease; nobody if it is not there."""
     path = "jsonpath={.spec.holderIdentity}"
     return plane.kubectl("get", "lease", LEASE, "-n", NAMESPACE, "-o", path, "--ignore-not-found")
@@ -172,7 +172,7 @@ def _pump(source: socket.socket, sink: socket.socket) -> None:
 
 @contextmanager
 def controllers(
-    plane: Plane,
+    plane: ControlPlane,
     service: Service,
     kubeconfig: Path,
     count: int = 1,

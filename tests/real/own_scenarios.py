@@ -86,14 +86,14 @@ async def _fleet(driver: Driver, lws: Object) -> None:
     counts: list[int] = []
     made: dict[str, set[str]] = {}  # leaders of the image that crashes, by name
 
-    def look() -> None:
+    def check() -> None:
         counts.append(ready_groups(driver, 2))
         for pod in driver.all(POD):
             is_leader = labels_of(pod)[labels.WORKER_INDEX] == "0"
             if is_leader and pod["spec"]["containers"][0]["image"] == "engine:crash":
                 made.setdefault(name_of(pod), set()).add(pod["metadata"]["uid"])
 
-    driver.follow(look)
+    driver.follow(check)
     crashing = {"op": "add", "path": TEMPLATE_NOTES, "value": {"annotations": CRASHING}}
     await driver.edit("x", set_image("engine:crash"), crashing)
     # Made anew at once, then after ten seconds.

@@ -8,8 +8,8 @@ from checker_replay import judge
 from watch_record import Record
 
 from kohort.cluster.objects import Object
-from kohort.rehearsal.checkers.truth import GROUP, INDEX, KEY, OWNER, WORKLOAD
-from kohort.rehearsal.play import Play, make_template, make_workload
+from kohort.simulation.checkers.truth import GROUP, INDEX, KEY, OWNER, WORKLOAD
+from kohort.simulation.scenario import Scenario, make_template, make_workload
 from kohort.simulator.kinds import POD, STATEFUL_SET
 
 NAMESPACE, NOW = "try", "2026-01-01T00:00:00Z"
@@ -25,7 +25,7 @@ class Story:
         self.record, self.audit = Record(), AuditLog(path)
         self._version = 0
 
-    def tell(self, kind: Any, change: str, obj: Object, *, by_operator: bool = False) -> None:
+    def observe(self, kind: Any, change: str, obj: Object, *, by_operator: bool = False) -> None:
         """Let one change happen."""
         self._version += 1
         metadata = {**obj["metadata"], "resourceVersion": str(self._version)}
@@ -42,15 +42,15 @@ class Story:
 def story(tmp_path) -> Story:
     """Three groups of one pod that serve, of which one may be missing."""
     told = Story(tmp_path)
-    told.tell(WORKLOAD, "ADDED", workload("engine:1"))
-    told.tell(STATEFUL_SET, "ADDED", leader_set(0, "one"), by_operator=True)
+    told.observe(WORKLOAD, "ADDED", workload("engine:1"))
+    told.observe(STATEFUL_SET, "ADDED", leader_set(0, "one"), by_operator=True)
     for group in range(3):
-        told.tell(POD, "ADDED", leader(group))
+        told.observe(POD, "ADDED", leader(group))
     return told
 
 
 def workload(image: str) -> Object:
-    made = make_workload(Play(groups=3, size=1))
+    made = make_workload(Scenario(groups=3, size=1))
     made["metadata"] |= {"uid": "root", "generation": 1}
     made["spec"]["leaderWorkerTemplate"]["workerTemplate"] = make_template(image)
     return made
@@ -75,32 +75,32 @@ def owned_by(uid: str) -> Object:
 
 
 def test_a_budget_that_is_kept_is_no_breach(story: Story):
-    story.tell(WORKLOAD, "MODIFIED", workload("engine:2"))
-    story.tell(STATEFUL_SET, "MODIFIED", leader_set(3, "two"), by_operator=True)
-    story.tell(STATEFUL_SET, "MODIFIED", leader_set(2, "two"), by_operator=True)
-    story.tell(POD, "MODIFIED", leader(2, deletionTimestamp=NOW))
+    story.observe(WORKLOAD, "MODIFIED", workload("engine:2"))
+    story.observe(STATEFUL_SET, "MODIFIED", leader_set(3, "two"), by_operator=True)
+    story.observe(STATEFUL_SET, "MODIFIED", leader_set(2, "two"), by_operator=True)
+    story.observe(POD, "MODIFIED", leader(2, deletionTimestamp=NOW))
     assert not story.breaches()
 
 
 def test_a_step_that_releases_too_many_groups_is_found(story: Story, monkeypatch):
     monkeypatch.setattr("checker_replay.PATIENCE_SECONDS", 0.0)
-    story.tell(STATEFUL_SET, "MODIFIED", leader_set(3, "two"), by_operator=True)
-    story.tell(STATEFUL_SET, "MODIFIED", leader_set(1, "two"), by_operator=True)
+    story.observe(STATEFUL_SET, "MODIFIED", leader_set(3, "two"), by_operator=True)
+    story.observe(STATEFUL_SET, "MODIFIED", leader_set(1, "two"), by_operator=True)
     assert [breach[:2] for breach in story.breaches()] == ["A3"]
 
 
 def test_groups_that_go_beyond_the_budget_are_found(story: Story, monkeypatch):
     monkeypatch.setattr("checker_replay.PATIENCE_SECONDS", 0.0)
-    story.tell(STATEFUL_SET, "MODIFIED", leader_set(1, "two"), by_operator=True)
+    story.observe(STATEFUL_SET, "MODIFIED", leader_set(1, "two"), by_operator=True)
     for group in (2, 1):
-        story.tell(POD, "MODIFIED", leader(group, deletionTimestamp=NOW))
+        story.observe(POD, "MODIFIED", leader(group, deletionTimestamp=NOW))
     assert "A2" in {breach[:2] for breach in story.breaches()}
 
 
 @pytest.mark.parametrize("who", ["operator", "user"])
 def test_a_healthy_group_is_deleted_by_people_only(story: Story, who: str):
     leaving = leader(1, deletionTimestamp=NOW)
-    story.tell(POD, "MODIFIED", leaving, by_operator=who == "operator")
+    story.observe(POD, "MODIFIED", leaving, by_operator=who == "operator")
     if who == "user":
         story.audit.written_by_outsiders.add(story.record.in_order()[-1].version)
     found = {breach[:2] for breach in story.breaches()}
@@ -111,14 +111,14 @@ def test_a_healthy_group_is_deleted_by_people_only(story: Story, who: str):
 def test_a_set_that_kubectl_edited_may_cost_groups_of_the_same_template(story: Story, manager: str):
     edited = leader_set(0, "one")
     edited["metadata"]["managedFields"] = [{"manager": manager}]
-    story.tell(STATEFUL_SET, "MODIFIED", edited)
-    story.tell(POD, "MODIFIED", leader(1, deletionTimestamp=NOW), by_operator=True)
+    story.observe(STATEFUL_SET, "MODIFIED", edited)
+    story.observe(POD, "MODIFIED", leader(1, deletionTimestamp=NOW), by_operator=True)
     found = {breach[:2] for breach in story.breaches()}
     assert ("G3" in found) == (manager == "lws")
 
 
 def test_changes_are_played_by_version_not_as_they_were_heard(story: Story):
-    story.tell(STATEFUL_SET, "MODIFIED", leader_set(3, "two"), by_operator=True)
+    story.observe(STATEFUL_SET, "MODIFIED", leader_set(3, "two"), by_operator=True)
     seen = story.record.in_order()
     late = Record()
     for each in reversed(seen):

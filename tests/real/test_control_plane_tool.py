@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 
-from real_plane import ROOT
+from control_plane import ROOT
 
 FAKE_GO = """#!/bin/sh
 case "$1" in

@@ -21,9 +21,9 @@ class Story:
         self.changes: list[Seen] = []
         for group in range(4):
             for index in range(2):
-                self.tell(POD, "ADDED", member(group, index))
+                self.observe(POD, "ADDED", member(group, index))
 
-    def tell(self, kind: Kind, change: str, obj: Object, at: float = 0.0) -> None:
+    def observe(self, kind: Kind, change: str, obj: Object, at: float = 0.0) -> None:
         """Let one change happen."""
         metadata = {**obj["metadata"], "resourceVersion": str(len(self.changes) + 1)}
         self.changes.append(Seen(kind, change, {**obj, "metadata": metadata}, at))
@@ -33,12 +33,12 @@ class Story:
         strategy = {"rollingUpdate": {"partition": partition}}
         metadata = {"name": "x", "uid": "set", "managedFields": EDITED}
         spec = {"updateStrategy": strategy}
-        self.tell(STATEFUL_SET, "MODIFIED", {"metadata": metadata, "spec": spec})
+        self.observe(STATEFUL_SET, "MODIFIED", {"metadata": metadata, "spec": spec})
 
     def take(self, *groups: int) -> None:
         """Leaders go."""
         for group in groups:
-            self.tell(POD, "DELETED", member(group, 0))
+            self.observe(POD, "DELETED", member(group, 0))
 
 
 def member(group: int, index: int, image: str = OURS) -> Object:
@@ -75,7 +75,7 @@ def test_groups_that_came_back_must_stay():
     story.edit(0)
     story.take(3, 2)
     story.edit(4)
-    story.tell(POD, "ADDED", member(2, 0))
+    story.observe(POD, "ADDED", member(2, 0))
     story.take(2)
     assert find_shortfalls(story.changes) == ["14: 2 groups serve, 3 must"]
 
@@ -90,10 +90,10 @@ def test_an_edit_that_nobody_answered_is_found():
 def test_a_status_that_counts_a_foreign_group_for_long_is_false():
     story = Story()
     story.take(3)
-    story.tell(POD, "ADDED", member(3, 0, FOREIGN), 10.0)
-    story.tell(LWS, "MODIFIED", workload(4), 12.0)
+    story.observe(POD, "ADDED", member(3, 0, FOREIGN), 10.0)
+    story.observe(LWS, "MODIFIED", workload(4), 12.0)
     assert not find_false_counts(story.changes)
-    story.tell(LWS, "MODIFIED", workload(3), 16.0)
+    story.observe(LWS, "MODIFIED", workload(3), 16.0)
     assert not find_false_counts(story.changes)
-    story.tell(LWS, "MODIFIED", workload(4), 17.0)
+    story.observe(LWS, "MODIFIED", workload(4), 17.0)
     assert find_false_counts(story.changes) == ["13: 4 updated, 1 are of another image"]

@@ -12,10 +12,10 @@ import pytest
 from cluster_driver import Driver, make_lws
 from operator_processes import NAMESPACE, Controller, controllers, eventually
 
+from control_plane import ControlPlane
 from kohort.apis.leaderworkerset.labels import KIND as LWS
 from kohort.cluster.errors import ClusterError
 from kohort.cluster.http import connect
-from real_plane import Plane
 
 pytestmark = pytest.mark.real
 SECRET = "lws-webhook-server-cert"
@@ -24,7 +24,7 @@ AFTERWARDS = 40  # requests with the new certificate
 
 
 class Load:
-    """Creates, of which every fourth is stored; the others are only rehearsed."""
+    """Creates, of which every fourth is stored; the others are only simulated."""
 
     def __init__(self, driver: Driver) -> None:
         self.count, self.refused = 0, []
@@ -35,7 +35,9 @@ class Load:
         while True:
             lws = make_lws(f"load-{self.count}", groups=1, size=1)
             create = (
-                self._driver.cluster.rehearse if self.count % 4 else self._driver.cluster.create
+                self._driver.cluster.dry_run_create
+                if self.count % 4
+                else self._driver.cluster.create
             )
             try:
                 await create(LWS, self._driver.namespace, lws)
@@ -64,34 +66,34 @@ async def under_load(driver: Driver) -> AsyncIterator[Load]:
         await asyncio.gather(task, return_exceptions=True)
 
 
-def spoil_serving(plane: Plane) -> None:
+def spoil_serving(plane: ControlPlane) -> None:
     """A key that cannot be used: the serving certificate is made anew."""
     patch_secret(plane, {"tls.key": BROKEN})
 
 
-def spoil_authority(plane: Plane) -> None:
+def spoil_authority(plane: ControlPlane) -> None:
     """An authority that can sign no more: all is made anew."""
     patch_secret(plane, {"ca.key": BROKEN})
 
 
-def delete_secret(plane: Plane) -> None:
+def delete_secret(plane: ControlPlane) -> None:
     """What people do to have all made anew."""
     plane.kubectl("delete", "secret", SECRET, "-n", NAMESPACE)
 
 
-def patch_secret(plane: Plane, data: dict[str, str]) -> None:
+def patch_secret(plane: ControlPlane, data: dict[str, str]) -> None:
     patch = json.dumps({"data": data})
     plane.kubectl("patch", "secret", SECRET, "-n", NAMESPACE, "--type=merge", "-p", patch)
 
 
-def read_certificate(plane: Plane) -> str:
+def read_certificate(plane: ControlPlane) -> str:
     """What the Secret says that replicas show."""
     words = ("get", "secret", SECRET, "-n", NAMESPACE, "-o", "json", "--ignore-not-found")
     data = json.loads(plane.kubectl(*words) or "{}").get("data") or {}
     return b64decode(data.get("tls.crt", "")).decode()
 
 
-def is_shown(plane: Plane, replicas: list[Controller], old: str) -> bool:
+def is_shown(plane: ControlPlane, replicas: list[Controller], old: str) -> bool:
     """Whether all replicas, which live, show a new certificate."""
     if not all(each.is_ready() for each in replicas):
         return False
@@ -107,7 +109,9 @@ def replicas(site) -> Iterator[list[Controller]]:
 
 
 @pytest.mark.parametrize("spoil", [spoil_serving, spoil_authority, delete_secret])
-async def test_new_certificates_cost_no_request(site, replicas, spoil: Callable[[Plane], None]):
+async def test_new_certificates_cost_no_request(
+    site, replicas, spoil: Callable[[ControlPlane], None]
+):
     async with connect(site.plane.kubeconfig) as cluster, Driver(cluster) as driver:
         async with under_load(driver) as load:
             await load.go_on()

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from control_plane import real_plane
 from go_program import TRANSCRIPT, build_operator, find_any_go, run_operator
 from kohort.testing import start_cluster
-from real_plane import real_plane
 
 pytestmark = pytest.mark.real
 

@@ -5,8 +5,8 @@ from cluster_driver import Driver, make_lws
 from operator_processes import Controller, eventually, free_port, read_holder
 from upstream_scenarios import bring_up
 
+from control_plane import real_plane
 from kohort.cluster.http import connect
-from real_plane import real_plane
 
 pytestmark = pytest.mark.real
 

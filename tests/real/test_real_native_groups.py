@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from control_plane import ControlPlane, real_plane
 from kohort.apis.gangs.dialects.kubernetes import V1ALPHA2
 from kohort.apis.gangs.intent import Intent, Membership, Tier, Tiers
 from kohort.cluster.objects import Object
 from kohort.model.placement import Gang, Pack, Strength
-from real_plane import Plane, real_plane
 
 pytestmark = pytest.mark.real
 
@@ -22,53 +22,57 @@ KIND = "podgroups.v1alpha2.scheduling.k8s.io"
 
 
 @pytest.fixture(scope="module")
-def plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Plane]:
+def control_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
     folder = tmp_path_factory.mktemp("native") / "plane"
     gates = ",".join(f"{gate}=true" for gate in (*GATES, "WorkloadAwarePreemption"))
     served = "scheduling.k8s.io/v1alpha2=true"
     words = ("--nodes", "4", "--feature-gates", gates, "--runtime-config", served)
-    with real_plane(folder, *words) as plane:
-        for index, name in enumerate(list_names(plane, "nodes")):
-            plane.kubectl("label", "node", name, f"{ZONE}=z{index % 2}", "--overwrite")
-        yield plane
+    with real_plane(folder, *words) as control_plane:
+        for index, name in enumerate(list_names(control_plane, "nodes")):
+            control_plane.kubectl("label", "node", name, f"{ZONE}=z{index % 2}", "--overwrite")
+        yield control_plane
 
 
-def list_names(plane: Plane, kind: str) -> list[str]:
-    found = json.loads(plane.kubectl("get", kind, "-o", "json"))["items"]
+def list_names(control_plane: ControlPlane, kind: str) -> list[str]:
+    found = json.loads(control_plane.kubectl("get", kind, "-o", "json"))["items"]
     return sorted(item["metadata"]["name"] for item in found)
 
 
-def an_intent(plane: Plane, name: str, *, pack: Pack | None = None, minimum: int = 3) -> Intent:
+def an_intent(
+    control_plane: ControlPlane, name: str, *, pack: Pack | None = None, minimum: int = 3
+) -> Intent:
     """A gang that belongs to a config map, as it might to any object."""
-    plane.kubectl("create", "configmap", name)
-    owner = json.loads(plane.kubectl("get", "configmap", name, "-o", "json"))["metadata"]["uid"]
+    control_plane.kubectl("create", "configmap", name)
+    owner = json.loads(control_plane.kubectl("get", "configmap", name, "-o", "json"))["metadata"][
+        "uid"
+    ]
     reference = {"apiVersion": "v1", "kind": "ConfigMap", "name": name, "uid": owner}
     gang = Gang(0, "u", "r", 3, minimum, pack=pack)
     return Intent("default", name, gang, reference, priorities=("",), schedulers=("",))
 
 
-def create(plane: Plane, obj: Object) -> None:
-    plane.kubectl("create", "--validate=strict", "-f", "-", feed=json.dumps(obj))
+def create(control_plane: ControlPlane, obj: Object) -> None:
+    control_plane.kubectl("create", "--validate=strict", "-f", "-", feed=json.dumps(obj))
 
 
-def make_group(plane: Plane, told: Intent) -> Object:
+def make_group(control_plane: ControlPlane, told: Intent) -> Object:
     (group,) = V1ALPHA2.render(told, TIERS)
-    create(plane, group)
+    create(control_plane, group)
     return group
 
 
-def make_pod(plane: Plane, told: Intent, index: int) -> None:
+def make_pod(control_plane: ControlPlane, told: Intent, index: int) -> None:
     pod = {
         "apiVersion": "v1",
         "kind": "Pod",
         "metadata": {"name": f"{told.name}-{index}", "labels": {"gang": told.name}},
         "spec": {"containers": [{"name": "c", "image": "engine:1"}]},
     }
-    create(plane, V1ALPHA2.mark(pod, Membership(told.name, 3, index), TIERS))
+    create(control_plane, V1ALPHA2.mark(pod, Membership(told.name, 3, index), TIERS))
 
 
-def find_nodes(plane: Plane, told: Intent) -> list[str]:
-    pods = json.loads(plane.kubectl("get", "pods", "-l", f"gang={told.name}", "-o", "json"))
+def find_nodes(control_plane: ControlPlane, told: Intent) -> list[str]:
+    pods = json.loads(control_plane.kubectl("get", "pods", "-l", f"gang={told.name}", "-o", "json"))
     return [pod["spec"]["nodeName"] for pod in pods["items"] if pod["spec"].get("nodeName")]
 
 
@@ -81,33 +85,41 @@ def wait_for(what: Callable[[], bool]) -> None:
 
 @pytest.mark.parametrize("minimum", [1, 3])
 @pytest.mark.parametrize("pack", [None, Pack(Strength.HARD, 1), Pack(Strength.SOFT, 1)])
-def test_what_is_rendered_is_stored_as_it_is(plane: Plane, minimum: int, pack: Pack | None):
+def test_what_is_rendered_is_stored_as_it_is(
+    control_plane: ControlPlane, minimum: int, pack: Pack | None
+):
     strength = pack.strength.value if pack else "free"
-    group = make_group(plane, an_intent(plane, f"{strength}-{minimum}", pack=pack, minimum=minimum))
-    stored = json.loads(plane.kubectl("get", KIND, group["metadata"]["name"], "-o", "json"))
+    group = make_group(
+        control_plane, an_intent(control_plane, f"{strength}-{minimum}", pack=pack, minimum=minimum)
+    )
+    stored = json.loads(control_plane.kubectl("get", KIND, group["metadata"]["name"], "-o", "json"))
     assert stored["spec"].items() >= group["spec"].items()
     assert stored["metadata"]["ownerReferences"] == group["metadata"]["ownerReferences"]
 
 
-def test_a_spec_cannot_be_changed(plane: Plane):
-    make_group(plane, an_intent(plane, "frozen"))
+def test_a_spec_cannot_be_changed(control_plane: ControlPlane):
+    make_group(control_plane, an_intent(control_plane, "frozen"))
     change = json.dumps({"spec": {"schedulingPolicy": {"gang": {"minCount": 2}}}})
     with pytest.raises(AssertionError, match="field is immutable"):
-        plane.kubectl("patch", KIND, "frozen", "--type=merge", "-p", change)
+        control_plane.kubectl("patch", KIND, "frozen", "--type=merge", "-p", change)
 
 
-def test_nobody_is_placed_before_all_are_there_and_then_all_in_one_domain(plane: Plane):
-    told = an_intent(plane, "whole", pack=Pack(Strength.HARD, 1))
-    make_group(plane, told)
+def test_nobody_is_placed_before_all_are_there_and_then_all_in_one_domain(
+    control_plane: ControlPlane,
+):
+    told = an_intent(control_plane, "whole", pack=Pack(Strength.HARD, 1))
+    make_group(control_plane, told)
     for index in range(2):
-        make_pod(plane, told, index)
-    lonely = an_intent(plane, "alone", minimum=1)
-    make_group(plane, lonely)
-    make_pod(plane, lonely, 0)
-    wait_for(lambda: len(find_nodes(plane, lonely)) == 1)
-    assert find_nodes(plane, told) == []
-    make_pod(plane, told, 2)
-    wait_for(lambda: len(find_nodes(plane, told)) == 3)
+        make_pod(control_plane, told, index)
+    lonely = an_intent(control_plane, "alone", minimum=1)
+    make_group(control_plane, lonely)
+    make_pod(control_plane, lonely, 0)
+    wait_for(lambda: len(find_nodes(control_plane, lonely)) == 1)
+    assert find_nodes(control_plane, told) == []
+    make_pod(control_plane, told, 2)
+    wait_for(lambda: len(find_nodes(control_plane, told)) == 3)
     path = f"jsonpath={{.metadata.labels.{ZONE.replace('.', chr(92) + '.')}}}"
-    zones = {plane.kubectl("get", "node", n, "-o", path) for n in find_nodes(plane, told)}
+    zones = {
+        control_plane.kubectl("get", "node", n, "-o", path) for n in find_nodes(control_plane, told)
+    }
     assert len(zones) == 1

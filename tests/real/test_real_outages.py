@@ -20,9 +20,9 @@ from own_scenarios import PODS, ready_groups
 from scenario_runs import settle
 from upstream_scenarios import bring_up
 
+from control_plane import ControlPlane
 from kohort.cluster.http import connect
 from kohort.simulator.kinds import POD, STATEFUL_SET
-from real_plane import Plane
 
 pytestmark = pytest.mark.real
 OLD, NEW = "engine:1", "engine:2"
@@ -95,12 +95,12 @@ async def test_an_edit_while_no_operator_ran_costs_one_group(site):
 async def revived(controller: Controller) -> AsyncIterator[None]:
     """Where a server stays away for long, its lease is lost: one ends, and is started again."""
 
-    async def look() -> None:
+    async def check() -> None:
         while True:
             controller.revive()
             await asyncio.sleep(0.5)
 
-    task = asyncio.create_task(look())
+    task = asyncio.create_task(check())
     try:
         yield
     finally:
@@ -125,7 +125,7 @@ async def test_at_rest_only_the_lease_is_written(site):
     assert set(site.audit.writes) == {"update leases"}
 
 
-def namespaces(plane: Plane) -> set[str]:
+def namespaces(plane: ControlPlane) -> set[str]:
     """Where there are workloads."""
     path = "jsonpath={.items[*].metadata.namespace}"
     return set(plane.kubectl("get", "leaderworkersets", "-A", "-o", path).split())

@@ -10,8 +10,8 @@ import pytest
 from cluster_driver import make_lws
 from operator_processes import PATIENT_LEASE, Service, controllers, eventually, install
 
+from control_plane import ControlPlane, real_plane
 from kohort.cluster.objects import Object, name_of, uid_of
-from real_plane import Plane, real_plane
 
 pytestmark = pytest.mark.real
 SHARED = os.environ.get("KOHORT_SHARED")
@@ -24,7 +24,7 @@ HARD = {"mode": "hard", "highestTierAllowed": 1}
 class Cluster:
     """A control plane whose operator makes gangs."""
 
-    plane: Plane
+    plane: ControlPlane
 
     def all(self, kind: str) -> list[Object]:
         found: list[Object] = json.loads(self.plane.kubectl("get", kind, "-o", "json"))["items"]

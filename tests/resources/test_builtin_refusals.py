@@ -7,7 +7,7 @@ from golden_corpus import copy_of, load_answers, load_refused, read, row_of
 
 from kohort.cluster.errors import invalid
 from kohort.cluster.fields import FieldError
-from kohort.simulator.patching.merge_patch import apply_merge_patch
+from kohort.simulator.patches.merge_patch import apply_merge_patch
 from kohort.simulator.resources.builtin.behaviours import builtin_behaviours
 
 CASES = load_refused()

@@ -11,7 +11,7 @@ import pytest
 from aiohttp import web
 from robust_cluster import CONFIG_MAPS, TOKEN, config_map
 
-from kohort.simulator.api.api import Api
+from kohort.simulator.api.api import ApiServer
 from kohort.simulator.api.registry import Registry
 from kohort.simulator.api.requests import WriteOptions
 from kohort.simulator.kinds import CONFIG_MAP, NAMESPACE
@@ -24,11 +24,13 @@ from kohort.simulator.store.store import Store
 HEAD = f"GET {CONFIG_MAPS} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {TOKEN}\r\n"
 
 
-class Face:
+class ImpatientServer:
     """A server whose patience is short."""
 
     def __init__(self) -> None:
-        self.api = Api(Store(), Registry(builtin_resources()), lambda: datetime.now(UTC), Random(1))
+        self.api = ApiServer(
+            Store(), Registry(builtin_resources()), lambda: datetime.now(UTC), Random(1)
+        )
         self.app = create_app(self.api, TokenAuth(TOKEN))
         self.port = 0
         self.runner: web.ServerRunner
@@ -46,8 +48,8 @@ class Face:
 
 
 @pytest.fixture
-async def face() -> AsyncIterator[Face]:
-    started = Face()
+async def server() -> AsyncIterator[ImpatientServer]:
+    started = ImpatientServer()
     api = started.api
     await api.create(api.target(NAMESPACE), {"metadata": {"name": "default"}}, WriteOptions())
     server = await serve(started.app, None, header_seconds=0.2)
@@ -69,11 +71,11 @@ MALFORMED = [
 
 @pytest.mark.parametrize("request_", MALFORMED, ids=lambda text: repr(text[:16]))
 async def test_what_is_no_http_costs_one_line_of_log_without_a_word_of_it(
-    face: Face, request_, caplog
+    server: ImpatientServer, request_, caplog
 ):
     caplog.set_level(logging.INFO)
     async with asyncio.timeout(10):
-        reader, writer = await face.say(request_)
+        reader, writer = await server.say(request_)
         answer = await reader.read()
         writer.close()
     assert answer.startswith(b"HTTP/1.0 400") or answer.startswith(b"HTTP/1.1 400")
@@ -84,62 +86,62 @@ async def test_what_is_no_http_costs_one_line_of_log_without_a_word_of_it(
 
 
 @pytest.mark.parametrize("start", [b"", b"GET / HT", HEAD.encode(), HEAD.encode() + b"X"])
-async def test_half_a_header_is_not_waited_for_without_end(face: Face, start):
+async def test_half_a_header_is_not_waited_for_without_end(server: ImpatientServer, start):
     async with asyncio.timeout(10):
-        reader, writer = await face.say(start)
+        reader, writer = await server.say(start)
         assert await reader.read() == b""
         writer.close()
 
 
-async def test_nor_is_half_a_second_one(face: Face):
+async def test_nor_is_half_a_second_one(server: ImpatientServer):
     async with asyncio.timeout(10):
-        reader, writer = await face.say(HEAD.encode(), b"\r\n")
+        reader, writer = await server.say(HEAD.encode(), b"\r\n")
         await reader.readuntil(b"}")
         writer.write(HEAD.encode())
         await reader.read()
         writer.close()
 
 
-async def test_a_connection_at_rest_between_two_requests_is_kept(face: Face):
+async def test_a_connection_at_rest_between_two_requests_is_kept(server: ImpatientServer):
     async with asyncio.timeout(10):
-        reader, writer = await face.say(HEAD.encode(), b"\r\n")
+        reader, writer = await server.say(HEAD.encode(), b"\r\n")
         await reader.readuntil(b'"items":[]}\n')
         # Another client is given up meanwhile: so long is longer than the patience for headers.
-        assert await (await face.say(b"GET"))[0].read() == b""
+        assert await (await server.say(b"GET"))[0].read() == b""
         writer.write(HEAD.encode() + b"\r\n")
         assert (await reader.readline()).startswith(b"HTTP/1.1 200")
         writer.close()
 
 
-async def test_whoever_has_no_token_is_not_listened_to_any_longer(face: Face):
+async def test_whoever_has_no_token_is_not_listened_to_any_longer(server: ImpatientServer):
     head = f"POST {CONFIG_MAPS} HTTP/1.1\r\nHost: a\r\nContent-Length: 3000000\r\n\r\n"
     async with asyncio.timeout(10):
-        reader, writer = await face.say(head.encode(), b"{" * 100)
+        reader, writer = await server.say(head.encode(), b"{" * 100)
         answer = await reader.read()
         writer.close()
     assert answer.startswith(b"HTTP/1.1 401")
     assert b"Connection: close" in answer
 
 
-async def test_a_watcher_that_never_reads_is_dropped(face: Face):
-    face.app._verbs.streams.write_seconds_max = 0.1
+async def test_a_watcher_that_never_reads_is_dropped(server: ImpatientServer):
+    server.app._verbs.streams.write_seconds_max = 0.1
     listener = socket.socket()
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     listener.setblocking(False)
     loop = asyncio.get_running_loop()
-    await loop.sock_connect(listener, ("127.0.0.1", face.port))
+    await loop.sock_connect(listener, ("127.0.0.1", server.port))
     watch = HEAD.replace(CONFIG_MAPS, f"{CONFIG_MAPS}?watch=true") + "\r\n"
     await loop.sock_sendall(listener, watch.encode())
-    streams = face.app._verbs.streams
+    streams = server.app._verbs.streams
     async with asyncio.timeout(20):
         while not streams.watches:
             await asyncio.sleep(0.01)
-        target, number = face.api.target(CONFIG_MAP, "default"), 0
+        target, number = server.api.target(CONFIG_MAP, "default"), 0
         while streams.watches:
             number += 1
             body = config_map(f"a{number % 10}-{number}", data={"a": "x" * 500_000})
-            await face.api.create(target, body, WriteOptions())
+            await server.api.create(target, body, WriteOptions())
             await asyncio.sleep(0.01)
-        while face.connections:
+        while server.connections:
             await asyncio.sleep(0.01)
     listener.close()

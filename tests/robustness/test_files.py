@@ -11,8 +11,8 @@ import pytest
 
 from kohort.cli.exits import Failure
 from kohort.cli.state import State, check_owner, hold_lock
-from kohort.simulator.hosting.identity import DamagedIdentity, keep_identity
-from kohort.simulator.hosting.kubeconfig import ForeignFile, Kubeconfig
+from kohort.simulator.host.identity import DamagedIdentity, keep_identity
+from kohort.simulator.host.kubeconfig import ForeignFile, Kubeconfig
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from tools.fuzz.__main__ import run
-from tools.fuzz.inventing import Inventor, read_corpus
+from tools.fuzz.requests import Inventor, read_corpus
 
 
 async def test_nothing_in_the_corpus_breaks_the_cluster_nor_do_a_few_hundred_more():

@@ -6,7 +6,7 @@ from robust_cluster import THINGS, Cluster, thing
 from kohort.cluster.patterns import BadPatternError, compile_pattern
 from kohort.placement.hypernodes import HyperNode, NodeFinder, NodesMember
 from kohort.simulator.schemas.cel.costs import read_costs
-from kohort.simulator.schemas.cel.unrolling import find_loop, split_conjunction
+from kohort.simulator.schemas.cel.unrolled_rules import find_loop, split_conjunction
 
 EVIL = "^(a+)+$"
 ALMOST = "a" * 30_000 + "b"

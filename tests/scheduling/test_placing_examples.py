@@ -3,9 +3,9 @@
 import pytest
 
 from kohort.cluster.errors import Conflict
+from kohort.simulator.component import Bind
 from kohort.simulator.kinds import CLAIM, NAMESPACE, NODE, POD
 from kohort.simulator.scheduling.scheduler import Scheduler
-from kohort.simulator.steps import Bind
 from scheduling_views import TinyWorld, node, pod
 
 HOST = "kubernetes.io/hostname"

@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kohort.placement.amounts import read_amounts
+from kohort.simulator.component import Bind
 from kohort.simulator.kinds import NODE, POD
-from kohort.simulator.scheduling.counting.tallies import PodTally
+from kohort.simulator.scheduling.counts.tallies import PodTally
 from kohort.simulator.scheduling.scheduler import Scheduler
-from kohort.simulator.steps import Bind
 from scheduling_views import TinyWorld, node, pod
 
 GROUPS = st.sampled_from(["a", "b", "c"])

@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 from test_placing_examples import place, world
 from test_placing_properties import cluster_of
 
+from kohort.simulator.component import Delete
 from kohort.simulator.kinds import NODE, POD
-from kohort.simulator.steps import Delete
 from scheduling_views import TinyWorld, node, pod
 
 

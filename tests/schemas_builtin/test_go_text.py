@@ -5,13 +5,13 @@ import pytest
 
 from kohort.cluster.objects import encode_json, escape
 from kohort.simulator.schemas.builtin import find_go_fields, load_shape
-from kohort.simulator.schemas.raw import RawObject, compact, forget_texts, indent_text, keep_texts
-from kohort.simulator.schemas.writing import (
+from kohort.simulator.schemas.go_json import (
     write_builtin,
     write_custom,
     write_metadata,
     write_raw,
 )
+from kohort.simulator.schemas.raw import RawObject, compact, forget_texts, indent_text, keep_texts
 
 REVISION = {"apiVersion": "apps/v1", "kind": "ControllerRevision", "metadata": {"name": "r"}}
 

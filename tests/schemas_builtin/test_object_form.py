@@ -15,7 +15,7 @@ from kohort.simulator.schemas.builtin import (
     find_go_fields,
     load_shape,
 )
-from kohort.simulator.schemas.decoding.thorough import read_thoroughly
+from kohort.simulator.schemas.decoders.thorough import read_thoroughly
 from kohort.simulator.schemas.shapes import Shape, Type
 from kohort.simulator.schemas.strict import has_duplicates, read_object
 

@@ -1,7 +1,7 @@
 """OpenAPI v2 as protobuf, byte for byte where the bytes can be written down by hand."""
 
-from kohort.simulator.schemas.publishing.gnostic import write_protobuf
-from kohort.simulator.schemas.publishing.swagger import write_schema
+from kohort.simulator.schemas.openapi_documents.gnostic import write_protobuf
+from kohort.simulator.schemas.openapi_documents.swagger import write_schema
 
 
 def test_a_document_is_its_version_its_title_and_named_messages():

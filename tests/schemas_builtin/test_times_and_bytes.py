@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kohort.simulator.schemas.decoding.times import (
+from kohort.simulator.schemas.decoders.times import (
     canonical_bytes,
     canonical_micro_time,
     canonical_time,

@@ -10,7 +10,7 @@ import yaml
 
 from kohort.simulator.schemas.cel.rules import Rule
 from kohort.simulator.schemas.definition import default_definition, validate_definition
-from kohort.simulator.schemas.definition.completing import children_of
+from kohort.simulator.schemas.definition.completion import children_of
 from kohort.simulator.schemas.structural import compile_schema
 
 SHARED = os.environ.get("KOHORT_SHARED")

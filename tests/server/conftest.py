@@ -3,12 +3,12 @@
 from collections.abc import AsyncIterator
 
 import pytest
-from http_face import Face, make_api, start_face
+from http_server import HttpServer, make_api, start_http_server
 
 
 @pytest.fixture
-async def face() -> AsyncIterator[Face]:
-    started = await start_face(make_api())
+async def server() -> AsyncIterator[HttpServer]:
+    started = await start_http_server(make_api())
     yield started
     await started.session.close()
     await started.server.stop()

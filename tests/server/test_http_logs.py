@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from http_face import make_api, start_face
+from http_server import make_api, start_http_server
 
 from kohort.cluster.errors import BadRequest, Invalid
 from kohort.cluster.objects import Object
@@ -20,7 +20,7 @@ from kohort.simulator.server.logs import (
     read_log_options,
     write_lines,
 )
-from kohort.simulator.server.reading.queries import read_query
+from kohort.simulator.server.request.queries import read_query
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
 PODS = "/api/v1/namespaces/default/pods"
@@ -117,30 +117,30 @@ class Talkative(Spoken):
 
 async def start_running_pod(logs: Spoken):
     api = make_api()
-    face = await start_face(api, logs=logs, clock=lambda: NOW)
-    await face.ask("POST", PODS, pod("a"))
-    assert (await face.ask("GET", f"{PODS}/p/log")).code == 400
+    server = await start_http_server(api, logs=logs, clock=lambda: NOW)
+    await server.ask("POST", PODS, pod("a"))
+    assert (await server.ask("GET", f"{PODS}/p/log")).code == 400
     running = pod("a", containerStatuses=[{"name": "a", "state": {"running": {}}}])
     await api.update(api.target(POD, "default", "p", "status"), running, WriteOptions())
-    return face
+    return server
 
 
 async def test_logs_are_streamed_to_those_who_follow():
-    face = await start_running_pod(Spoken())
-    told = await face.ask("GET", f"{PODS}/p/log?tailLines=1&follow=true")
+    server = await start_running_pod(Spoken())
+    told = await server.ask("GET", f"{PODS}/p/log?tailLines=1&follow=true")
     assert told.raw == b"line 9\nline 10\n"
     assert told.headers["Content-Type"] == "text/plain"
-    short = await face.ask("GET", f"{PODS}/p/log?limitBytes=8")
+    short = await server.ask("GET", f"{PODS}/p/log?limitBytes=8")
     assert short.raw == b"line 0\nl"
-    await face.session.close()
-    await face.server.stop()
+    await server.session.close()
+    await server.server.stop()
 
 
 async def test_nobody_follows_further_than_the_limit():
     logs = Talkative()
-    face = await start_running_pod(logs)
-    told = await face.ask("GET", f"{PODS}/p/log?tailLines=1&follow=true&limitBytes=12")
+    server = await start_running_pod(logs)
+    told = await server.ask("GET", f"{PODS}/p/log?tailLines=1&follow=true&limitBytes=12")
     assert told.raw == b"line 9\nmore\n"
     assert (logs.said, logs.has_ended) == (1, True)
-    await face.session.close()
-    await face.server.stop()
+    await server.session.close()
+    await server.server.stop()

@@ -12,13 +12,13 @@ from kohort.simulator.resources.printers import Printer
 from kohort.simulator.resources.resource import Resource
 from kohort.simulator.schemas.shapes import ANY
 from kohort.simulator.schemas.structural import Structural
-from kohort.simulator.server.reading.bodies import (
+from kohort.simulator.server.request.bodies import (
     load_yaml,
     read_delete_body,
     read_object,
     read_patch,
 )
-from kohort.simulator.server.reading.faults import explain_json
+from kohort.simulator.server.request.faults import explain_json
 
 CONFIG_MAPS = Target(Resource(kinds.CONFIG_MAP, ANY, Printer()))
 POD_EVICTION = Target(Resource(kinds.POD, ANY, Printer()), "ns", "p", "eviction")

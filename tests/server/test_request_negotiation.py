@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kohort.cluster.errors import NotAcceptable
-from kohort.simulator.server.reading.negotiation import (
+from kohort.simulator.server.request.negotiation import (
     PLAIN,
     YAML,
     Form,

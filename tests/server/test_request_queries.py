@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from kohort.cluster.errors import BadRequest, ClusterError, Invalid
 from kohort.simulator.api.requests import PatchType, User, Validation
-from kohort.simulator.server.reading.queries import (
+from kohort.simulator.server.request.queries import (
     Caller,
     check_list,
     check_watch,

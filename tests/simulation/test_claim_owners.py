@@ -3,11 +3,11 @@
 from typing import Any
 
 from kohort.cluster.objects import Object
-from kohort.rehearsal.checkers.checker import Scene
-from kohort.rehearsal.checkers.claims import Claims
-from kohort.rehearsal.checkers.truth import WORKLOAD, Commit
-from kohort.rehearsal.play import PODS, Fault, Play
-from kohort.rehearsal.running import rehearse
+from kohort.simulation.checkers.checker import Scene
+from kohort.simulation.checkers.claims import Claims
+from kohort.simulation.checkers.truth import WORKLOAD, Commit
+from kohort.simulation.run import simulate
+from kohort.simulation.scenario import PODS, Fault, Scenario
 from kohort.simulator import kinds
 
 OURS = "kohort-0.1"
@@ -22,8 +22,8 @@ class Facts:
         self.at = 100.0
 
     def scene(self) -> Scene:
-        play = Play(size=1, claims="Retain")
-        return Scene(play, self, lambda: self.at, self.breaches.append, 1.0)  # type: ignore
+        scenario = Scenario(size=1, claims="Retain")
+        return Scene(scenario, self, lambda: self.at, self.breaches.append, 1.0)  # type: ignore
 
     def put(self, kind: Any, obj: Object | None, name: str, writer: str = "") -> Commit:
         old = self.objects[kind].pop(name, None)
@@ -45,5 +45,5 @@ def test_an_owner_of_a_claim_that_is_lost_with_our_write_is_noticed():
 def test_owners_that_others_add_just_before_our_write_are_kept():
     between = Fault("between", seconds=40.0, pick=3, kind="PersistentVolumeClaim")
     scale = Fault("scale", at=12.0, value="1")
-    play = Play(seed=4, size=1, claims="Delete", carrier=PODS, faults=(between, scale))
-    assert rehearse(play).breaches == ()
+    scenario = Scenario(seed=4, size=1, claims="Delete", carrier=PODS, faults=(between, scale))
+    assert simulate(scenario).breaches == ()

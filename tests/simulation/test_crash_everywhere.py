@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from kohort.rehearsal.play import PODS, STATEFULSETS, Fault, Play
-from kohort.rehearsal.running import rehearse
+from kohort.simulation.run import simulate
+from kohort.simulation.scenario import PODS, STATEFULSETS, Fault, Scenario
 
 PLANS = {
     "create": (),
@@ -17,23 +17,23 @@ PLANS = {
 }
 
 
-def make_play(plan: str, carrier: str) -> Play:
+def make_scenario(plan: str, carrier: str) -> Scenario:
     """Two groups of one pod, or one group of two where members matter."""
     size = 2 if plan in ("create", "recovery") else 1
     surge = 1 if plan.endswith("surge") else 0
     groups = 1 if size == 2 else 2
-    return Play(groups=groups, size=size, surge=surge, carrier=carrier, faults=PLANS[plan])
+    return Scenario(groups=groups, size=size, surge=surge, carrier=carrier, faults=PLANS[plan])
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("carrier", [STATEFULSETS, PODS])
 @pytest.mark.parametrize("plan", PLANS)
 def test_a_crash_after_any_write_changes_nothing_in_the_end(plan: str, carrier: str):
-    play = make_play(plan, carrier)
-    whole = rehearse(play)
+    scenario = make_scenario(plan, carrier)
+    whole = simulate(scenario)
     assert whole.is_good, whole.breaches[:3]
     for n in range(1, whole.writes + 1):
         crash = Fault("crash-after", n=n, seconds=0.5)
-        outcome = rehearse(replace(play, faults=(*play.faults, crash)))
+        outcome = simulate(replace(scenario, faults=(*scenario.faults, crash)))
         assert outcome.is_good, (n, outcome.breaches[:3])
         assert outcome.writes >= n, "it was never killed"

@@ -3,11 +3,11 @@
 from typing import Any
 
 from kohort.cluster.objects import Object
-from kohort.rehearsal.checkers.checker import Scene
-from kohort.rehearsal.checkers.gangs import GangMembers, GangObjects, GangSeats
-from kohort.rehearsal.checkers.gangs.words import ALL, HYPER_NODE, KINDS
-from kohort.rehearsal.checkers.truth import PREFIX, WORKLOAD, Commit, Group, Marks
-from kohort.rehearsal.play import LEADER_FIRST, Play
+from kohort.simulation.checkers.checker import Scene
+from kohort.simulation.checkers.gangs import GangMembers, GangObjects, GangPlacements
+from kohort.simulation.checkers.gangs.dialects import ALL, HYPER_NODE, KINDS
+from kohort.simulation.checkers.truth import PREFIX, WORKLOAD, Commit, Group, Marks
+from kohort.simulation.scenario import LEADER_FIRST, Scenario
 from kohort.simulator import kinds
 
 VOLCANO, COSCHEDULING = ALL[0].kind, ALL[1].kind
@@ -17,16 +17,16 @@ OURS = "kohort-0.1"
 class Facts:
     """Objects by hand, in the place of a store."""
 
-    def __init__(self, play: Play | None = None) -> None:
+    def __init__(self, scenario: Scenario | None = None) -> None:
         self.objects: dict[Any, dict[str, Object]] = {kind: {} for kind in KINDS}
         self.objects |= {kinds.POD: {}, WORKLOAD: {}}
         self.breaches: list[str] = []
         self.at = 100.0
         self.marks = Marks()
-        self.play = play or Play(gang="volcano", gpus=4)
+        self.scenario = scenario or Scenario(gang="volcano", gpus=4)
 
     def scene(self) -> Scene:
-        return Scene(self.play, self, lambda: self.at, self.breaches.append, 1.0)  # type: ignore
+        return Scene(self.scenario, self, lambda: self.at, self.breaches.append, 1.0)  # type: ignore
 
     def groups(self) -> list[Group]:
         pods = self.objects[kinds.POD]
@@ -90,7 +90,7 @@ def test_wrong_counts_are_noticed():
 
 
 def test_a_gang_that_counts_pods_that_wait_for_it_is_noticed():
-    facts = Facts(Play(gang="volcano", startup=LEADER_FIRST))
+    facts = Facts(Scenario(gang="volcano", startup=LEADER_FIRST))
     checker = GangObjects(facts.scene())
     facts.put(kinds.POD, make_pod("x-0"), "x-0")
     checker.commit(facts.put(VOLCANO, make_gang(minimum=2), "g", OURS))
@@ -131,7 +131,7 @@ def test_two_gangs_of_one_leader_are_noticed():
 
 def test_a_gang_that_starts_by_halves_is_noticed():
     facts = Facts()
-    checker = GangSeats(facts.scene())
+    checker = GangPlacements(facts.scene())
     facts.put(VOLCANO, make_gang(), "g")
     facts.put(kinds.POD, make_pod("x-0-1"), "x-0-1")
     checker.commit(facts.put(kinds.POD, make_pod("x-0", "n1"), "x-0"))
@@ -142,7 +142,7 @@ def test_a_gang_that_starts_by_halves_is_noticed():
 
 def test_a_gang_that_starts_at_one_moment_is_complete():
     facts = Facts()
-    checker = GangSeats(facts.scene())
+    checker = GangPlacements(facts.scene())
     facts.put(VOLCANO, make_gang(), "g")
     checker.commit(facts.put(kinds.POD, make_pod("x-0", "n1"), "x-0"))
     checker.commit(facts.put(kinds.POD, make_pod("x-0-1", "n1"), "x-0-1"))
@@ -153,7 +153,7 @@ def test_a_gang_that_starts_at_one_moment_is_complete():
 
 def test_a_gang_that_stands_wider_than_it_must_is_noticed():
     facts = Facts()
-    checker = GangSeats(facts.scene())
+    checker = GangPlacements(facts.scene())
     facts.put(HYPER_NODE, make_domain(1, "n1"), "r1")
     facts.put(HYPER_NODE, make_domain(1, "n2"), "r2")
     hard = {"mode": "hard", "highestTierAllowed": 1}
@@ -165,7 +165,7 @@ def test_a_gang_that_stands_wider_than_it_must_is_noticed():
 
 def test_a_pod_that_is_placed_before_its_gang_exists_is_noticed():
     facts = Facts()
-    checker = GangSeats(facts.scene())
+    checker = GangPlacements(facts.scene())
     checker.commit(facts.put(kinds.POD, make_pod("x-0", "n1"), "x-0"))
     assert facts.breaches == ["P2: x-0 was placed before its gang g existed"]
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from kohort.rehearsal.play import PODS, STATEFULSETS, Fault, Play
-from kohort.rehearsal.running import rehearse
+from kohort.simulation.run import simulate
+from kohort.simulation.scenario import PODS, STATEFULSETS, Fault, Scenario
 
 BUDGETS = ((1, 0), (0, 1), (1, 1), (2, 0))
 
@@ -15,10 +15,10 @@ def test_what_served_goes_on_serving_and_going_back_costs_nothing(
     carrier: str, unavailable: int, surge: int
 ):
     stuck = Fault("bad-roll", at=6.0, seconds=300.0)
-    play = Play(
+    scenario = Scenario(
         groups=3, size=1, unavailable=unavailable, surge=surge, carrier=carrier, faults=(stuck,)
     )
-    outcome = rehearse(play)
+    outcome = simulate(scenario)
     assert outcome.is_good, outcome.breaches[:3]
     # Only as many groups as may be missing were ever given up: each was made twice, and once more.
     made = [line.split(" ")[4] for line in outcome.log if " ADDED Pod " in line]

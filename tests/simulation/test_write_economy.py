@@ -4,30 +4,30 @@ from dataclasses import replace
 
 import pytest
 
-from kohort.rehearsal.choices import Choices
-from kohort.rehearsal.economy import HARMLESS, allowance_of, compare_economy
-from kohort.rehearsal.faults import CATALOGUE, draw_play
-from kohort.rehearsal.play import Fault, Play
-from kohort.rehearsal.running import rehearse
+from kohort.simulation.choices import Choices
+from kohort.simulation.economy import HARMLESS, allowance_of, compare_economy
+from kohort.simulation.faults import CATALOGUE, draw_scenario
+from kohort.simulation.run import simulate
+from kohort.simulation.scenario import Fault, Scenario
 
 _EDITS = ("roll", "scale", "resize")
 
 
-def draw_harmless(seed: int) -> Play:
+def draw_harmless(seed: int) -> Scenario:
     """A workload of a seed, one edit, and failures that hurt no pod."""
     choices = Choices(seed).fork("economy")
     names = [choices.pick(sorted(HARMLESS)) for _ in range(4)]
     drawn = [CATALOGUE[name].draw(choices) for name in (choices.pick(_EDITS), *names)]
-    return replace(draw_play(seed), partition=0, faults=tuple(drawn))
+    return replace(draw_scenario(seed), partition=0, faults=tuple(drawn))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("first", range(0, 24, 6))
 def test_failed_requests_and_late_watches_cost_no_object(first: int):
     for seed in range(first, first + 6):
-        play = draw_harmless(seed)
-        assert allowance_of(play) == 0
-        outcome = rehearse(play)
+        scenario = draw_harmless(seed)
+        assert allowance_of(scenario) == 0
+        outcome = simulate(scenario)
         assert outcome.is_good, (seed, outcome.breaches[:3])
         assert compare_economy(outcome) == (), seed
 
@@ -35,15 +35,15 @@ def test_failed_requests_and_late_watches_cost_no_object(first: int):
 @pytest.mark.slow
 def test_what_happens_to_pods_costs_each_object_little():
     for seed in range(12):
-        outcome = rehearse(draw_play(seed))
+        outcome = simulate(draw_scenario(seed))
         assert compare_economy(outcome) == (), seed
 
 
 def test_an_object_that_is_made_again_for_nothing_is_noticed():
     fault = Fault("delete-child", at=8.0, value="Service")
-    outcome = rehearse(Play(seed=1, faults=(fault,)))
-    assert allowance_of(outcome.play) == 1
-    as_if_harmless = replace(outcome, play=replace(outcome.play, faults=()))
+    outcome = simulate(Scenario(seed=1, faults=(fault,)))
+    assert allowance_of(outcome.scenario) == 1
+    as_if_harmless = replace(outcome, scenario=replace(outcome.scenario, faults=()))
     assert compare_economy(as_if_harmless) == (
         "O4: Service x was ADDED 2 times, and 1 times without failures",
         "O4: Service x was DELETED 1 times, and 0 times without failures",

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kohort.cluster.errors import WatchExpired
-from kohort.simulator.store.entries import Change, Event
+from kohort.simulator.store.entries import ChangeType, Event
 from kohort.simulator.store.store import Store
 
 NAMES = st.sampled_from(["a", "b", "c", "d"])
@@ -70,7 +70,7 @@ class TestHistory:
         for each in writes[start:]:
             write(store, *each)
         for event in store.since("things", version):
-            (state.discard if event.change is Change.DELETED else state.add)(event.entry.key)
+            (state.discard if event.change is ChangeType.DELETED else state.add)(event.entry.key)
         assert sorted(state) == names(store)
 
     @given(WRITES, st.integers(0, 40))

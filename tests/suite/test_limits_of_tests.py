@@ -32,7 +32,7 @@ def run(tmp_path: Path, *flags: str) -> str:
     """What pytest says about tests that hang, with a limit of one second each."""
     file = tmp_path / "test_hanging.py"
     file.write_text(HANGING)
-    words = (sys.executable, "-m", "pytest", "-p", "running", "-c", os.devnull, "-rA", *flags)
+    words = (sys.executable, "-m", "pytest", "-p", "run_limits", "-c", os.devnull, "-rA", *flags)
     tests = str(Path(__file__).parents[1])
     environment = {**os.environ, "PYTHONPATH": tests, "KOHORT_TEST_SECONDS": "1"}
     options = ("--asyncio-mode=auto", "-p", "no:cacheprovider", str(file))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kohort.simulator.hosting.client import Client
+from kohort.simulator.host.client import Client
 from kohort.testing import clusters, dumps, start_cluster
 
 APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
@@ -16,7 +16,7 @@ SECONDS_MAX = 30
 
 TESTS = """
 import pytest
-from kohort.simulator.hosting.client import Client
+from kohort.simulator.host.client import Client
 
 POD = {"metadata": {"name": "one"}, "spec": {"containers": [{"name": "main", "image": "a:1"}]}}
 

@@ -8,11 +8,11 @@ import orjson
 
 from kohort.apis.leaderworkerset import labels
 from kohort.apis.leaderworkerset.api import LEADER_WORKER_SET
+from kohort.apis.leaderworkerset.read import POD, REVISION, STATEFUL_SET
 from kohort.apis.leaderworkerset.revision import key_of, make_revision
-from kohort.apis.leaderworkerset.translation.reading import POD, REVISION, STATEFUL_SET
 from kohort.cluster.objects import Object, labels_of, name_of
-from kohort.views.gathering import Sample, gather
 from kohort.views.picture import Picture, take_picture
+from kohort.views.samples import Sample, gather
 
 NOW = datetime(2026, 1, 1, 12, 0, tzinfo=UTC)
 SIZE = 3

@@ -8,17 +8,17 @@ from scenes import NOW, Scene, bad_image, make_lws, own
 
 from kohort.apis.leaderworkerset import labels
 from kohort.apis.leaderworkerset.api import LEADER_WORKER_SET
-from kohort.apis.leaderworkerset.translation.reading import POD
+from kohort.apis.leaderworkerset.read import POD
 from kohort.cli.render.explanations import write_explanation, write_history
 from kohort.cli.render.tables import write_table
 from kohort.cli.render.topologies import write_spread
 from kohort.cli.render.trees import write_tree
 from kohort.cli.render.values import write_value
 from kohort.views.explain import explain, suggest_commands
-from kohort.views.gathering import gather
 from kohort.views.health import judge
 from kohort.views.picture import take_picture
 from kohort.views.rollouts import make_history
+from kohort.views.samples import gather
 from kohort.views.table import make_row, make_table
 from kohort.views.topology.atlas import draw_atlas
 from kohort.views.topology.gangs import Evidence, explain_gangs, find_dialects

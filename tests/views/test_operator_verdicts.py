@@ -4,17 +4,17 @@ from scenes import NOW, Scene
 
 from kohort.apis.leaderworkerset.api import LEADER_WORKER_SET
 from kohort.cluster.objects import find_condition
-from kohort.controller.verdicts import Judge, Ruling, Warnings
+from kohort.controller.blocked_condition import HealthReport, HealthReporter, Warnings
 from kohort.planning.plan import plan
 from kohort.views.health import BLOCKED, Word
 
 
-def rule(scene: Scene) -> Ruling:
-    family = scene.sample().family
-    reading = LEADER_WORKER_SET.read_checked(family)
+def rule(scene: Scene) -> HealthReport:
+    snapshot = scene.sample().snapshot
+    reading = LEADER_WORKER_SET.read_checked(snapshot)
     decided = plan(reading.workload, reading.observed, NOW.timestamp())
-    judge = Judge(LEADER_WORKER_SET, None)  # type: ignore[arg-type]
-    return judge.rule(family, reading, decided, Warnings(), NOW)
+    judge = HealthReporter(LEADER_WORKER_SET, None)  # type: ignore[arg-type]
+    return judge.rule(snapshot, reading, decided, Warnings(), NOW)
 
 
 def test_the_operator_never_says_of_itself_that_it_does_not_run():
@@ -24,7 +24,7 @@ def test_the_operator_never_says_of_itself_that_it_does_not_run():
     assert (ruling.health.word, ruling.health.reason) == (Word.STARTING, "NotPlanned")
     assert "operator" not in ruling.health.message
     assert find_condition({"status": ruling.status}, BLOCKED) is None
-    assert ruling.tell(scene.lws) == ()
+    assert ruling.list_events(scene.lws) == ()
 
 
 def test_the_operator_does_not_miss_itself_where_it_has_not_reported_a_generation_yet():

@@ -13,18 +13,18 @@ from kohort.views.health import Word, judge
 from kohort.views.picture import Picture, take_picture
 
 
-def look(scene: Scene) -> int | None:
-    return status._Watcher(is_json=False)._look(scene.picture())
+def follow(scene: Scene) -> int | None:
+    return status._Watcher(is_json=False)._judge(scene.picture())
 
 
 def test_it_is_over_when_all_groups_are_ready_and_nothing_moves():
-    assert look(Scene()) is Exit.DONE
+    assert follow(Scene()) is Exit.DONE
 
 
 def test_it_is_not_over_while_surge_is_still_given_back(capsys):
     scene = Scene((2, 2, 2, 2, 2))
     assert judge(scene.picture()).word is Word.READY
-    assert look(scene) is None
+    assert follow(scene) is None
 
 
 def make_taken(second: int) -> Picture:
@@ -46,8 +46,8 @@ def make_refused(second: int) -> Picture:
 @pytest.mark.parametrize("make", [make_taken, make_refused])
 def test_a_verdict_of_the_last_try_is_no_end_while_the_cluster_tries_again(make, capsys):
     watcher = status._Watcher(is_json=False)
-    assert [watcher._look(make(second)) for second in (0, 1, 2, 30)] == [None] * 4
-    assert watcher._look(Scene().picture()) is Exit.DONE
+    assert [watcher._judge(make(second)) for second in (0, 1, 2, 30)] == [None] * 4
+    assert watcher._judge(Scene().picture()) is Exit.DONE
 
 
 @pytest.mark.parametrize("make", [make_taken, make_refused])
@@ -55,18 +55,18 @@ def test_a_verdict_of_the_last_try_is_no_end_while_the_cluster_tries_again(make,
 def test_a_verdict_that_stays_is_the_end(make, seconds, is_patient, capsys):
     watcher = status._Watcher(is_json=False, is_patient=is_patient)
     for second in seconds[:-1]:
-        assert watcher._look(make(second)) is None
+        assert watcher._judge(make(second)) is None
     with pytest.raises(Failure) as ended:
-        watcher._look(make(seconds[-1]))
+        watcher._judge(make(seconds[-1]))
     assert ended.value.code is Exit.BLOCKED
 
 
 def test_a_refusal_that_was_seen_to_happen_again_is_the_end(capsys):
     watcher = status._Watcher(is_json=False)
-    assert watcher._look(make_refused(0)) is None
+    assert watcher._judge(make_refused(0)) is None
     again = {**refuse("set"), "lastTimestamp": ago(seconds=-3)}
     later, facts = NOW + timedelta(seconds=4), ClusterFacts(warnings=[again])
     picture = take_picture(LEADER_WORKER_SET, Refused().sample(), later, facts)
-    assert watcher._look(picture) is None
+    assert watcher._judge(picture) is None
     with pytest.raises(Failure):
-        watcher._look(picture)
+        watcher._judge(picture)

@@ -5,15 +5,15 @@ from argparse import Namespace
 import pytest
 from scenes import Scene, bad_image
 
-from kohort.cli.commands.workloads.get import _Teller
+from kohort.cli.commands.workloads.get import _LinePrinter
 
 BLOCKED = Scene((1, 1, 1, 2), boundary=3, waiting={"llama-3-2": bad_image()})
 
 
 def follow(*looks: Scene | None, **flags: bool) -> None:
-    teller = _Teller(Namespace(**{"all_namespaces": False, "blocked": False, **flags}))
+    printer = _LinePrinter(Namespace(**{"all_namespaces": False, "blocked": False, **flags}))
     for scene in looks:
-        teller.tell([scene.picture()] if scene else [])
+        printer.print([scene.picture()] if scene else [])
 
 
 def test_one_that_needs_no_more_help_is_not_called_gone(capsys: pytest.CaptureFixture[str]):

@@ -20,7 +20,7 @@ NODES = {
 }
 
 
-def seat(nodes: dict[str, str]) -> Scene:
+def assignment(nodes: dict[str, str]) -> Scene:
     """Two groups of three on these nodes; whoever has none waits."""
 
     def body(node: str) -> dict:
@@ -33,7 +33,7 @@ def seat(nodes: dict[str, str]) -> Scene:
 
 def spread_of(nodes: dict[str, str], hypernodes: bool = True, pack: Pack | None = None):
     atlas = draw_atlas(make_nodes(), (), make_hypernodes() if hypernodes else ())
-    picture = seat(nodes).picture()
+    picture = assignment(nodes).picture()
     workload = replace(picture.reading.workload, placement=PlacementPolicy(pack))
     picture = replace(picture, reading=replace(picture.reading, workload=workload))
     return make_spread(picture, atlas)
@@ -50,7 +50,9 @@ def test_each_group_has_the_smallest_domain_that_holds_it():
 
 def test_a_domain_of_tier_0_with_two_nodes_is_shown_as_one():
     switch = make_hypernode("switch", 0, "switch", "gpu-00", "gpu-01")
-    group = make_spread(seat(NODES).picture(), draw_atlas(make_nodes(), (), [switch])).groups[1]
+    group = make_spread(assignment(NODES).picture(), draw_atlas(make_nodes(), (), [switch])).groups[
+        1
+    ]
     assert [(spot.name, spot.tier) for spot in group.spots] == [
         ("switch", 0),
         ("gpu-02", None),

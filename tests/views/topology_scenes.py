@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Mapping
 
+from kohort.cluster.node_labels import HOST, RACK, SPINE
 from kohort.cluster.objects import Object
-from kohort.cluster.places import HOST, RACK, SPINE
 
 RACKS = {"gpu-00": 0, "gpu-01": 0, "gpu-02": 1, "gpu-03": 1}
 

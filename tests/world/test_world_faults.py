@@ -1,4 +1,4 @@
-"""Parts that make mistakes, meet kinds that have gone, or are stopped while they wait."""
+"""Components that make mistakes, meet kinds that have gone, or are stopped while they wait."""
 
 import asyncio
 from collections.abc import Iterable
@@ -10,14 +10,14 @@ import pytest
 from kohort.cluster.errors import ClusterError
 from kohort.cluster.objects import Kind, Object
 from kohort.simulator.api.admission import NoAdmission, Review
-from kohort.simulator.api.api import Api
+from kohort.simulator.api.api import ApiServer
 from kohort.simulator.api.registry import Registry
 from kohort.simulator.api.requests import Target, WriteOptions
 from kohort.simulator.clock import VirtualClock
+from kohort.simulator.component import Action, Create, Delete, Merge, Moment, Replace, Step, View
 from kohort.simulator.kinds import NAMESPACE
 from kohort.simulator.resources.builtin import builtin_resources
-from kohort.simulator.steps import Action, Create, Delete, Merge, Moment, Replace, Step, View
-from kohort.simulator.store.entries import Entry
+from kohort.simulator.store.entries import StoredObject
 from kohort.simulator.store.store import Store
 from kohort.simulator.world import World
 
@@ -26,7 +26,7 @@ GONE = Kind("example.com", "v1", "Widget", "widgets", namespaced=False)
 
 
 class Errand:
-    """A part that does the same things about every namespace."""
+    """A component that does the same things about every namespace."""
 
     name = "errand"
     manager = "errand"
@@ -38,7 +38,7 @@ class Errand:
         self.refusals: list[ClusterError] = []
 
     def observe(
-        self, kind: Kind, old: Entry | None, new: Entry | None, view: View
+        self, kind: Kind, old: StoredObject | None, new: StoredObject | None, view: View
     ) -> Iterable[str]:
         return (new.name,) if new is not None and old is None else ()
 
@@ -72,24 +72,24 @@ class Broken(Stuck):
         raise ZeroDivisionError
 
 
-async def make_world(part: Errand) -> World:
-    api = Api(Store(), Registry(builtin_resources()), lambda: NOW, Random(1))
+async def make_world(component: Errand) -> World:
+    api = ApiServer(Store(), Registry(builtin_resources()), lambda: NOW, Random(1))
     await api.create(api.target(NAMESPACE), {"metadata": {"name": "lab"}}, WriteOptions())
-    return World(api, [part], VirtualClock(NOW))
+    return World(api, [component], VirtualClock(NOW))
 
 
 async def test_deleting_an_object_whose_kind_has_gone_is_a_success():
-    part = Errand(Delete(GONE, "", "a", "uid"))
-    await (await make_world(part)).settle()
-    assert (part.steps, part.refusals) == (1, [])
+    component = Errand(Delete(GONE, "", "a", "uid"))
+    await (await make_world(component)).settle()
+    assert (component.steps, component.refusals) == (1, [])
 
 
 async def test_changing_an_object_whose_kind_has_gone_is_refused():
-    part = Errand(Merge(GONE, "", "a", {}))
-    world = await make_world(part)
+    component = Errand(Merge(GONE, "", "a", {}))
+    world = await make_world(component)
     await world.advance(1.0)
-    assert [error.code for error in part.refusals] == [404]
-    assert part.steps == 2
+    assert [error.code for error in component.refusals] == [404]
+    assert component.steps == 2
 
 
 @pytest.mark.parametrize(("owner", "refusals"), [("", []), ("another", [409])])
@@ -98,9 +98,9 @@ async def test_a_create_that_meets_an_object_of_the_same_owner_is_a_success(owne
     if owner:
         reference = {"apiVersion": "v1", "kind": "Node", "name": "n", "uid": owner}
         metadata["ownerReferences"] = [{**reference, "controller": True}]
-    part = Errand(Create(NAMESPACE, {"metadata": metadata}))
-    await (await make_world(part)).advance(1.0)
-    assert [error.code for error in part.refusals] == refusals
+    component = Errand(Create(NAMESPACE, {"metadata": metadata}))
+    await (await make_world(component)).advance(1.0)
+    assert [error.code for error in component.refusals] == refusals
 
 
 @pytest.mark.parametrize(
@@ -111,37 +111,37 @@ async def test_a_create_that_meets_an_object_of_the_same_owner_is_a_success(owne
     ],
 )
 async def test_a_mistake_while_acting_is_told_and_the_key_is_looked_at_again(action, admission):
-    part = Errand(action)
-    world = await make_world(part)
+    component = Errand(action)
+    world = await make_world(component)
     world.api.context.admission = admission
     told: list[tuple[str, str]] = []
     world.on_fault = lambda name, key, error: told.append((name, key))
     await world.advance(1.0)
     assert told == [("errand", "lab")]
-    assert part.steps == 2
+    assert component.steps == 2
 
 
 async def test_a_key_is_not_looked_at_while_a_webhook_is_asked_about_it():
-    part = Errand(Create(NAMESPACE, {"metadata": {"name": "other"}}))
-    world = await make_world(part)
+    component = Errand(Create(NAMESPACE, {"metadata": {"name": "other"}}))
+    world = await make_world(component)
     world.api.context.admission = Stuck()
     await world.turn()
-    world.seats[0].add("lab")
+    world.runners[0].add("lab")
     assert not await world.turn()
-    assert part.steps == 1
+    assert component.steps == 1
 
 
 async def test_a_simulation_raises_a_mistake_of_a_part_that_waited():
-    part = Errand(Create(NAMESPACE, {"metadata": {"name": "other"}}))
-    world = await make_world(part)
+    component = Errand(Create(NAMESPACE, {"metadata": {"name": "other"}}))
+    world = await make_world(component)
     world.api.context.admission = Broken()
     with pytest.raises(ZeroDivisionError):
         await world.settle()
 
 
 async def test_a_world_that_ends_leaves_nobody_waiting():
-    part = Errand(Create(NAMESPACE, {"metadata": {"name": "other"}}))
-    world = await make_world(part)
+    component = Errand(Create(NAMESPACE, {"metadata": {"name": "other"}}))
+    world = await make_world(component)
     world.api.context.admission = stuck = Stuck()
     before = asyncio.all_tasks()
     running = asyncio.create_task(world.run())
@@ -152,10 +152,10 @@ async def test_a_world_that_ends_leaves_nobody_waiting():
 
 
 class Stumbling(Errand):
-    """A part that cannot bear the sight of one namespace."""
+    """A component that cannot bear the sight of one namespace."""
 
     def observe(
-        self, kind: Kind, old: Entry | None, new: Entry | None, view: View
+        self, kind: Kind, old: StoredObject | None, new: StoredObject | None, view: View
     ) -> Iterable[str]:
         if new is not None and new.name == "lab":
             raise ZeroDivisionError
@@ -163,14 +163,14 @@ class Stumbling(Errand):
 
 
 async def test_a_part_that_stumbles_over_an_object_sees_the_next_one():
-    part = Stumbling()
-    world = await make_world(part)
+    component = Stumbling()
+    world = await make_world(component)
     told: list[str] = []
     world.on_fault = lambda name, key, error: told.append(name)
     api = world.api
     await api.create(api.target(NAMESPACE), {"metadata": {"name": "next"}}, WriteOptions())
     await world.settle()
-    assert (told, part.steps) == (["errand"], 1)
+    assert (told, component.steps) == (["errand"], 1)
 
 
 async def test_a_part_that_cannot_bear_a_refusal_is_told_to_the_log():
@@ -178,17 +178,17 @@ async def test_a_part_that_cannot_bear_a_refusal_is_told_to_the_log():
         def refused(self, key: str, action: Action, error: ClusterError) -> None:
             raise ZeroDivisionError
 
-    part = Sulking(Merge(GONE, "", "a", {}))
-    world = await make_world(part)
+    component = Sulking(Merge(GONE, "", "a", {}))
+    world = await make_world(component)
     told: list[str] = []
     world.on_fault = lambda name, key, error: told.append(name)
     await world.advance(1.0)
-    assert (told, part.steps) == (["errand"], 2)
+    assert (told, component.steps) == (["errand"], 2)
 
 
 async def test_a_key_that_has_failed_for_days_is_still_looked_at():
     world = await make_world(Errand())
-    seat = world.seats[0]
-    seat._failures["lab"] = 2_000
-    seat.finished("lab", Step(), refused=True, elapsed=0.0)
-    assert seat.next_due() == 30.0
+    runner = world.runners[0]
+    runner._failures["lab"] = 2_000
+    runner.finished("lab", Step(), refused=True, elapsed=0.0)
+    assert runner.next_due() == 30.0

@@ -12,11 +12,11 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from tools.controlplane.asking import NotReady
-from tools.controlplane.building import BuildError, build
+from tools.controlplane.build import BuildError, build
+from tools.controlplane.folders import find_run_folder
 from tools.controlplane.golang import NoGo
 from tools.controlplane.instance import NODES, ORDER, Options, restart, start, stop
-from tools.controlplane.places import find_run_folder
+from tools.controlplane.requests import NotReady
 
 FAILED, NO_GO = 1, 3
 
@@ -25,7 +25,7 @@ def main(words: Sequence[str]) -> int:
     """Do what the words say; code 3 means that there is no Go to build with."""
     told = _read(words)
     try:
-        _act(told)
+        _run(told)
     except NoGo as error:
         print(error, file=sys.stderr)
         return NO_GO
@@ -35,7 +35,7 @@ def main(words: Sequence[str]) -> int:
     return 0
 
 
-def _act(told: argparse.Namespace) -> None:
+def _run(told: argparse.Namespace) -> None:
     match told.command:
         case "build":
             build()

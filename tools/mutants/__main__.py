@@ -22,12 +22,12 @@ from pathlib import Path
 from queue import SimpleQueue
 from tempfile import TemporaryDirectory
 
-from tools.mutants.judging import Outcome, drop_false, judge
-from tools.mutants.listing import LIST, ROOT, Mutant, find_misfits, read_mutants
+from tools.mutants.entries import LIST, ROOT, Mutant, find_misfits, read_mutants
+from tools.mutants.judge import Outcome, drop_false, judge
 from tools.mutants.outcomes import read_outcomes, write_outcomes
 from tools.mutants.report import write_report
-from tools.mutants.seeing import Sight, is_measured, measure, read_sights, write_sights
-from tools.mutants.seeing import drop_false as drop_false_sights
+from tools.mutants.sights import Sight, is_measured, measure, read_sights, write_sights
+from tools.mutants.sights import drop_false as drop_false_sights
 from tools.mutants.suites import Noticed, SuiteError, copy_tree
 
 PAGE = ROOT / "docs/planted-bugs.md"
@@ -46,23 +46,23 @@ def main() -> int:
         return _check(mutants, outcomes)
     is_caught = True
     if arguments.measure:
-        chosen = [m for m in mutants if m.rehearsed and arguments.only in m.name]
-        # What no rehearsal has seen takes all seeds, so it comes last.
-        seen = {name for name, outcome in outcomes.items() if outcome.rehearsal is not None}
+        chosen = [m for m in mutants if m.simulated and arguments.only in m.name]
+        # What no simulation has seen takes all seeds, so it comes last.
+        seen = {name for name, outcome in outcomes.items() if outcome.simulation is not None}
         _measure_all(sorted(chosen, key=lambda m: m.name not in seen), arguments)
     elif not arguments.report:
         chosen = [m for m in mutants if arguments.only in m.name]
         if arguments.missing:
             chosen = [m for m in chosen if not _is_judged(m, outcomes)]
         try:
-            is_caught = _judge_and_tell(chosen, outcomes, arguments)
+            is_caught = _judge_and_print(chosen, outcomes, arguments)
         except SuiteError as error:
             sys.exit(f"a suite could not be run: {error}")
     (arguments.report or PAGE).write_text(write_report(mutants, outcomes, read_sights()))
     return 0 if is_caught else 1
 
 
-def _judge_and_tell(
+def _judge_and_print(
     chosen: list[Mutant], outcomes: dict[str, Outcome], arguments: argparse.Namespace
 ) -> bool:
     begun = time.monotonic()
@@ -172,7 +172,7 @@ def _numbered(
 
 
 def _line(mutant: Mutant, outcome: Outcome) -> str:
-    by = [_short(noticed) for noticed in (outcome.rehearsal, outcome.test) if noticed]
+    by = [_short(noticed) for noticed in (outcome.simulation, outcome.test) if noticed]
     return f"{mutant.name:28} {outcome.seconds:5.0f} s  {'; '.join(by) or 'SURVIVED'}"
 
 

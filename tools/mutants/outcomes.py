@@ -5,7 +5,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from tools.mutants.judging import Outcome
+from tools.mutants.judge import Outcome
 from tools.mutants.suites import Noticed
 
 FILE = Path(__file__).with_name("outcomes.json")
@@ -27,7 +27,7 @@ def write_outcomes(outcomes: dict[str, Outcome], path: Path = FILE) -> None:
 def _outcome_of(entry: dict[str, Any]) -> Outcome:
     return Outcome(
         entry["digest"],
-        _noticed_of(entry["rehearsal"]),
+        _noticed_of(entry["simulation"]),
         _noticed_of(entry["test"]),
         entry["seconds"],
     )

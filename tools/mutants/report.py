@@ -2,22 +2,22 @@
 
 from textwrap import fill
 
-from tools.mutants.judging import Outcome
-from tools.mutants.listing import Mutant
-from tools.mutants.seeing import Sight
+from tools.mutants.entries import Mutant
+from tools.mutants.judge import Outcome
+from tools.mutants.sights import Sight
 
 HEAD = """\
 # Planted bugs
 
 `make mutants` plants one fault after the other in a copy of the source, most of them in the
-planner, the carriers and the controller, and asks rehearsals (the corpus and seeds, see
+planner, the carriers and the controller, and asks simulations (the corpus and seeds, see
 [simulation.md](simulation.md)) and tests whether they notice. At the end whoever noticed is asked
 about the sound source as well, and must be silent there. This page is written by that command from
 `tools/mutants/mutants.yaml`, `outcomes.json` and `seeds.json` beside it; a test keeps it, and the
 list, in step with the source. To plant one alone: `make mutants ARGS="--only NAME"`.
 """
 WIDTH = 100
-_COLUMNS = ("fault", "file", "what it breaks", "seed", "rehearsal", "test")
+_COLUMNS = ("fault", "file", "what it breaks", "seed", "simulation", "test")
 AREAS = {
     "planning": "Planner",
     "apis": "Carriers and LeaderWorkerSet",
@@ -48,13 +48,13 @@ def write_report(
 def _summary(mutants: list[Mutant], judged: dict[str, Outcome]) -> str:
     outcomes = judged.values()
     caught = sum(outcome.is_caught for outcome in outcomes)
-    rehearsed = sum(outcome.rehearsal is not None for outcome in outcomes)
+    simulated = sum(outcome.simulation is not None for outcome in outcomes)
     tested = sum(outcome.test is not None for outcome in outcomes)
     told = (
-        f"**{caught} of {len(mutants)} faults are caught**: {rehearsed} by rehearsals, {tested} by "
-        f"tests, {rehearsed + tested - caught} of these by both. (Where rehearsals notice, only "
-        "the tests named in the list are asked, so a dash in the last column means no more than "
-        "that.)"
+        f"**{caught} of {len(mutants)} faults are caught**: {simulated} by simulations, {tested} "
+        f"by tests, {simulated + tested - caught} of these by both. (Where simulations notice, "
+        "only the tests named in the list are asked, so a dash in the last column means no more "
+        "than that.)"
     )
     text = f"{fill(told, WIDTH)}\n"
     late = [mutant.name for mutant in mutants if mutant.name not in judged]
@@ -69,7 +69,7 @@ def _summary(mutants: list[Mutant], judged: dict[str, Outcome]) -> str:
 
 def _share(mutants: list[Mutant], seen: dict[str, Sight]) -> str:
     """How many of the faults that a simulation can see are seen by seeds alone."""
-    visible = [mutant for mutant in mutants if mutant.rehearsed]
+    visible = [mutant for mutant in mutants if mutant.simulated]
     found = [m for m in visible if m.name in seen and seen[m.name].seed is not None]
     measured = [seen[m.name] for m in visible if m.name in seen]
     asked = max((sight.asked for sight in measured), default=0)
@@ -96,7 +96,7 @@ def _row(mutant: Mutant, outcome: Outcome | None, sight: Sight | None) -> str:
         f"`{mutant.file}`",
         mutant.breaks,
         _seed(sight),
-        _rehearsal(outcome),
+        _simulation(outcome),
         _test(outcome),
     )
     return f"| {' | '.join(cells)} |"
@@ -108,11 +108,11 @@ def _seed(sight: Sight | None) -> str:
     return f"- ({sight.asked})" if sight.seed is None else str(sight.seed)
 
 
-def _rehearsal(outcome: Outcome | None) -> str:
-    if outcome is None or outcome.rehearsal is None:
+def _simulation(outcome: Outcome | None) -> str:
+    if outcome is None or outcome.simulation is None:
         return "-"
-    promise = outcome.rehearsal.words.partition(":")[0]
-    kind, _, name = outcome.rehearsal.by.partition(":")
+    promise = outcome.simulation.words.partition(":")[0]
+    kind, _, name = outcome.simulation.by.partition(":")
     where = f"`{name}`" if kind == "corpus" else f"seed {name}"
     return f"{where} ({promise})" if len(promise) <= 3 else where
 

@@ -19,13 +19,13 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from tools.mutants.listing import ROOT
+from tools.mutants.entries import ROOT
 
 NAMED_SECONDS_MAX = 120
 ALL_SECONDS_MAX = 600
-REHEARSALS_SECONDS_MAX = 300
+SIMULATIONS_SECONDS_MAX = 300
 WAITING_FACTOR = 5
-# Asked only where neither rehearsals nor the named suites notice: the quick ones first.
+# Asked only where neither simulations nor the named suites notice: the quick ones first.
 ALL = (
     "tests/planning",
     "tests/controller",
@@ -45,7 +45,7 @@ class SuiteError(Exception):
 class Noticed:
     """Who noticed, so that it can be asked again, and in which words."""
 
-    by: str  # a test's id, or a rehearsal as ``seed:7`` or ``corpus:name``
+    by: str  # a test's id, or a simulation as ``seed:7`` or ``corpus:name``
     words: str = ""
 
 
@@ -61,17 +61,17 @@ def copy_tree(folder: Path) -> None:
     compileall.compile_dir(folder / "src", quiet=2, invalidation_mode=mode)
 
 
-def run_rehearsals(copy: Path, runs: list[str], seeds: int = 0) -> Noticed | None:
-    """The first rehearsal that breaks a promise."""
-    command = [sys.executable, "-m", "tools.mutants.rehearsing", "--seeds", str(seeds), *runs]
-    done = _run(copy, command, REHEARSALS_SECONDS_MAX)
+def run_simulations(copy: Path, runs: list[str], seeds: int = 0) -> Noticed | None:
+    """The first simulation that breaks a promise."""
+    command = [sys.executable, "-m", "tools.mutants.simulate", "--seeds", str(seeds), *runs]
+    done = _run(copy, command, SIMULATIONS_SECONDS_MAX)
     if done is None:
-        return Noticed("", f"rehearsals {_NOT_ENDED}")
+        return Noticed("", f"simulations {_NOT_ENDED}")
     if done.returncode == 0:
         return None
     lines = done.stdout.splitlines()
     if done.returncode != 1 or not lines:
-        # The source cannot be imported, or a rehearsal took the interpreter with it.
+        # The source cannot be imported, or a simulation took the interpreter with it.
         raise SuiteError(_last_line(done))
     run, _, words = lines[-1].partition(" ")
     return Noticed(run, words[:160])

@@ -1,7 +1,7 @@
 """
 An API, as a value: everything that makes one foreign API different from the others.
 
-The controller knows no API. It fills a family from its caches, asks the API to
+The controller knows no API. It fills a snapshot from its caches, asks the API to
 read it, plans, asks the API to render the plan, carries that out, and writes the
 status that the API makes of the report. All functions here are pure.
 """
@@ -13,7 +13,7 @@ from typing import Any
 from kohort.apis.definitions.shapes import shape_of
 from kohort.apis.gangs.dialect import NONE, Dialect
 from kohort.apis.gangs.intent import Tiers
-from kohort.apis.recall import Recall
+from kohort.apis.group_cache import GroupCache
 from kohort.cluster.actions import Action
 from kohort.cluster.errors import KohortError
 from kohort.cluster.fields import FieldError
@@ -60,7 +60,7 @@ class Settings:
     beside: Object | None = field(default=None, compare=False)
 
     @property
-    def are_told(self) -> bool:
+    def are_given(self) -> bool:
         """Whether this is what an operator was told; a reader has no flags."""
         return bool(self.strategy)
 
@@ -112,7 +112,7 @@ class PutBacks:
 
 
 @dataclass(frozen=True, slots=True)
-class Family:
+class Snapshot:
     """A workload and its children, as the caches have them at one moment."""
 
     root: Object
@@ -126,7 +126,9 @@ class Family:
     dropped: frozenset[str] = frozenset()  # fields that the server did not keep
     settings: Settings = DEFAULTS
     absent: Mapping[Kind, str] = field(default_factory=dict)  # kinds not served, and what to do
-    recall: Recall[Group] = field(default_factory=Recall)  # groups as the last look read them
+    group_cache: GroupCache[Group] = field(
+        default_factory=GroupCache
+    )  # groups as the last look read them
     tiers: Mapping[str, Tiers] = field(default_factory=dict)  # by the name of the dialect
     # The tier of the narrowest domain that holds these nodes; None where that is not known.
     measure: Callable[[Dialect, tuple[str, ...]], int | None] = lambda dialect, nodes: None
@@ -153,7 +155,7 @@ class Family:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A family in the words of the model, and what the API wants to remember until it renders."""
+    """A snapshot in the words of the model, and what the API wants to remember until it renders."""
 
     workload: Workload
     observed: Observed
@@ -161,7 +163,7 @@ class Reading:
 
 
 @dataclass(frozen=True, slots=True)
-class Deeds:
+class ExecutionSummary:
     """What came of a plan: what was done, what was refused with which words, what was reported."""
 
     done: tuple[Action, ...] = ()
@@ -170,8 +172,8 @@ class Deeds:
 
 
 @dataclass(frozen=True, slots=True)
-class Rehearsal:
-    """A member that nobody makes: asked for, to see whether the server would have it made."""
+class AdmissionProbe:
+    """A pod created with dryRun, to see whether admission lets it pass."""
 
     kind: Kind
     namespace: str
@@ -180,7 +182,7 @@ class Rehearsal:
 
 
 @dataclass(frozen=True, slots=True)
-class Edition:
+class StoredRevision:
     """A stored revision as people know it: a number to name it by, and what it asked for."""
 
     number: int
@@ -192,13 +194,13 @@ class Edition:
 
 
 @dataclass(frozen=True, slots=True)
-class Face:
+class UserVerbs:
     """How an API looks to people, and how it takes their orders: each gives the changed object."""
 
     role_of: Callable[[int], str]  # the word for a member, by its place in the group
     carrier_of: Callable[[Object, Settings], str]
-    list_editions: Callable[[Family], tuple[Edition, ...]]  # lowest number first
-    go_back: Callable[[Object, Edition], Object]
+    list_revisions: Callable[[Snapshot], tuple[StoredRevision, ...]]  # lowest number first
+    go_back: Callable[[Object, StoredRevision], Object]
     restart: Callable[[Object, str], Object]  # (…, now): a new revision of the same template
     hold: Callable[[Object, int], Object]  # units below the boundary keep their revision
     release: Callable[[Object], Object]
@@ -209,7 +211,7 @@ class Face:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class AdmissionResult:
     """What admission says of an object: its new form, what is wrong, and what to warn of."""
 
     obj: Object | None = None
@@ -226,7 +228,9 @@ class Webhook:
     path: str
     kind: Kind
     operations: tuple[str, ...]
-    handle: Callable[[Object, Object | None, Settings], Verdict]  # (object, old object, settings)
+    handle: Callable[
+        [Object, Object | None, Settings], AdmissionResult
+    ]  # (object, old object, settings)
     selector: Object | None = None  # objectSelector
     mutates: bool = False
     # What else has to be read to judge an object; the settings then hold it as ``beside``.
@@ -243,32 +247,32 @@ class Api:
     members: Kind  # the kind of its members
     # The workload and the incarnation that a member belonged to, when it has gone.
     find_lost: Callable[[Any, Callable[[Kind, Key], Any]], tuple[Key, str] | None]
-    read: Callable[[Family], Reading]  # raises InvalidWorkload
-    render: Callable[[Family, Reading, Plan], tuple[Action, ...]]
-    write_status: Callable[[Family, Reading, Plan, str], Object]  # (…, now) -> status
-    tell: Callable[[Family, Reading, Plan, Deeds], tuple[Notice, ...]]
+    read: Callable[[Snapshot], Reading]  # raises InvalidWorkload
+    render: Callable[[Snapshot, Reading, Plan], tuple[Action, ...]]
+    write_status: Callable[[Snapshot, Reading, Plan, str], Object]  # (…, now) -> status
+    list_events: Callable[[Snapshot, Reading, Plan, ExecutionSummary], tuple[Notice, ...]]
     # What a status has from its first write on, even that of an object which cannot be planned.
     start_status: Callable[[Object], Object] = lambda root: {}
     webhooks: tuple[Webhook, ...] = ()
     definition: Callable[[], Object] = dict  # the CustomResourceDefinition
     writes: tuple[Grant, ...] = ()  # what its actions need, beyond what it watches
-    face: Face | None = None  # None: people cannot act on it through us
+    verbs: UserVerbs | None = None  # None: people cannot act on it through us
     # None: its members need no admission by us, so nothing has to be asked.
-    rehearse: Callable[[Family], Rehearsal | None] = lambda family: None
+    make_probe: Callable[[Snapshot], AdmissionProbe | None] = lambda snapshot: None
     # Wakes whoever makes members and has given up for a while; empty if none is missing.
-    wake: Callable[[Family, str], tuple[Action, ...]] = lambda family, now: ()
+    wake: Callable[[Snapshot, str], tuple[Action, ...]] = lambda snapshot, now: ()
     # Fields of the spec that are ours, each with the annotation that serves where it is dropped.
     additions: dict[str, str] = field(default_factory=dict)
     # How the objects of its gangs are found, whatever their kind.
     watch_gangs: Callable[[Kind, str], Watched] | None = None  # (kind, remedy)
     heeds_tiers: Callable[[Any], bool] = lambda root: False  # whether a change of tiers matters
 
-    def read_checked(self, family: Family) -> Reading:
-        """The family in the words of the model; raises InvalidWorkload, and nothing else."""
-        misfit = self.find_misfit(family.root)
+    def read_checked(self, snapshot: Snapshot) -> Reading:
+        """The snapshot in the words of the model; raises InvalidWorkload, and nothing else."""
+        misfit = self.find_misfit(snapshot.root)
         if misfit:
             raise InvalidWorkload("Malformed", f"{misfit}: mend the object, or delete it")
-        return self.read(family)
+        return self.read(snapshot)
 
     def find_misfit(self, root: Object) -> str:
         """What about metadata and spec has another shape than the definition says; or nothing."""

@@ -6,14 +6,14 @@ clients match on that. Both ways to ask us, over HTTPS and inside the embedded
 cluster, answer with this same value.
 """
 
-from kohort.apis.api import Verdict
+from kohort.apis.api import AdmissionResult
 from kohort.cluster.fields import aggregate
 from kohort.cluster.objects import Object
 
 
-def find_denial(verdict: Verdict) -> Object | None:
+def find_denial(answer: AdmissionResult) -> Object | None:
     """The Status of a refusal; None if the verdict lets the object pass."""
-    message = verdict.refusal or (aggregate(verdict.errors) if verdict.errors else "")
+    message = answer.refusal or (aggregate(answer.errors) if answer.errors else "")
     return write_denial(403, message, "Forbidden") if message else None
 
 

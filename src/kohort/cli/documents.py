@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml
 
-from kohort.cli.parsing import Parser
+from kohort.cli.parser import Parser
 from kohort.cluster.objects import Object
 
 _FORMS = ("yaml", "json")

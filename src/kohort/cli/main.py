@@ -12,45 +12,47 @@ from pathlib import PurePath
 
 from kohort.cli.exits import end
 from kohort.cli.processes.signals import heed_interrupts
-from kohort.cli.table import Entry, Group, dispatch
+from kohort.cli.table import CommandEntry, Group, dispatch
 from kohort.cli.terminal import guarded_output
 
 COMMANDS = Group(
     summary="a Kubernetes control plane in one process, with simulated GPU nodes",
     examples=("up", "up --nodes 32 --racks 4 --speed 10 --detach", "sim node fail gpu-03", "down"),
     entries={
-        "up": Entry("kohort.cli.commands.up", "UP", "start a cluster on this machine"),
-        "down": Entry("kohort.cli.commands.down", "DOWN", "stop a cluster"),
-        "clusters": Entry(
+        "up": CommandEntry("kohort.cli.commands.up", "UP", "start a cluster on this machine"),
+        "down": CommandEntry("kohort.cli.commands.down", "DOWN", "stop a cluster"),
+        "clusters": CommandEntry(
             "kohort.cli.commands.clusters", "CLUSTERS", "list the clusters that run here"
         ),
-        "get": Entry(
+        "get": CommandEntry(
             "kohort.cli.commands.workloads.get",
             "GET",
             "show workloads: a table of all, a tree of one",
         ),
-        "why": Entry(
+        "why": CommandEntry(
             "kohort.cli.commands.workloads.why",
             "WHY",
             "say what a workload waits for, and what to do",
         ),
-        "rollout": Entry(
+        "rollout": CommandEntry(
             "kohort.cli.commands.workloads.rollout", "ROLLOUT", "follow and steer a rollout"
         ),
-        "crds": Entry("kohort.cli.commands.crds", "CRDS", "print the CustomResourceDefinitions"),
-        "manifests": Entry(
+        "crds": CommandEntry(
+            "kohort.cli.commands.crds", "CRDS", "print the CustomResourceDefinitions"
+        ),
+        "manifests": CommandEntry(
             "kohort.cli.commands.manifests", "MANIFESTS", "print all that a cluster needs"
         ),
-        "sim": Entry(
+        "sim": CommandEntry(
             "kohort.cli.commands.sim",
             "SIM",
             "see and change the simulation: topology, nodes, clock",
         ),
-        "controller": Entry(
+        "controller": CommandEntry(
             "kohort.cli.commands.controller", "CONTROLLER", "run the operator against a cluster"
         ),
-        "version": Entry("kohort.cli.commands.version", "VERSION", "print the version"),
-        "completion": Entry(
+        "version": CommandEntry("kohort.cli.commands.version", "VERSION", "print the version"),
+        "completion": CommandEntry(
             "kohort.cli.commands.completion", "COMPLETION", "print a script for your shell"
         ),
     },

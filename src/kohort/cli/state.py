@@ -97,7 +97,9 @@ class State:
         if self.find_pid() is None:
             others = name_running()
             choice = f", or choose with --name what runs: {others}" if others else ""
-            raise Failure(f"{self.tell_absence()}; start it with 'kohort up{self.flag}'{choice}")
+            raise Failure(
+                f"{self.describe_absence()}; start it with 'kohort up{self.flag}'{choice}"
+            )
         found = self._read_control()
         if found is None:
             raise Failure(f"{self.name} is still starting; try again in a second")
@@ -107,7 +109,7 @@ class State:
         """How to reach the cluster; None while it starts."""
         return self._read_control()
 
-    def tell_absence(self) -> str:
+    def describe_absence(self) -> str:
         """That no process runs the cluster, and what became of the last one if it was killed."""
         if self.clear_stale():
             return f"{self.name} is not running: it was killed, and its stale files are removed"
@@ -141,7 +143,7 @@ class State:
         """Remove the files; the kubeconfig of a kept cluster serves its next process."""
         control = self._read_control() or {}
         if not control.get("dataDir") and control.get("kubeconfig"):
-            from kohort.simulator.hosting.kubeconfig import Kubeconfig
+            from kohort.simulator.host.kubeconfig import Kubeconfig
 
             Kubeconfig(Path(control["kubeconfig"]), self.name).remove()
         self.control_file.unlink(missing_ok=True)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from importlib import import_module
 
 from kohort.cli.exits import Exit, UsageError
-from kohort.cli.parsing import Parser, describe, suggest
+from kohort.cli.parser import Parser, describe, suggest
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class Command:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class CommandEntry:
     """Where a command or a group of them is found."""
 
     module: str
@@ -42,7 +42,7 @@ class Group:
 
     summary: str
     examples: Sequence[str]
-    entries: Mapping[str, Entry]
+    entries: Mapping[str, CommandEntry]
     footer: str = ""
 
     def help(self, prog: str) -> str:

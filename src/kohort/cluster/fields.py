@@ -14,7 +14,7 @@ from typing import Any
 import orjson
 
 
-class Fault(StrEnum):
+class FieldErrorType(StrEnum):
     """The kinds of fault; the value is the cause's reason."""
 
     REQUIRED = "FieldValueRequired"
@@ -29,17 +29,17 @@ class Fault(StrEnum):
 
 
 _TITLES = {
-    Fault.REQUIRED: "Required value",
-    Fault.INVALID: "Invalid value",
-    Fault.TYPE_INVALID: "Invalid value",
-    Fault.NOT_SUPPORTED: "Unsupported value",
-    Fault.DUPLICATE: "Duplicate value",
-    Fault.NOT_FOUND: "Not found",
-    Fault.FORBIDDEN: "Forbidden",
-    Fault.TOO_LONG: "Too long",
-    Fault.TOO_MANY: "Too many",
+    FieldErrorType.REQUIRED: "Required value",
+    FieldErrorType.INVALID: "Invalid value",
+    FieldErrorType.TYPE_INVALID: "Invalid value",
+    FieldErrorType.NOT_SUPPORTED: "Unsupported value",
+    FieldErrorType.DUPLICATE: "Duplicate value",
+    FieldErrorType.NOT_FOUND: "Not found",
+    FieldErrorType.FORBIDDEN: "Forbidden",
+    FieldErrorType.TOO_LONG: "Too long",
+    FieldErrorType.TOO_MANY: "Too many",
 }
-_WITHOUT_VALUE = {Fault.REQUIRED, Fault.FORBIDDEN, Fault.TOO_LONG}
+_WITHOUT_VALUE = {FieldErrorType.REQUIRED, FieldErrorType.FORBIDDEN, FieldErrorType.TOO_LONG}
 
 
 class _Omitted:
@@ -54,7 +54,7 @@ OMITTED = _Omitted()
 class FieldError:
     """One broken rule: where, which, and with what value."""
 
-    fault: Fault
+    fault: FieldErrorType
     path: str
     detail: str = ""
     value: Any = None

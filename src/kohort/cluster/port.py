@@ -54,7 +54,7 @@ class Listing(NamedTuple):
     version: str
 
 
-class Change(NamedTuple):
+class WatchEvent(NamedTuple):
     """One line of a watch: ADDED, MODIFIED, DELETED or BOOKMARK, and the encoded object."""
 
     type: str
@@ -67,7 +67,7 @@ class Cluster(Protocol):
     async def create(self, kind: Kind, namespace: str, obj: Object) -> Object:
         """Make an object; the answer is what was stored."""
 
-    async def rehearse(self, kind: Kind, namespace: str, obj: Object) -> Object:
+    async def dry_run_create(self, kind: Kind, namespace: str, obj: Object) -> Object:
         """What a create would store; nothing is stored."""
 
     async def read(self, address: Address) -> Object:
@@ -97,7 +97,7 @@ class Cluster(Protocol):
 
     def watch(
         self, selection: Selection, version: str, *, initial: bool = False
-    ) -> AsyncIterator[Change]:
+    ) -> AsyncIterator[WatchEvent]:
         """
         What changes from a version on; raises WatchExpired when it is too old.
 

@@ -52,7 +52,7 @@ class EventSink:
         self._is_stopping = False
         self.count = 0
 
-    def tell(self, about: Object, notices: tuple[Notice, ...], now: str) -> None:
+    def emit(self, about: Object, notices: tuple[Notice, ...], now: str) -> None:
         """Let the notices that are new be written soon."""
         moment = datetime.fromisoformat(now)
         for notice in notices:

@@ -38,9 +38,9 @@ from kohort.cluster.objects import (
     uid_of,
 )
 from kohort.cluster.port import Address, Cluster, PatchForm
-from kohort.controller.caching.departures import Departures
-from kohort.controller.caching.watermarks import Watermarks
-from kohort.controller.kept import find_dropped
+from kohort.controller.caches.departures import Departures
+from kohort.controller.caches.watermarks import Watermarks
+from kohort.controller.dropped_fields import find_dropped
 
 CALLS_AT_ONCE_MAX = 64
 _REFUSALS = (Invalid, Forbidden, BadRequest, MethodNotAllowed, TooLarge, UnsupportedMediaType)
@@ -86,7 +86,7 @@ class Outcome:
         return self.result in _SUCCESSES
 
     @property
-    def is_doubtful(self) -> bool:
+    def is_unknown(self) -> bool:
         """Whether the view was old, or the server in a hurry: plan again to find out."""
         return self.result is Result.CONFLICT or (
             self.result is Result.GONE and self.error is not None
@@ -299,7 +299,7 @@ class Executor:
         if key is None or not outcome.is_success:
             return
         if isinstance(action, Delete):
-            if outcome.is_doubtful:
+            if outcome.is_unknown:
                 # Nobody said that it has gone: to wait for that might be for ever.
                 return
             name = (action.namespace, action.name)

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from kohort.cluster.port import Selection
+from kohort.controller.clock import Time
 from kohort.controller.queue import WorkQueue
-from kohort.controller.timing import Time
 
 STUCK_SECONDS = 120.0
 

@@ -19,7 +19,7 @@ from random import Random
 from kohort.cluster.errors import AlreadyExists, KohortError, NotFound
 from kohort.cluster.objects import Kind, Object
 from kohort.cluster.port import Address, Cluster
-from kohort.controller.timing import Time
+from kohort.controller.clock import Time
 
 LEASE = Kind("coordination.k8s.io", "v1", "Lease", "leases")
 _NAMESPACE = Kind("", "v1", "Namespace", "namespaces", namespaced=False)
@@ -143,7 +143,7 @@ class Election:
     async def _reach(self) -> bool:
         # A holder that has just renewed knows the version and need not read it again.
         if not self._is_fresh:
-            await self._look()
+            await self._check()
         lease = self._seen
         if lease is None:
             return await self._make()
@@ -156,7 +156,7 @@ class Election:
         self._hold(await self._cluster.update(self._address, wanted), begun)
         return True
 
-    async def _look(self) -> None:
+    async def _check(self) -> None:
         try:
             found = await self._cluster.read(self._address)
         except NotFound:

@@ -1,5 +1,5 @@
 """
-The operator: all desks of a process, started and stopped together.
+The operator: all API controllers of a process, started and stopped together.
 
 It holds no state of its own that matters: what it knows it has read from the
 cluster, and it may be killed at any moment.
@@ -9,26 +9,28 @@ import asyncio
 from collections.abc import Sequence
 
 from kohort.apis.api import Api
-from kohort.controller.caching.informers import Informers, Reports
-from kohort.controller.desk import Desk, Office
+from kohort.controller.api_controller import ApiController, ControllerContext
+from kohort.controller.caches.informers import Informers, Reports
 
 
 class Operator:
     """Every API that is served, at work on one cluster."""
 
-    def __init__(self, office: Office, apis: Sequence[Api], reports: Reports | None = None) -> None:
-        self.informers = Informers(office.cluster, office.time, office.chance, reports)
-        self.desks = [Desk(api, self.informers, office) for api in apis]
+    def __init__(
+        self, context: ControllerContext, apis: Sequence[Api], reports: Reports | None = None
+    ) -> None:
+        self.informers = Informers(context.cluster, context.time, context.chance, reports)
+        self.controllers = [ApiController(api, self.informers, context) for api in apis]
 
     async def run(self) -> None:
         """Work until stopped: fill the caches first, then look at workloads."""
         async with asyncio.TaskGroup() as group:
             watching = group.create_task(self.informers.run())
             await self.informers.wait_until_ready()
-            await asyncio.gather(*(desk.run() for desk in self.desks))
+            await asyncio.gather(*(controller.run() for controller in self.controllers))
             watching.cancel()
 
     def stop(self) -> None:
         """Start no more work; what runs may end."""
-        for desk in self.desks:
-            desk.queue.stop()
+        for controller in self.controllers:
+            controller.queue.stop()

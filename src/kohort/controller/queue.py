@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Generic, TypeVar
 
-from kohort.controller.timing import Time
+from kohort.controller.clock import Time
 
 K = TypeVar("K", bound=Hashable)
 
@@ -143,7 +143,7 @@ class Schedule(Generic[K]):
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class RunResult:
     """What became of a run: whether it failed, and when to look again without an event."""
 
     failed: bool = False
@@ -181,7 +181,7 @@ class WorkQueue(Generic[K]):
         self._is_stopping = True
         self._changed.set()
 
-    async def run(self, work: Callable[[K], Awaitable[Verdict]], workers: int = 1) -> None:
+    async def run(self, work: Callable[[K], Awaitable[RunResult]], workers: int = 1) -> None:
         """Run the work of each key when it is due, until stopped."""
         async with asyncio.TaskGroup() as group:
             while not self._is_stopping:
@@ -195,13 +195,13 @@ class WorkQueue(Generic[K]):
                 self._changed.clear()
                 await self._time.wait(self._changed, None if due is None else max(due - now, 0.0))
 
-    async def _work(self, key: K, work: Callable[[K], Awaitable[Verdict]]) -> None:
-        verdict = await work(key)
+    async def _work(self, key: K, work: Callable[[K], Awaitable[RunResult]]) -> None:
+        result = await work(key)
         now = self._time.elapsed()
         self.finished_at = now
-        self.schedule.finish(key, now, failed=verdict.failed)
-        if verdict.cost_seconds is not None:
-            self.schedule.note_cost(key, verdict.cost_seconds)
-        if verdict.again_seconds is not None:
-            self.schedule.add(key, now, verdict.again_seconds)
+        self.schedule.finish(key, now, failed=result.failed)
+        if result.cost_seconds is not None:
+            self.schedule.note_cost(key, result.cost_seconds)
+        if result.again_seconds is not None:
+            self.schedule.add(key, now, result.again_seconds)
         self._changed.set()

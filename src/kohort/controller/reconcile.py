@@ -1,5 +1,5 @@
 """
-One look at one workload: read, plan, render, carry out, report.
+One reconcile of one workload: read, plan, render, carry out, report.
 
 This module decides nothing about workloads. What it adds is manners towards the
 server: nothing is tried again that the server has refused until the spec changes,
@@ -13,8 +13,8 @@ from datetime import datetime
 
 import orjson
 
-from kohort.apis.api import Api, Deeds, Family, InvalidWorkload, PutBacks, Reading
-from kohort.apis.recall import Recall
+from kohort.apis.api import Api, ExecutionSummary, InvalidWorkload, PutBacks, Reading, Snapshot
+from kohort.apis.group_cache import GroupCache
 from kohort.cluster.actions import Action, Delete, Patch, address_of, kind_of
 from kohort.cluster.errors import BadRequest, Forbidden, Invalid
 from kohort.cluster.objects import (
@@ -27,11 +27,11 @@ from kohort.cluster.objects import (
     uid_of,
 )
 from kohort.cluster.port import Address
-from kohort.controller.admission.rehearsing import MOMENT_SECONDS, Doubt, Rehearser
+from kohort.controller.admission.probe import MOMENT_SECONDS, AdmissionProber, ProbeState
+from kohort.controller.blocked_condition import HealthReporter, Warnings
 from kohort.controller.events import EventSink
 from kohort.controller.execute import Executor, Outcome, Result
-from kohort.controller.stalling import clear_stall, write_stall
-from kohort.controller.verdicts import Judge, Warnings
+from kohort.controller.stalled_condition import clear_stall, write_stall
 from kohort.model.observed import Group, Observed
 from kohort.model.plans import Plan
 from kohort.planning.plan import plan
@@ -52,12 +52,12 @@ class Memory:
     refused: dict[str, str] = field(default_factory=dict)  # what we asked for, and the answer
     refused_for: bytes = b""  # what the user had asked for then
     taken: dict[str, float] = field(default_factory=dict)  # of these: names, and when we tried
-    doubt: Doubt = field(default_factory=Doubt)
+    probe_state: ProbeState = field(default_factory=ProbeState)
     dropped: frozenset[str] = frozenset()
     pruned: dict[Kind, frozenset[str]] = field(default_factory=dict)  # of gangs, by kind
     fits: tuple[str, int | None] = ("", None)  # uid and generation of a spec of the right shape
     status_written: float = -STATUS_SECONDS_MIN
-    recall: Recall[Group] = field(default_factory=Recall)
+    group_cache: GroupCache[Group] = field(default_factory=GroupCache)
     warnings: Warnings = field(default_factory=Warnings)
     planning_seconds: float = 0.0  # what the last look took before anything was done
     put_back: dict[Address, tuple[int, float, str]] = field(default_factory=dict)
@@ -83,8 +83,8 @@ class Memory:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
-    """How a look ended."""
+class ReconcileResult:
+    """How one reconcile ended."""
 
     recheck_seconds: float | None = None
     is_failed: bool = False  # look again with backoff
@@ -104,8 +104,8 @@ class Reconciler:
         api: Api,
         executor: Executor,
         events: EventSink,
-        rehearser: Rehearser,
-        judge: Judge,
+        prober: AdmissionProber,
+        judge: HealthReporter,
         clock: Callable[[], float],
     ) -> None:
         self._judge = judge
@@ -113,70 +113,74 @@ class Reconciler:
         self._clock = clock
         self._executor = executor
         self._events = events
-        self._rehearser = rehearser
+        self._prober = prober
 
-    async def look(self, family: Family, memory: Memory, moment: datetime, elapsed: float) -> Look:
+    async def reconcile(
+        self, snapshot: Snapshot, memory: Memory, moment: datetime, elapsed: float
+    ) -> ReconcileResult:
         """Take one workload one step closer to what its user asked for."""
         now = moment.strftime("%Y-%m-%dT%H:%M:%SZ")
         try:
-            reading = self._read(family, memory)
+            reading = self._read(snapshot, memory)
             decided = plan(reading.workload, reading.observed, moment.timestamp())
-            rendered = self._api.render(family, reading, decided)
+            rendered = self._api.render(snapshot, reading, decided)
         except InvalidWorkload as error:
-            held = {**self._api.start_status(family.root), **(family.root.get("status") or {})}
-            root = {**family.root, "status": held}
+            held = {**self._api.start_status(snapshot.root), **(snapshot.root.get("status") or {})}
+            root = {**snapshot.root, "status": held}
             stalled = write_stall(root, error.reason, str(error), now)
-            look = await self._report(family, stalled, memory, elapsed)
-            return replace(look, health=Health(Word.STALLED, error.reason, str(error), None))
+            result = await self._report(snapshot, stalled, memory, elapsed)
+            return replace(result, health=Health(Word.STALLED, error.reason, str(error), None))
         memory.planning_seconds = self._clock() - elapsed
-        actions = _untried(rendered, family, memory, elapsed)
-        memory.doubt.is_whole = decided.report.is_available
-        actions = await self._rehearser.sift(family, actions, memory.doubt, now, elapsed)
-        key = (namespace_of(family.root), name_of(family.root))
+        actions = _untried(rendered, snapshot, memory, elapsed)
+        memory.probe_state.is_whole = decided.report.is_available
+        actions = await self._prober.sift(snapshot, actions, memory.probe_state, now, elapsed)
+        key = (namespace_of(snapshot.root), name_of(snapshot.root))
         outcomes = await self._executor.run(actions, key)
-        self._learn(outcomes, memory, elapsed, family.settings.gang_kinds)
+        self._learn(outcomes, memory, elapsed, snapshot.settings.gang_kinds)
         is_failed = any(_may_succeed_later(outcome) for outcome in outcomes)
-        look, ruling, deeds = Look(), None, _deeds_of(outcomes)
-        refused = self._api.tell(family, reading, decided, deeds) if deeds.failed else ()
+        result, ruling, summary = ReconcileResult(), None, _summarise(outcomes)
+        refused = (
+            self._api.list_events(snapshot, reading, decided, summary) if summary.failed else ()
+        )
         memory.warnings.note_refusals(refused, now)
-        if _is_judged(outcomes) or _is_seen(family.root):
-            status = self._status(family, reading, decided, memory, now)
+        if _is_judged(outcomes) or _is_seen(snapshot.root):
+            status = self._status(snapshot, reading, decided, memory, now)
             known = memory.warnings
-            await self._judge.read_warnings(family, memory.doubt, known, elapsed, moment)
-            told = replace(family, root={**family.root, "status": status})
+            await self._judge.read_warnings(snapshot, memory.probe_state, known, elapsed, moment)
+            told = replace(snapshot, root={**snapshot.root, "status": status})
             ruling = self._judge.rule(told, reading, decided, known, moment)
-            look = await self._report(family, ruling.status, memory, elapsed)
-        deeds = replace(deeds, is_reported=look.actions > 0)
-        if ruling is not None and deeds.is_reported:
-            self._events.tell(family.root, ruling.tell(family.root), now)
-        if deeds.done or deeds.failed or deeds.is_reported:
-            notices = self._api.tell(family, reading, decided, deeds)
-            self._events.tell(family.root, notices, now)
-        is_failed |= any(outcome.is_doubtful for outcome in outcomes)
+            result = await self._report(snapshot, ruling.status, memory, elapsed)
+        summary = replace(summary, is_reported=result.actions > 0)
+        if ruling is not None and summary.is_reported:
+            self._events.emit(snapshot.root, ruling.list_events(snapshot.root), now)
+        if summary.done or summary.failed or summary.is_reported:
+            notices = self._api.list_events(snapshot, reading, decided, summary)
+            self._events.emit(snapshot.root, notices, now)
+        is_failed |= any(outcome.is_unknown for outcome in outcomes)
         blocked = tuple(blocker.reason for blocker in decided.report.blockers)
-        return Look(
+        return ReconcileResult(
             _soonest(
-                look.recheck_seconds,
+                result.recheck_seconds,
                 _wait_at_least(decided.recheck_seconds),
                 _recheck_seconds(memory, elapsed),
-                ABSENT_RECHECK_SECONDS if family.absent else None,
+                ABSENT_RECHECK_SECONDS if snapshot.absent else None,
                 ruling.recheck_seconds if ruling else None,
             ),
-            look.is_failed or is_failed,
-            look.actions + len(actions),
-            blocked + ("AdmissionSilent",) * memory.doubt.is_silent,
+            result.is_failed or is_failed,
+            result.actions + len(actions),
+            blocked + ("AdmissionSilent",) * memory.probe_state.is_silent,
             reading.observed,
             decided.report.wanted,
-            deeds.done,
+            summary.done,
             ruling.health if ruling else None,
         )
 
-    def _read(self, family: Family, memory: Memory) -> Reading:
-        """Read the family; the shape of one generation is checked once."""
-        generation = (uid_of(family.root), family.root["metadata"].get("generation"))
+    def _read(self, snapshot: Snapshot, memory: Memory) -> Reading:
+        """Read the snapshot; the shape of one generation is checked once."""
+        generation = (uid_of(snapshot.root), snapshot.root["metadata"].get("generation"))
         if memory.fits == generation:
-            return self._api.read(family)
-        reading = self._api.read_checked(family)
+            return self._api.read(snapshot)
+        reading = self._api.read_checked(snapshot)
         memory.fits = generation
         return reading
 
@@ -201,26 +205,28 @@ class Reconciler:
                 memory.dropped |= outcome.dropped
 
     def _status(
-        self, family: Family, reading: Reading, decided: Plan, memory: Memory, now: str
+        self, snapshot: Snapshot, reading: Reading, decided: Plan, memory: Memory, now: str
     ) -> Object:
-        status = self._api.write_status(family, reading, decided, now)
-        root = {**family.root, "status": status}
+        status = self._api.write_status(snapshot, reading, decided, now)
+        root = {**snapshot.root, "status": status}
         if memory.refused:
             message = next(iter(memory.refused.values()))
             return write_stall(root, "Refused", message, now)
-        if family.absent:
-            message = next(iter(family.absent.values()))
+        if snapshot.absent:
+            message = next(iter(snapshot.absent.values()))
             return write_stall(root, "NotServed", message, now)
         return clear_stall(root, now)
 
-    async def _report(self, family: Family, status: Object, memory: Memory, elapsed: float) -> Look:
-        removed: Object = dict.fromkeys(family.stray)
-        root = {**family.root, "status": {**removed, **(family.root.get("status") or {})}}
+    async def _report(
+        self, snapshot: Snapshot, status: Object, memory: Memory, elapsed: float
+    ) -> ReconcileResult:
+        removed: Object = dict.fromkeys(snapshot.stray)
+        root = {**snapshot.root, "status": {**removed, **(snapshot.root.get("status") or {})}}
         if status == (root.get("status") or {}):
-            return Look()
+            return ReconcileResult()
         wait = memory.status_written + STATUS_SECONDS_MIN - elapsed
         if wait > 0:
-            return Look(recheck_seconds=max(wait, MOMENT_SECONDS))
+            return ReconcileResult(recheck_seconds=max(wait, MOMENT_SECONDS))
         address = Address(self._api.kind, namespace_of(root), name_of(root), "status")
         body = {"metadata": {"uid": uid_of(root)}, "status": {**removed, **status}}
         memory.status_written = elapsed
@@ -228,7 +234,7 @@ class Reconciler:
         write = Patch(address, body, why="the status changed")
         outcomes = await self._executor.run((write,), key)
         is_done = outcomes[0].result in (Result.DONE, Result.GONE)
-        return Look(is_failed=not is_done, actions=1)
+        return ReconcileResult(is_failed=not is_done, actions=1)
 
 
 def _keep_unasked(known: frozenset[str], outcome: Outcome) -> frozenset[str]:
@@ -241,13 +247,13 @@ def _keep_unasked(known: frozenset[str], outcome: Outcome) -> frozenset[str]:
 
 
 def _untried(
-    actions: tuple[Action, ...], family: Family, memory: Memory, elapsed: float
+    actions: tuple[Action, ...], snapshot: Snapshot, memory: Memory, elapsed: float
 ) -> tuple[Action, ...]:
     """What the server has not refused already, while the user asks for the same."""
-    root = family.root
+    root = snapshot.root
     asked = [root["metadata"].get("generation"), labels_of(root), annotations_of(root)]
     # What was refused while a kind went away may be had when it is back.
-    asked.append(sorted(family.absent.values()))
+    asked.append(sorted(snapshot.absent.values()))
     wish = orjson.dumps(asked, option=orjson.OPT_SORT_KEYS)
     if memory.refused_for != wish:
         memory.refused_for = wish
@@ -259,9 +265,9 @@ def _untried(
     return tuple(action for action in actions if action.why not in memory.refused)
 
 
-def _deeds_of(outcomes: list[Outcome]) -> Deeds:
+def _summarise(outcomes: list[Outcome]) -> ExecutionSummary:
     bad = (Result.REFUSED, Result.TAKEN, Result.FAILED)
-    return Deeds(
+    return ExecutionSummary(
         tuple(o.action for o in outcomes if o.result is Result.DONE),
         tuple((o.action, o.message) for o in outcomes if o.result in bad),
         is_reported=False,
@@ -280,7 +286,7 @@ def _recheck_seconds(memory: Memory, elapsed: float) -> float | None:
     puts = memory.find_put_backs(elapsed).values()
     waits = (s for put in puts for s in (put.quiet_seconds, put.pause_seconds))
     moments = (seconds + MOMENT_SECONDS for seconds in waits if seconds > 0)
-    return _soonest(wait, memory.doubt.recheck_seconds(elapsed), *moments)
+    return _soonest(wait, memory.probe_state.recheck_seconds(elapsed), *moments)
 
 
 def _wait_at_least(seconds: float | None) -> float | None:

@@ -11,7 +11,7 @@ as wide as its parent) is kept as errors, and the rest is built without it.
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 
-from kohort.cluster.places import HOST
+from kohort.cluster.node_labels import HOST
 from kohort.placement.hypernodes import HyperNode, Labels, NodeFinder
 
 # The name that Volcano gives to what holds all domains; no object can have it.

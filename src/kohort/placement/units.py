@@ -61,7 +61,7 @@ class Unit:
 
 
 @dataclass(frozen=True, slots=True)
-class Seat:
+class Assignment:
     """One member, and the slot of the node that it is given."""
 
     batch: Batch
@@ -69,13 +69,13 @@ class Seat:
     slot: int
 
 
-def is_met(unit: Unit, seats: list[Seat], parts: Counter[str]) -> bool:
+def is_met(unit: Unit, assignments: list[Assignment], parts: Counter[str]) -> bool:
     """Whether the members that were seated are enough for the unit to start."""
-    if len(seats) < unit.needed:
+    if len(assignments) < unit.needed:
         return False
     if any(parts[policy] < count for policy, count in unit.parts_needed.items()):
         return False
     if not unit.minima:
         return True
-    roles = Counter(seat.batch.role for seat in seats)
+    roles = Counter(assignment.batch.role for assignment in assignments)
     return all(roles[role] >= count for role, count in unit.minima.items())

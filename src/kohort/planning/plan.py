@@ -12,11 +12,11 @@ from kohort.planning.edited import spare_edited
 from kohort.planning.placement import plan_gangs
 from kohort.planning.recovery import Recovery, explain_waits, plan_recovery
 from kohort.planning.rollout import STRATEGIES
-from kohort.planning.rollout.holding import (
-    Doubt,
+from kohort.planning.rollout.hold import (
+    UntrustedUnit,
     explain_hold,
-    find_doubts,
     find_trust_waits,
+    find_untrusted,
     hold_policy,
     hold_rollout,
 )
@@ -29,15 +29,15 @@ def plan(workload: Workload, observed: Observed, now: float) -> Plan:
     """What to do about a workload at this moment, what to say of it, and when to look again."""
     strategy, progress = STRATEGIES[workload.rollout.strategy], observed.progress
     availability = judge_availability(workload, observed, now)
-    doubts = find_doubts(workload, observed, now)
-    policy = hold_policy(workload.rollout, progress, doubts)
+    untrusted = find_untrusted(workload, observed, now)
+    policy = hold_policy(workload.rollout, progress, untrusted)
     rollout = strategy(availability.units, progress, workload.revision, policy)
     rollout = _wait_for_carrier(rollout, progress, workload.revision)
     rollout = spare_edited(rollout, observed, availability.units, policy)
-    rollout = _leave_surplus(hold_rollout(rollout, progress, policy, doubts))
+    rollout = _leave_surplus(hold_rollout(rollout, progress, policy, untrusted))
     recovery = plan_recovery(workload, observed, now)
     blockers = (
-        *_find_holds(workload, observed, rollout, doubts),
+        *_find_holds(workload, observed, rollout, untrusted),
         *explain_waits(recovery),
         *_blockers(workload, observed, rollout),
     )
@@ -51,7 +51,7 @@ def plan(workload: Workload, observed: Observed, now: float) -> Plan:
         backing_off=recovery.recorded | recovery.waits.keys(),
         failures=recovery.failures,
         recheck_seconds=_find_recheck(
-            availability, doubts, recovery, find_trust_waits(observed, now)
+            availability, untrusted, recovery, find_trust_waits(observed, now)
         ),
     )
 
@@ -69,18 +69,18 @@ def _leave_surplus(rollout: Rollout) -> Rollout:
 
 def _find_recheck(
     availability: Availability,
-    doubts: tuple[Doubt, ...],
+    untrusted: tuple[UntrustedUnit, ...],
     recovery: Recovery,
     trust_waits: Iterable[float],
 ) -> float | None:
     """When the next wait is over, if time alone ends one."""
     waits = [*availability.waits.values(), *recovery.waits.values(), *trust_waits]
-    waits += [doubt.wait for doubt in doubts if doubt.wait is not None]
+    waits += [unit.wait for unit in untrusted if unit.wait is not None]
     return min(waits, default=None)
 
 
 def _find_holds(
-    workload: Workload, observed: Observed, rollout: Rollout, doubts: tuple[Doubt, ...]
+    workload: Workload, observed: Observed, rollout: Rollout, untrusted: tuple[UntrustedUnit, ...]
 ) -> tuple[Blocker, ...]:
     """That the rollout holds, if there is still something to roll."""
     policy = workload.rollout
@@ -89,10 +89,10 @@ def _find_holds(
         for group in observed.groups
         if group.revision != workload.revision and policy.partition <= group.ordinal < policy.wanted
     ]
-    if not doubts or (not stale and rollout.count <= policy.wanted):
+    if not untrusted or (not stale and rollout.count <= policy.wanted):
         return ()
     is_repeated = bool(stale) and all(group.is_edited for group in stale)
-    return (explain_hold(doubts, is_repeated=is_repeated),)
+    return (explain_hold(untrusted, is_repeated=is_repeated),)
 
 
 def _wait_for_carrier(rollout: Rollout, progress: Progress | None, target: str) -> Rollout:

@@ -13,9 +13,9 @@ from collections.abc import Iterable
 from kohort.cluster.objects import Object
 from kohort.placement.nodes import Taint
 from kohort.placement.rules import read_tolerations
+from kohort.simulator.component import Action, Delete, Emit, Merge, Moment, Step, View
 from kohort.simulator.kinds import NODE, POD
-from kohort.simulator.steps import Action, Delete, Emit, Merge, Moment, Step, View
-from kohort.simulator.store.entries import Entry
+from kohort.simulator.store.entries import StoredObject
 
 QUARANTINE_SECONDS = 40.0
 OUT_OF_SERVICE = "node.kubernetes.io/out-of-service"
@@ -32,7 +32,9 @@ class Evictions:
         self._gone_since: dict[str, float] = {}
         self._troubled: set[str] = set()
 
-    def observe(self, old: Entry | None, new: Entry | None, view: View) -> Iterable[str]:
+    def observe(
+        self, old: StoredObject | None, new: StoredObject | None, view: View
+    ) -> Iterable[str]:
         """The keys to look at because a pod came, changed or went."""
         if old is not None and (new is None or new.uid != old.uid):
             node = self._node_of.pop(old.uid, "")
@@ -120,7 +122,7 @@ class Evictions:
             actions.append(Delete(POD, *entry.key, entry.uid, grace_seconds=0))
         return Step(tuple(actions))
 
-    def _pods(self, node: str, view: View) -> list[Entry]:
+    def _pods(self, node: str, view: View) -> list[StoredObject]:
         found = (view.find(POD, *key) for key in sorted(self._on_node.get(node, ())))
         return [entry for entry in found if entry is not None]
 
@@ -144,7 +146,7 @@ def _find_due(pod: Object, since: dict[tuple[str, str, str], float]) -> float | 
     return min(dues, default=None)
 
 
-def _evict(entry: Entry, moment: Moment) -> list[Action]:
+def _evict(entry: StoredObject, moment: Moment) -> list[Action]:
     reason = ("DeletionByTaintManager", "Taint manager: deleting due to NoExecute taint")
     message = f"Marking for deletion Pod {entry.namespace}/{entry.name}"
     return [
@@ -154,7 +156,7 @@ def _evict(entry: Entry, moment: Moment) -> list[Action]:
     ]
 
 
-def _disrupted(entry: Entry, reason: str, message: str, moment: Moment) -> list[Object]:
+def _disrupted(entry: StoredObject, reason: str, message: str, moment: Moment) -> list[Object]:
     pod = entry.decode()
     conditions: list[Object] = (pod.get("status") or {}).get("conditions") or []
     target: Object = {
@@ -170,13 +172,13 @@ def _disrupted(entry: Entry, reason: str, message: str, moment: Moment) -> list[
     return [*(c for c in conditions if c["type"] != "DisruptionTarget"), target]
 
 
-def _merge(entry: Entry, conditions: list[Object], phase: str = "") -> Merge:
+def _merge(entry: StoredObject, conditions: list[Object], phase: str = "") -> Merge:
     status: Object = {"conditions": conditions}
     if phase:
         status["phase"] = phase
     return Merge(POD, *entry.key, {"status": status}, "status", entry.uid)
 
 
-def _about(entry: Entry) -> Object:
+def _about(entry: StoredObject) -> Object:
     meta = {"name": entry.name, "namespace": entry.namespace, "uid": entry.uid}
     return {"apiVersion": "v1", "kind": "Pod", "metadata": meta}

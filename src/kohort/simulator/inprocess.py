@@ -12,9 +12,9 @@ import orjson
 
 from kohort.cluster.errors import NotFound, WatchExpired
 from kohort.cluster.objects import Kind, Object
-from kohort.cluster.port import Address, Change, Listing, PatchForm, Selection
+from kohort.cluster.port import Address, Listing, PatchForm, Selection, WatchEvent
 from kohort.cluster.selectors import parse_field_selector, parse_label_selector
-from kohort.simulator.api.api import Api
+from kohort.simulator.api.api import ApiServer
 from kohort.simulator.api.requests import (
     Answer,
     DeleteOptions,
@@ -35,7 +35,7 @@ class InProcessCluster:
     """A cluster that is called, not reached."""
 
     def __init__(
-        self, api: Api, user: User = USER, bookmark_seconds: float | None = BOOKMARK_SECONDS
+        self, api: ApiServer, user: User = USER, bookmark_seconds: float | None = BOOKMARK_SECONDS
     ) -> None:
         self.api = api
         self._user = user
@@ -46,7 +46,7 @@ class InProcessCluster:
         target = self._target(kind, namespace)
         return _read(await self.api.create(target, _copy(obj), self._options()))
 
-    async def rehearse(self, kind: Kind, namespace: str, obj: Object) -> Object:
+    async def dry_run_create(self, kind: Kind, namespace: str, obj: Object) -> Object:
         """What a create would store; nothing is stored."""
         options = replace(self._options(), dry_run=True)
         return _read(await self.api.create(self._target(kind, namespace), _copy(obj), options))
@@ -89,7 +89,7 @@ class InProcessCluster:
 
     async def watch(
         self, selection: Selection, version: str, *, initial: bool = False
-    ) -> AsyncIterator[Change]:
+    ) -> AsyncIterator[WatchEvent]:
         """What changes from a version on; raises WatchExpired when it is too old."""
         target = self._target(selection.kind, selection.namespace)
         watch = self.api.watch(
@@ -100,7 +100,7 @@ class InProcessCluster:
                 for event in await watch.batch(self._bookmark_seconds):
                     if event.type == "ERROR":
                         raise WatchExpired(orjson.loads(event.raw)["message"])
-                    yield Change(event.type, event.raw)
+                    yield WatchEvent(event.type, event.raw)
         finally:
             watch.close()
 

@@ -17,13 +17,13 @@ from hashlib import sha256
 import msgspec
 
 from kohort.cluster.errors import ClusterError
+from kohort.cluster.node_labels import HOST, RACK, REGION, SPINE, ZONE
 from kohort.cluster.objects import Kind, Object, annotations_of, find_condition
-from kohort.cluster.places import HOST, RACK, REGION, SPINE, ZONE
+from kohort.simulator.component import Action, Delete, Emit, Merge, Moment, Step, View
 from kohort.simulator.evictions import Evictions
 from kohort.simulator.kinds import NODE, POD
 from kohort.simulator.stages import FAILED, NOT_READY
-from kohort.simulator.steps import Action, Delete, Emit, Merge, Moment, Step, View
-from kohort.simulator.store.entries import Entry
+from kohort.simulator.store.entries import StoredObject
 
 # How long a node may be silent before it counts as lost, as real controllers have it.
 SILENCE_SECONDS = 40.0
@@ -174,7 +174,7 @@ class Nodes:
         self._evictions = Evictions()
 
     def observe(
-        self, kind: Kind, old: Entry | None, new: Entry | None, view: View
+        self, kind: Kind, old: StoredObject | None, new: StoredObject | None, view: View
     ) -> Iterable[str]:
         """The nodes to look at because of a change."""
         if kind == POD:
@@ -225,7 +225,9 @@ class Nodes:
         self._silent_since.pop(name, None)
         return ("False" if annotations_of(node).get(NOT_READY) == "true" else "True"), None
 
-    def _write(self, entry: Entry, node: Object, health: str, moment: Moment) -> list[Action]:
+    def _write(
+        self, entry: StoredObject, node: Object, health: str, moment: Moment
+    ) -> list[Action]:
         actions: list[Action] = []
         ready = find_condition(node, "Ready")
         if ready is None or ready.get("status") != health:
@@ -256,7 +258,7 @@ class Nodes:
         return Step((Delete(POD, namespace, name, entry.uid, grace_seconds=0),))
 
 
-def _significant(entry: Entry) -> tuple[object, ...]:
+def _significant(entry: StoredObject) -> tuple[object, ...]:
     raw = _decoder.decode(entry.raw)
     annotations = raw.metadata.annotations or {}
     status = entry.facts.status

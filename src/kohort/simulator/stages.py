@@ -37,7 +37,7 @@ BACKOFF_FORGOTTEN_SECONDS = 600.0
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
+class ContainerStage:
     """One part of a container's life."""
 
     name: str
@@ -47,13 +47,13 @@ class Stage:
     is_for_accelerators: bool = False
 
 
-PULL = Stage("pull", 1.0, 0.2, f"{PREFIX}pull-for")
-INIT = Stage("init", 0.5, 0.2, f"{PREFIX}init-for")
-START = Stage("start", 0.5, 0.2, f"{PREFIX}start-for")
-LOAD = Stage("load", 3.0, 0.2, f"{PREFIX}load-for", is_for_accelerators=True)
-READY = Stage("ready", 0.5, 0.0, f"{PREFIX}ready-after")
-RUN = Stage("run", 1.0, 0.0, RUN_FOR)  # only of pods that are not started again
-STOP = Stage("stop", 0.5, 0.0, f"{PREFIX}stop-for")
+PULL = ContainerStage("pull", 1.0, 0.2, f"{PREFIX}pull-for")
+INIT = ContainerStage("init", 0.5, 0.2, f"{PREFIX}init-for")
+START = ContainerStage("start", 0.5, 0.2, f"{PREFIX}start-for")
+LOAD = ContainerStage("load", 3.0, 0.2, f"{PREFIX}load-for", is_for_accelerators=True)
+READY = ContainerStage("ready", 0.5, 0.0, f"{PREFIX}ready-after")
+RUN = ContainerStage("run", 1.0, 0.0, RUN_FOR)  # only of pods that are not started again
+STOP = ContainerStage("stop", 0.5, 0.0, f"{PREFIX}stop-for")
 
 
 def _is_duration(text: str) -> bool:
@@ -81,13 +81,13 @@ _RULES: dict[str, tuple[Callable[[str], bool], str]] = {
 class KubeletStages:
     """The delays of all stages."""
 
-    pull: Stage = PULL
-    init: Stage = INIT
-    start: Stage = START
-    load: Stage = LOAD
-    ready: Stage = READY
-    run: Stage = RUN
-    stop: Stage = STOP
+    pull: ContainerStage = PULL
+    init: ContainerStage = INIT
+    start: ContainerStage = START
+    load: ContainerStage = LOAD
+    ready: ContainerStage = READY
+    run: ContainerStage = RUN
+    stop: ContainerStage = STOP
 
     def with_seconds(self, **seconds: float) -> "KubeletStages":
         """The same table with other delays and no jitter for some stages."""
@@ -108,7 +108,7 @@ class Manner:
     has_accelerator: bool
     ends: bool = False  # its containers run to an end, unless annotations say otherwise
 
-    def seconds(self, stage: Stage) -> float:
+    def seconds(self, stage: ContainerStage) -> float:
         """How long a stage takes for this pod."""
         own = self.find_duration(stage.annotation)
         if own is not None:

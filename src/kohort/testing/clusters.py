@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from kohort.apis.api import Settings
     from kohort.controller.operator import Operator
     from kohort.simulator.embedded import Embedded, EmbeddedOptions
-    from kohort.simulator.hosting.client import Client
+    from kohort.simulator.host.client import Client
 
 NAMESPACE_SECONDS_MAX = 5.0
 _NAME = "test"
@@ -79,7 +79,7 @@ class Cluster:
             client.close()
 
     def _connect(self) -> "Client":
-        from kohort.simulator.hosting.client import Client
+        from kohort.simulator.host.client import Client
 
         return Client(self.url, self.token, self.ca)
 
@@ -132,8 +132,8 @@ def start_cluster(**options: Unpack[ClusterOptions]) -> Iterator[Cluster]:
 @contextmanager
 def _start(wish: _Wish) -> Iterator[Cluster]:
     from kohort.simulator.embedded import EmbeddedOptions
-    from kohort.simulator.hosting.identity import make_identity
-    from kohort.simulator.hosting.kubeconfig import Kubeconfig
+    from kohort.simulator.host.identity import make_identity
+    from kohort.simulator.host.kubeconfig import Kubeconfig
 
     identity = make_identity()
     settings = _find_settings(wish.gang) if wish.operator else None
@@ -212,7 +212,7 @@ class _Host(threading.Thread):
 
     def run(self) -> None:
         """Serve until told to stop."""
-        from kohort.simulator.hosting.loop import run
+        from kohort.simulator.host.loop import run
 
         try:
             run(self._serve())
@@ -284,7 +284,7 @@ async def _operating(embedded: "Embedded", settings: "Settings | None") -> Async
 
 def _delete_namespace(client: "Client", name: str) -> None:
     """Delete a namespace, unless the test has done so, and wait for its end."""
-    from kohort.simulator.hosting.client import Refusal
+    from kohort.simulator.host.client import Refusal
 
     try:
         client.delete(f"{_NAMESPACES}/{name}")
@@ -297,7 +297,7 @@ def _delete_namespace(client: "Client", name: str) -> None:
 
 def _wait_until_gone(client: "Client", name: str) -> None:
     """Wait for a namespace to end; one that finalizers hold is left behind, not waited for."""
-    from kohort.simulator.hosting.client import Refusal
+    from kohort.simulator.host.client import Refusal
 
     end = time.monotonic() + NAMESPACE_SECONDS_MAX
     while time.monotonic() < end:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from kohort.simulator.hosting.client import Client
+    from kohort.simulator.host.client import Client
 
 _PATH = "/kohort/clock"
 
@@ -92,7 +92,7 @@ class Nodes:
 
     def names(self) -> list[str]:
         """The names of all nodes."""
-        from kohort.simulator.hosting.nodes import list_nodes
+        from kohort.simulator.host.nodes import list_nodes
 
         with self._client() as client:
             return list_nodes(client)
@@ -105,7 +105,7 @@ class Nodes:
         They come into the rack that has the fewest nodes unless one is given by its number, and
         have as many GPUs as the cluster's first nodes.
         """
-        from kohort.simulator.hosting.nodes import add_nodes
+        from kohort.simulator.host.nodes import add_nodes
 
         with self._client() as client:
             wanted = self._gpus if gpus is None else gpus
@@ -117,14 +117,14 @@ class Nodes:
         They are not ready after 40 simulated seconds, and their pods are evicted when their
         tolerations run out: ``cluster.clock.step("6m")`` lets both happen at once.
         """
-        from kohort.simulator.hosting.nodes import fail_nodes
+        from kohort.simulator.host.nodes import fail_nodes
 
         with self._client() as client:
             list(fail_nodes(client, names))
 
     def recover(self, *names: str) -> None:
         """Bring nodes back: they answer again, and take pods."""
-        from kohort.simulator.hosting.nodes import recover_nodes
+        from kohort.simulator.host.nodes import recover_nodes
 
         with self._client() as client:
             list(recover_nodes(client, names))

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from kohort.simulator.hosting.client import Client
+    from kohort.simulator.host.client import Client
 
 Object = dict[str, Any]
 
@@ -44,7 +44,7 @@ def dump_namespace(client: "Client", namespace: str) -> str:
 
 def _read_objects(client: "Client", namespace: str) -> tuple[list[Object], list[str]]:
     """The objects of all kinds, each once, and a line for each kind that cannot be listed."""
-    from kohort.simulator.hosting.client import Refusal
+    from kohort.simulator.host.client import Refusal
 
     found: dict[str, Object] = {}
     unlisted: list[str] = []
@@ -103,7 +103,7 @@ def _write_object(found: Object) -> str:
 
 
 def _write_logs(client: "Client", namespace: str, pods: list[Object]) -> Iterator[str]:
-    from kohort.simulator.hosting.client import Refusal
+    from kohort.simulator.host.client import Refusal
 
     for pod in pods:
         name, spec = pod["metadata"]["name"], pod["spec"]

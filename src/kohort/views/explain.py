@@ -112,7 +112,7 @@ def explain(
         rules=_rules(picture),
         notes=tuple(_notes(picture, health)),
         gangs=tuple(gangs),
-        events=() if is_told else tuple(tell_events(own, any_type=True)),
+        events=() if is_told else tuple(list_events(own, any_type=True)),
     )
 
 
@@ -146,7 +146,7 @@ def _find(picture: Picture, events: Sequence[Object], gangs: Sequence[str]) -> I
             container=trouble.container,
             node=trouble.node,
             same=tuple(other.member for other in alike[1:]),
-            events=tuple(tell_events(about, told=trouble.message)),
+            events=tuple(list_events(about, told=trouble.message)),
         )
 
 
@@ -170,7 +170,7 @@ def _leave_out_retold(picture: Picture, own: Sequence[Object]) -> list[Object]:
     return [e for e in own if e.get("type") != "Warning" or not find_text(e).startswith(heads)]
 
 
-def tell_events(
+def list_events(
     about: Sequence[Object], *, any_type: bool = False, told: str = ""
 ) -> Iterator[EventLine]:
     """The last events, without those that say again, or said earlier, what is told already."""
@@ -251,7 +251,7 @@ def suggest_look(picture: Picture, culprit: Trouble, flag: str) -> tuple[str, ..
         return _read_logs(culprit, flag)
     if culprit.reason in (FAILED_MOUNT, CONFIG_ERROR):
         return (*_supply(culprit, flag), f"kubectl describe pod {culprit.member}{flag}")
-    if culprit.reason == INVALID_IMAGE and picture.api.face is not None:
+    if culprit.reason == INVALID_IMAGE and picture.api.verbs is not None:
         return (f"kohort rollout set-image {picture.reference}{flag} {culprit.container}=IMAGE",)
     return (f"kubectl describe {_name_for_kubectl(culprit)}{flag}",)
 

@@ -10,7 +10,7 @@ from datetime import datetime
 
 from kohort.cluster.objects import Object, uid_of
 from kohort.model.observed import Group, Member
-from kohort.views.explain import EventLine, events_of, suggest_look, tell_events
+from kohort.views.explain import EventLine, events_of, list_events, suggest_look
 from kohort.views.health import Word, judge
 from kohort.views.picture import Picture, find_revision
 from kohort.views.table import Row, make_row
@@ -62,7 +62,7 @@ def explain_pod(
     group, member = place
     known = (t for t in picture.troubles if t.uid == member.uid)
     trouble = next(known, None) or find_trouble(pod, group.ordinal, picture.now, picture.facts)
-    face = picture.api.face
+    verbs = picture.api.verbs
     about = events_of(events, uid_of(pod))
     health = judge(picture)
     flag = "" if picture.namespace in ("", "default") else f" -n {picture.namespace}"
@@ -71,14 +71,14 @@ def explain_pod(
     return PodExplanation(
         pod=member.name,
         namespace=picture.namespace,
-        role=face.role_of(member.index) if face else "",
+        role=verbs.role_of(member.index) if verbs else "",
         group=group.ordinal,
         revision=picture.name_revision(find_revision(group)),
         node=(pod.get("spec") or {}).get("nodeName", ""),
         phase=str(member.phase),
         is_current=member.is_current,
         trouble=trouble,
-        events=tuple(tell_events(about, told=trouble.message if trouble else "")),
+        events=tuple(list_events(about, told=trouble.message if trouble else "")),
         commands=(*look, *((ask,) if health.word is not Word.READY else ())),
         workload=make_row(picture),
     )

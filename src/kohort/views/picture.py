@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from kohort.apis.api import Api, Edition, InvalidWorkload, Reading
+from kohort.apis.api import Api, InvalidWorkload, Reading, StoredRevision
 from kohort.cluster.objects import Object, name_of, namespace_of
 from kohort.model.observed import Group
 from kohort.model.plans import Plan
@@ -20,7 +20,7 @@ from kohort.planning.plan import plan
 from kohort.views.evidence.children import blame_holders, find_refusals
 from kohort.views.evidence.cluster import NO_FACTS, ClusterFacts
 from kohort.views.evidence.crashes import remember_crashes
-from kohort.views.gathering import Sample
+from kohort.views.samples import Sample
 from kohort.views.troubles import CRASH_LOOP, RESTARTED, RESTARTS_MANY, Trouble, find_trouble
 
 _SHORT = 8
@@ -37,13 +37,13 @@ class Picture:
     plan: Plan | None
     fault: InvalidWorkload | None
     troubles: tuple[Trouble, ...]  # stuck ones first
-    editions: tuple[Edition, ...]
+    revisions: tuple[StoredRevision, ...]
     facts: ClusterFacts = NO_FACTS
 
     @property
     def root(self) -> Object:
         """The workload's own object."""
-        return self.sample.family.root
+        return self.sample.snapshot.root
 
     @property
     def name(self) -> str:
@@ -68,8 +68,8 @@ class Picture:
     @property
     def is_held(self) -> bool:
         """Whether somebody has paused its rollout."""
-        face = self.api.face
-        return face is not None and face.is_held(self.root)
+        verbs = self.api.verbs
+        return verbs is not None and verbs.is_held(self.root)
 
     @property
     def is_moving(self) -> bool:
@@ -86,7 +86,7 @@ class Picture:
 
     def name_revision(self, key: str) -> str:
         """The number that people know a revision by, or the start of its key."""
-        numbers = [edition.number for edition in self.editions if edition.key == key]
+        numbers = [revision.number for revision in self.revisions if revision.key == key]
         return str(numbers[-1]) if numbers else key[:_SHORT]
 
     def find_former_revision(self) -> str:
@@ -113,15 +113,15 @@ def find_revision(group: Group) -> str:
 def take_picture(
     api: Api, sample: Sample, now: datetime, facts: ClusterFacts = NO_FACTS
 ) -> Picture:
-    """Read and plan one family; the facts of the cluster say what its own objects do not."""
-    editions = api.face.list_editions(sample.family) if api.face else ()
+    """Read and plan one snapshot; the facts of the cluster say what its own objects do not."""
+    revisions = api.verbs.list_revisions(sample.snapshot) if api.verbs else ()
     try:
-        reading = api.read_checked(sample.family)
+        reading = api.read_checked(sample.snapshot)
     except InvalidWorkload as fault:
-        return Picture(api, sample, now, None, None, fault, (), editions, facts)
+        return Picture(api, sample, now, None, None, fault, (), revisions, facts)
     decided = plan(reading.workload, reading.observed, now.timestamp())
     troubles = find_troubles(reading, sample, now, facts)
-    return Picture(api, sample, now, reading, decided, None, troubles, editions, facts)
+    return Picture(api, sample, now, reading, decided, None, troubles, revisions, facts)
 
 
 def find_troubles(
@@ -130,9 +130,9 @@ def find_troubles(
     """All that keeps members from serving, what is stuck first."""
     observed = reading.observed
     found = blame_holders(
-        _troubles(reading, sample, now, facts), observed.groups, sample.family, now
+        _troubles(reading, sample, now, facts), observed.groups, sample.snapshot, now
     )
-    refused = find_refusals(sample.family, observed, facts, now)
+    refused = find_refusals(sample.snapshot, observed, facts, now)
     live = tuple(_leave_to_records(t, reading.workload.recovery) for t in (*found, *refused))
     # The record says the same through all lives of a group, so it speaks for the pods of now.
     past = tuple(remember_crashes(observed, reading.workload, now))

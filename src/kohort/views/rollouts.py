@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from kohort.apis.api import Edition
+from kohort.apis.api import StoredRevision
 from kohort.cluster.objects import Object
 from kohort.model.units import Phase
 from kohort.views.ages import find_time
@@ -25,7 +25,7 @@ _OUTER = re.compile(r"^.*?Template\.(?=\w+Template\.)")
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class FieldDifference:
     """One field that differs; a value that is absent is empty."""
 
     path: str
@@ -49,7 +49,7 @@ class HistoryLine:
     groups: int  # that have it now
     is_target: bool
     has_served: bool  # all groups were ready on it
-    changes: tuple[Change, ...]  # against the one before it
+    changes: tuple[FieldDifference, ...]  # against the one before it
 
 
 def make_history(picture: Picture) -> tuple[HistoryLine, ...]:
@@ -57,54 +57,54 @@ def make_history(picture: Picture) -> tuple[HistoryLine, ...]:
     reading = picture.reading
     target = reading.workload.revision if reading else ""
     groups = reading.observed.groups if reading else ()
-    newest = max((e.number for e in picture.editions if e.key == target), default=0)
+    newest = max((e.number for e in picture.revisions if e.key == target), default=0)
     lines: list[HistoryLine] = []
     former: Object | None = None
-    for edition in picture.editions:
-        is_newest = edition.number == newest or edition.key != target
-        held = sum(find_revision(group) == edition.key for group in groups) if is_newest else 0
-        changes = find_changes(former, edition.content) if former is not None else ()
-        created = find_time(edition.created)
-        is_target = edition.number == newest
+    for revision in picture.revisions:
+        is_newest = revision.number == newest or revision.key != target
+        held = sum(find_revision(group) == revision.key for group in groups) if is_newest else 0
+        changes = find_changes(former, revision.content) if former is not None else ()
+        created = find_time(revision.created)
+        is_target = revision.number == newest
         is_serving = is_target and picture.plan is not None and picture.plan.report.is_available
         lines.append(
             HistoryLine(
-                number=edition.number,
-                key=edition.key,
-                name=edition.name,
+                number=revision.number,
+                key=revision.key,
+                name=revision.name,
                 created=created,
                 groups=held,
                 is_target=is_target,
-                has_served=edition.has_served or is_serving,
+                has_served=revision.has_served or is_serving,
                 changes=changes,
             )
         )
-        former = edition.content
+        former = revision.content
     return tuple(lines)
 
 
-def find_target(picture: Picture) -> Edition | None:
+def find_target(picture: Picture) -> StoredRevision | None:
     """The stored revision that the workload asks for, if it is stored already."""
     if picture.reading is None:
         return None
     target = picture.reading.workload.revision
-    matching = [edition for edition in picture.editions if edition.key == target]
+    matching = [revision for revision in picture.revisions if revision.key == target]
     return matching[-1] if matching else None
 
 
-def find_former(picture: Picture, number: int | None = None) -> Edition | None:
+def find_former(picture: Picture, number: int | None = None) -> StoredRevision | None:
     """
     The revision to go back to: that of a number, or the newest other one that served.
 
     A revision that never served is no place to go back to, however new it is.
     """
     if number is not None:
-        return next((e for e in picture.editions if e.number == number), None)
+        return next((e for e in picture.revisions if e.number == number), None)
     target = find_target(picture)
     serving = _find_serving(picture)
     others = [
         e
-        for e in picture.editions
+        for e in picture.revisions
         if (e.has_served or e.key in serving) and (target is None or e.content != target.content)
     ]
     return others[-1] if others else None
@@ -119,24 +119,24 @@ def _find_serving(picture: Picture) -> set[str]:
     """
     if picture.reading is None or picture.plan is None:
         return set()
-    if any(edition.has_served for edition in picture.editions):
+    if any(revision.has_served for revision in picture.revisions):
         return {picture.plan.served}
     groups = picture.reading.observed.groups
     return {find_revision(group) for group in groups if group.phase is Phase.READY}
 
 
-def find_changes(old: Object, new: Object) -> tuple[Change, ...]:
+def find_changes(old: Object, new: Object) -> tuple[FieldDifference, ...]:
     """What differs between two specs, the most telling first."""
     found = [change for change in _compare("", old, new) if not change.path.endswith(_HIDDEN)]
     return tuple(sorted(found, key=_rank))
 
 
-def _rank(change: Change) -> int:
+def _rank(change: FieldDifference) -> int:
     words = change.path.replace(".", " ").split()
     return next((rank for rank, word in enumerate(_ORDER) if word in words), len(_ORDER))
 
 
-def _compare(path: str, old: Any, new: Any) -> Iterator[Change]:
+def _compare(path: str, old: Any, new: Any) -> Iterator[FieldDifference]:
     if old == new or (_is_empty(old) and _is_empty(new)):
         return
     if isinstance(old, dict | None) and isinstance(new, dict | None):
@@ -144,13 +144,13 @@ def _compare(path: str, old: Any, new: Any) -> Iterator[Change]:
     elif _is_named(old) and _is_named(new):
         yield from _compare_keys(path, _by_name(old), _by_name(new))
     else:
-        change = Change(_shorten(path), _write(old), _write(new))
+        change = FieldDifference(_shorten(path), _write(old), _write(new))
         # A quantity may be written as a number or as text; the server takes both for one.
         if change.old != change.new:
             yield change
 
 
-def _compare_keys(path: str, old: Object, new: Object) -> Iterator[Change]:
+def _compare_keys(path: str, old: Object, new: Object) -> Iterator[FieldDifference]:
     for key in dict.fromkeys((*old, *new)):
         yield from _compare(f"{path}.{key}" if path else key, old.get(key), new.get(key))
 

@@ -31,8 +31,8 @@ class Row:
 def make_row(picture: Picture) -> Row:
     """The row of one workload."""
     report = picture.plan.report if picture.plan else None
-    face = picture.api.face
-    settings = picture.sample.family.settings
+    verbs = picture.api.verbs
+    settings = picture.sample.snapshot.settings
     return Row(
         kind=picture.api.kind.name,
         resource=f"{picture.api.kind.name.lower()}.{picture.api.kind.group}",
@@ -45,7 +45,7 @@ def make_row(picture: Picture) -> Row:
         health=judge(picture),
         created=find_time(metadata_of(picture.root).get("creationTimestamp")),
         strategy=picture.reading.workload.rollout.strategy if picture.reading else "",
-        carrier=face.carrier_of(picture.root, settings) if face else "",
+        carrier=verbs.carrier_of(picture.root, settings) if verbs else "",
     )
 
 
@@ -66,7 +66,7 @@ def describe_revisions(picture: Picture) -> str:
     if picture.reading is None:
         return ""
     wanted = picture.reading.workload.revision
-    is_stored = any(edition.key == wanted for edition in picture.editions)
+    is_stored = any(revision.key == wanted for revision in picture.revisions)
     target = picture.name_revision(wanted) if is_stored else "new"
     former = picture.find_former_revision()
     return f"{picture.name_revision(former)} → {target}" if former else target

@@ -120,10 +120,10 @@ def _line(picture: Picture, run: list[Group], shown: bool) -> GroupLine:
 
 def _member(picture: Picture, member: Member) -> MemberLine:
     pod = picture.sample.find_member(member.name) or {}
-    face = picture.api.face
+    verbs = picture.api.verbs
     return MemberLine(
         name=member.name,
-        role=face.role_of(member.index) if face else "",
+        role=verbs.role_of(member.index) if verbs else "",
         phase=member.phase,
         node=(pod.get("spec") or {}).get("nodeName", ""),
         created=find_time(metadata_of(pod).get("creationTimestamp")),

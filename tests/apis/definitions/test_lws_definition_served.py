@@ -10,7 +10,7 @@ import pytest
 from kohort.apis.leaderworkerset.api import LEADER_WORKER_SET
 from kohort.cluster.errors import Invalid
 from kohort.cluster.objects import Object
-from kohort.simulator.api.api import Api
+from kohort.simulator.api.api import ApiServer
 from kohort.simulator.api.registry import Registry
 from kohort.simulator.inprocess import InProcessCluster
 from kohort.simulator.kinds import DEFINITION, NAMESPACE
@@ -23,7 +23,7 @@ CONTAINERS = [{"name": "c", "image": "engine:1", "ports": [{"containerPort": 80}
 
 @pytest.fixture
 async def cluster() -> AsyncIterator[InProcessCluster]:
-    api = Api(Store(), Registry(builtin_resources()), lambda: NOW, Random(1))
+    api = ApiServer(Store(), Registry(builtin_resources()), lambda: NOW, Random(1))
     cluster = InProcessCluster(api)
     await cluster.create(NAMESPACE, "", {"metadata": {"name": "lab"}})
     await cluster.create(DEFINITION, "", LEADER_WORKER_SET.definition())

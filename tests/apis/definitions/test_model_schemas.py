@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import pytest
 
 from kohort.apis.definitions import Column, Definition, write_definition
-from kohort.apis.definitions.embedding import POD_TEMPLATE, VOLUME_CLAIM, embed_type
+from kohort.apis.definitions.embedded_types import POD_TEMPLATE, VOLUME_CLAIM, embed_type
 from kohort.apis.definitions.fields import (
     Conditions,
     Int32,

@@ -2,7 +2,7 @@
 
 from lws_builders import lws
 
-from kohort.apis.leaderworkerset.rendering.sets import leader_set
+from kohort.apis.leaderworkerset.objects.sets import leader_set
 from kohort.cluster.objects import Object
 
 CLAIM: Object = {

@@ -6,7 +6,7 @@ import pytest
 from lws_builders import lws
 
 from kohort.apis.leaderworkerset import labels
-from kohort.apis.leaderworkerset.admission.defaulting import default_workload, record_carrier
+from kohort.apis.leaderworkerset.admission.defaults import default_workload, record_carrier
 from kohort.cluster.objects import Object, annotations_of
 
 

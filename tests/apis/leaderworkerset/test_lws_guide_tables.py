@@ -6,8 +6,8 @@ import pytest
 from lws_builders import POD_TEMPLATE, lws, pod_from, variables_of
 
 from kohort.apis.leaderworkerset.admission.pods import PodRefused, mutate_pod
-from kohort.apis.leaderworkerset.rendering.services import group_service, shared_service
-from kohort.apis.leaderworkerset.rendering.sets import leader_set, worker_set
+from kohort.apis.leaderworkerset.objects.services import group_service, shared_service
+from kohort.apis.leaderworkerset.objects.sets import leader_set, worker_set
 from kohort.cluster.objects import Object, annotations_of, labels_of
 
 PREFIX = "leaderworkerset.sigs.k8s.io/"

@@ -5,9 +5,9 @@ from lws_builders import POD_TEMPLATE, lws, pod_from
 
 from kohort.apis.leaderworkerset import labels, names
 from kohort.apis.leaderworkerset.admission.pods import mutate_pod
-from kohort.apis.leaderworkerset.rendering.services import group_service, shared_service
-from kohort.apis.leaderworkerset.rendering.sets import leader_set, worker_set
-from kohort.apis.leaderworkerset.rendering.templates import Following, leader_template
+from kohort.apis.leaderworkerset.objects.services import group_service, shared_service
+from kohort.apis.leaderworkerset.objects.sets import leader_set, worker_set
+from kohort.apis.leaderworkerset.objects.templates import Following, leader_template
 from kohort.cluster.objects import Object, annotations_of, labels_of
 
 NAME, KEY = "leaderworkerset-sample", "6859c84d69"

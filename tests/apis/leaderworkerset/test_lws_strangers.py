@@ -6,14 +6,14 @@ import orjson
 import pytest
 from lws_builders import lws
 
-from kohort.apis.api import Family, InvalidWorkload
+from kohort.apis.api import InvalidWorkload, Snapshot
 from kohort.apis.facts import Meta, SetFacts, Whole
 from kohort.apis.leaderworkerset import labels
-from kohort.apis.leaderworkerset.rendering.services import shared_service
-from kohort.apis.leaderworkerset.translation.drift.adopting import adopt, check_leader_set
-from kohort.apis.leaderworkerset.translation.drift.services import bring_service
-from kohort.apis.leaderworkerset.translation.history import KEPT_MAX, render_history
-from kohort.apis.leaderworkerset.translation.reading import HISTORY, SERVICE
+from kohort.apis.leaderworkerset.drift.adoption import adopt, check_leader_set
+from kohort.apis.leaderworkerset.drift.services import bring_service
+from kohort.apis.leaderworkerset.history import KEPT_MAX, render_history
+from kohort.apis.leaderworkerset.objects.services import shared_service
+from kohort.apis.leaderworkerset.read import HISTORY, SERVICE
 from kohort.cluster.actions import Action, Delete, Patch
 from kohort.cluster.objects import Object
 
@@ -54,8 +54,8 @@ def mend(**metadata: Any) -> list[Action]:
     wanted = shared_service(lws())
     own: Object = {**wanted["metadata"], "uid": "service-1", **metadata}
     edited = {**wanted, "metadata": own, "spec": {**wanted["spec"], "selector": {"app": "y"}}}
-    family = Family(lws(), {SERVICE: (Whole(orjson.dumps(edited)),)}, lambda name: None)
-    return list(bring_service(family, wanted, "it is not there"))
+    snapshot = Snapshot(lws(), {SERVICE: (Whole(orjson.dumps(edited)),)}, lambda name: None)
+    return list(bring_service(snapshot, wanted, "it is not there"))
 
 
 def test_the_very_service_that_was_seen_is_put_back():

@@ -10,10 +10,10 @@ import pytest
 from lws_builders import lws
 
 from kohort.apis.leaderworkerset import labels
-from kohort.apis.leaderworkerset.rendering.differences import find_differences
-from kohort.apis.leaderworkerset.rendering.services import shared_service
-from kohort.apis.leaderworkerset.rendering.sets import leader_set, worker_set
-from kohort.apis.leaderworkerset.rendering.templates import Following
+from kohort.apis.leaderworkerset.objects.differences import find_differences
+from kohort.apis.leaderworkerset.objects.services import shared_service
+from kohort.apis.leaderworkerset.objects.sets import leader_set, worker_set
+from kohort.apis.leaderworkerset.objects.templates import Following
 from kohort.apis.leaderworkerset.revision import (
     apply_revision,
     key_of,

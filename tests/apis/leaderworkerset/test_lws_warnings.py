@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from lws_builders import lws
 
-from kohort.apis.leaderworkerset.admission.warning import warn_workload
+from kohort.apis.leaderworkerset.admission.warnings import warn_workload
 
 
 def test_an_ordinary_object_gives_no_warning():

@@ -14,8 +14,8 @@ from kohort.cluster.objects import Object, find_condition
 from kohort.simulator import kinds
 from kohort.simulator.api.requests import Patch, PatchType, WriteOptions
 from kohort.views.explain import Explanation, explain
-from kohort.views.gathering import gather, needed
 from kohort.views.picture import take_picture
+from kohort.views.samples import gather, needed
 
 STRATEGIES = pytest.mark.parametrize("strategy", ["budgeted", "compatible"])
 Act = Callable[[Lab], Awaitable[None]]

@@ -9,7 +9,7 @@ from operator_lab import LWS, Lab, make_lws
 from pods_truth import PodTruth
 
 from kohort.apis.facts import Whole
-from kohort.apis.leaderworkerset.face import FACE
+from kohort.apis.leaderworkerset.verbs import VERBS
 from kohort.cluster.objects import Object, find_condition, find_controller, uid_of
 from kohort.simulator import kinds
 from kohort.simulator.api.requests import Patch, PatchType, WriteOptions
@@ -116,9 +116,9 @@ async def test_a_set_of_another_owner_is_refused_by_its_name(lab: Lab):
     await orphan(lab)
     owner = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "d", "uid": "u"}
     body = {"metadata": {"ownerReferences": [{**owner, "controller": True}]}}
-    for seat in lab.world.seats:
-        if seat.part.name.startswith("garbage"):
-            lab.hold_seat(seat)
+    for runner in lab.world.runners:
+        if runner.component.name.startswith("garbage"):
+            lab.hold_component(runner)
     await edit_as(lab, "other", body)
     await lab.apply(make_lws(groups=2, size=2))
     await lab.run(5)
@@ -137,9 +137,9 @@ async def test_a_forged_revision_stops_nobody(lab: Lab):
     await lab.delete(kinds.POD, "x-1-1", grace_seconds=0)
     await lab.run(60)
     assert lab.is_available()
-    desk, key = lab.operator.desks[0], ("default", "x")
-    editions = FACE.list_editions(desk.gather(key, Whole(orjson.dumps(lab.lws()))))
-    assert [edition.number for edition in editions] == [1]
+    controller, key = lab.operator.controllers[0], ("default", "x")
+    revisions = VERBS.list_revisions(controller.gather(key, Whole(orjson.dumps(lab.lws()))))
+    assert [revision.number for revision in revisions] == [1]
     told = [e for e in lab.all(kinds.EVENT) if "ControllerRevision forged" in e["message"]]
     assert [(e["type"], e.get("count", 1)) for e in told] == [("Warning", 1)]
     path = "/spec/leaderWorkerTemplate/workerTemplate/spec/containers/0/image"

@@ -10,7 +10,7 @@ from test_group_edits import images, rest
 
 from kohort.cluster.objects import Object, find_condition, is_leaving
 from kohort.simulator import kinds
-from kohort.simulator.store.entries import Change, Event
+from kohort.simulator.store.entries import ChangeType, Event
 
 PREFIX = "leaderworkerset.sigs.k8s.io/"
 REVISION = f"{PREFIX}template-revision-hash"
@@ -38,9 +38,9 @@ class Census:
         name = pod["metadata"]["name"]
         self._note_delete(name, pod)
         self._pods[name] = pod
-        if event.change is Change.DELETED:
+        if event.change is ChangeType.DELETED:
             del self._pods[name]
-        self.made[name] += event.change is Change.ADDED
+        self.made[name] += event.change is ChangeType.ADDED
         count = len(self._serving())
         self.least = count if self.least is None else min(self.least, count)
 
@@ -116,13 +116,13 @@ async def test_no_group_that_serves_is_given_up_for_an_image_beyond_the_budget(
 ):
     """The kubelet takes all groups down at once for such edits; the operator does not."""
     census = await bring_up(lab, carrier, policy, strategy)
-    kubelet = next(seat for seat in lab.world.seats if seat.part.name == "kubelet")
-    lab.hold_seat(kubelet)
+    kubelet = next(runner for runner in lab.world.runners if runner.component.name == "kubelet")
+    lab.hold_component(kubelet)
     for ordinal in range(4):
         await change_image(lab, f"x-{ordinal}")
     await lab.run(60)
     assert census.served_at_deletes == [4]
-    lab.release_seat(kubelet)
+    lab.release_component(kubelet)
     await lab.run(10)
     await rest(lab)
     assert min(census.served_at_deletes) == 4

@@ -10,8 +10,8 @@ from topology_lab import make_packed, open_topology_lab
 from kohort.apis.api import DEFAULTS
 from kohort.apis.gangs.dialects.volcano import POD_GROUP
 from kohort.apis.leaderworkerset import labels
+from kohort.cluster.node_labels import RACK
 from kohort.cluster.objects import Object, labels_of, name_of
-from kohort.cluster.places import RACK
 from kohort.simulator import kinds
 from kohort.simulator.scheduling.scheduler import Scheduler
 
@@ -57,18 +57,18 @@ async def test_the_gang_is_placed_in_a_domain_of_its_own(lab: Lab, carrier: str)
     await lab.apply(make_packed(carrier, None, groups=2, size=3, annotations=ALONE, pod=VOLCANIC))
     await lab.until(lab.is_available)
     zones = {name_of(node): labels_of(node)[RACK] for node in lab.all(kinds.NODE)}
-    seats: dict[str, set[str]] = {}
+    runners: dict[str, set[str]] = {}
     for pod in lab.all(kinds.POD):
         group = labels_of(pod)[labels.GROUP_INDEX]
-        seats.setdefault(group, set()).add(zones[pod["spec"]["nodeName"]])
-    assert sorted(map(len, seats.values())) == [1, 1]
-    assert seats["0"] != seats["1"]
+        runners.setdefault(group, set()).add(zones[pod["spec"]["nodeName"]])
+    assert sorted(map(len, runners.values())) == [1, 1]
+    assert runners["0"] != runners["1"]
 
 
 async def test_upstreams_order_in_a_gang_never_ends_and_ours_goes_on_from_there(lab: Lab):
     """Spec fact 8: workers that wait for a node, in a gang that waits for the workers."""
-    seat = next(s for s in lab.world.seats if isinstance(s.part, Scheduler))
-    lab.hold_seat(seat)
+    runner = next(s for s in lab.world.runners if isinstance(s.component, Scheduler))
+    lab.hold_component(runner)
     more = {"annotations": ALONE, "pod": VOLCANIC}
     await lab.apply(make_packed("statefulsets", None, groups=1, size=3, **more))
     await lab.run(10)
@@ -76,7 +76,7 @@ async def test_upstreams_order_in_a_gang_never_ends_and_ours_goes_on_from_there(
     await lab.stop_operator()
     await lab.delete(kinds.STATEFUL_SET, "x-0", propagation="Background")
     await lab.run(60)
-    lab.release_seat(seat)
+    lab.release_component(runner)
     await lab.run(3600)
     assert [name_of(pod) for pod in lab.all(kinds.POD)] == ["x-0"]
     assert without_nodes(lab)

@@ -94,7 +94,7 @@ class ClosedQueue(ApiAdmission):
 
 async def test_a_gang_that_was_refused_is_tried_again():
     lab = await open_topology_lab(VOLCANO)
-    door = ClosedQueue([lab.operator.desks[0].api], VOLCANO)
+    door = ClosedQueue([lab.operator.controllers[0].api], VOLCANO)
     lab.api.context.admission = door
     await lab.apply(make_packed("statefulsets", None, groups=1))
     await lab.run(10)
@@ -203,9 +203,9 @@ async def test_a_native_group_stays_until_the_carrier_knows_the_lower_count():
     kind = V1ALPHA2.kinds[0]
     await lab.apply(make_packed("statefulsets", None, groups=2, size=1))
     await lab.until(lambda: len(lab.all(kind)) == 2)
-    for seat in lab.world.seats:
-        if seat.part.name == "statefulsets":
-            lab.hold_seat(seat)
+    for runner in lab.world.runners:
+        if runner.component.name == "statefulsets":
+            lab.hold_component(runner)
     await lab.delete(kinds.POD, "x-1", grace_seconds=0)
     await lab.run(30)
     assert len(lab.all(kind)) == 2

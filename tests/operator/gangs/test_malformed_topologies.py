@@ -7,7 +7,7 @@ from operator_lab import Lab
 from topology_lab import find_degraded, make_packed, open_topology_lab
 
 from kohort.apis.gangs.dialects.volcano import HYPER_NODE
-from kohort.controller.caching.informers import Reports
+from kohort.controller.caches.informers import Reports
 from kohort.simulator import kinds
 from kohort.simulator.api.requests import Patch, PatchType, WriteOptions
 

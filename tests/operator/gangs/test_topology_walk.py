@@ -67,7 +67,7 @@ async def test_a_gang_that_waits_follows_the_wish_and_its_status_is_left_alone(
     """P6: PodGroups have no status of their own to write apart."""
     await lab.apply(make_packed(carrier, HARD, groups=1, pod=NOWHERE))
     await lab.run(30)
-    lab.hold_seat(next(s for s in lab.world.seats if isinstance(s.part, Scheduler)))
+    lab.hold_component(next(s for s in lab.world.runners if isinstance(s.component, Scheduler)))
     (group,) = lab.all(POD_GROUP)
     status = {"phase": "Inqueue", "running": 0}
     await lab.edit(name_of(group), put("/status", status), kind=POD_GROUP)

@@ -12,7 +12,7 @@ async def replace_while_nothing_is_collected(lab: Lab) -> Object:
     await lab.apply(make_lws(groups=2, size=2))
     await lab.until(lab.is_available)
     await lab.run(5)
-    lab.hold_seat(next(s for s in lab.world.seats if s.part.name == "garbage"))
+    lab.hold_component(next(s for s in lab.world.runners if s.component.name == "garbage"))
     await lab.delete(LWS, "x")
     await lab.run(5)
     left = lab.find(kinds.STATEFUL_SET, "x")
@@ -28,7 +28,7 @@ async def test_the_leader_set_of_another_object_is_left_alone_until_it_is_collec
     assert lab.find(kinds.STATEFUL_SET, "x") == left
     tried = lab.cluster.tried - before
     assert {kind for _, kind in tried} <= {"LeaderWorkerSet/status", "Event"}
-    lab.release_seat(next(s for s in lab.world.seats if s.part.name == "garbage"))
+    lab.release_component(next(s for s in lab.world.runners if s.component.name == "garbage"))
     await lab.until(lab.is_available)
     found = lab.find(kinds.STATEFUL_SET, "x")
     assert found and controller_of(found) == lab.lws()["metadata"]["uid"]

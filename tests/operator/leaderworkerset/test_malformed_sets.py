@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from operator_lab import LWS, Lab, make_lws
 
-from kohort.apis.api import Family, Reading
+from kohort.apis.api import Reading, Snapshot
 from kohort.apis.leaderworkerset.api import LEADER_WORKER_SET
 from kohort.cluster.objects import Object, find_condition, name_of
-from kohort.controller.running.measuring import Measures
+from kohort.controller.process.measures import Measures
 from kohort.simulator import kinds
 from kohort.simulator.api.requests import Patch, PatchType, WriteOptions
 
@@ -99,19 +99,19 @@ async def test_a_status_that_cannot_be_read_is_written_anew(lab: Lab):
     assert lab.lws()["status"]["readyReplicas"] == 1
 
 
-def fail_for_bad(family: Family) -> Reading:
+def fail_for_bad(snapshot: Snapshot) -> Reading:
     """A mistake of ours about one object."""
-    if name_of(family.root) == "bad":
+    if name_of(snapshot.root) == "bad":
         raise KeyError("spec")
-    return LEADER_WORKER_SET.read(family)
+    return LEADER_WORKER_SET.read(snapshot)
 
 
 async def test_a_mistake_about_one_object_is_logged_once_and_stops_no_other(
     lab: Lab, caplog: pytest.LogCaptureFixture
 ):
-    desk = lab.operator.desks[0]
-    Measures(lab.time).follow(desk)
-    desk._reconciler._api = replace(LEADER_WORKER_SET, read=fail_for_bad)
+    controller = lab.operator.controllers[0]
+    Measures(lab.time).follow(controller)
+    controller._reconciler._api = replace(LEADER_WORKER_SET, read=fail_for_bad)
     await lab.apply(make_lws("bad", groups=1, size=1))
     await lab.apply(make_lws("good", groups=1, size=1))
     await lab.until(lambda: lab.is_available("good"))

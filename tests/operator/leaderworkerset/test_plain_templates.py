@@ -84,6 +84,6 @@ async def test_a_worker_set_is_marked_as_the_recorded_one_is(number: int):
     if size_of(lws) == 1 or not any(name_of(obj) == gone for obj in objects):
         return
     lab = await open_recorded({**sample, "at_rest": without_workers(objects, gone)}, "at_rest")
-    for seat in lab.world.seats:
-        lab.hold_seat(seat)
+    for runner in lab.world.runners:
+        lab.hold_component(runner)
     await check_made_again(lab, objects, gone)

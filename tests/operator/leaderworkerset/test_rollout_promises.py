@@ -216,12 +216,12 @@ async def test_a_set_that_acts_late_breaks_no_promise(gates: frozenset[str]):
     """The set's own controller wakes up now and then, and acts on what it sees then."""
     lab = await Lab(gates=gates).open()
     truth = await bring_up(lab, Budget(5, unavailable=2, surge=1))
-    seat = next(s for s in lab.world.seats if s.part.name == "statefulsets")
+    runner = next(s for s in lab.world.runners if s.component.name == "statefulsets")
     await lab.edit("x", set_image("engine:2"))
     for seconds in (0.1, 2.0, 5.0) * 5:
-        lab.hold_seat(seat)
+        lab.hold_component(runner)
         await lab.run(seconds)
-        lab.release_seat(seat)
+        lab.release_component(runner)
         await lab.run(0.2)
     await lab.until(lambda: lab.is_available() and images(lab) == {"engine:2"})
     assert truth.breaches == []

@@ -7,7 +7,7 @@ from operator_lab import Lab, make_lws
 from kohort.apis.api import Settings
 from kohort.apis.leaderworkerset.api import LEADER_WORKER_SET
 from kohort.simulator import kinds
-from kohort.views.gathering import gather
+from kohort.views.samples import gather
 
 NOTE = "kohort.dev/strategy-in-use"
 CARRIERS = pytest.mark.parametrize("carrier", ["statefulsets", "pods"])
@@ -22,7 +22,7 @@ def read_strategy(lab: Lab) -> str:
         if w.kind.namespaced
     }
     sample = gather(LEADER_WORKER_SET, [root], children)[0]
-    return LEADER_WORKER_SET.read(sample.family).workload.rollout.strategy
+    return LEADER_WORKER_SET.read(sample.snapshot).workload.rollout.strategy
 
 
 def notes(lab: Lab) -> list[str]:

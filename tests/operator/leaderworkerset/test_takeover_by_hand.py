@@ -26,8 +26,8 @@ async def open_lab(upstream: Upstream, objects: list) -> Lab:
     lab.namespace = upstream.namespace
     await add_nodes(lab, objects)
     load(lab, objects)
-    for seat in lab.world.seats:
-        lab.hold_seat(seat)
+    for runner in lab.world.runners:
+        lab.hold_component(runner)
     return lab
 
 

@@ -14,7 +14,7 @@ from operator_truth import Budget, Truth
 from kohort.apis.leaderworkerset import spec
 from kohort.cluster.objects import Kind, Object
 from kohort.simulator import kinds
-from kohort.simulator.api.writes.storing import selectable_fields
+from kohort.simulator.api.writes.storage import selectable_fields
 
 SHARED = os.environ.get("KOHORT_SHARED")
 recorded = pytest.mark.skipif(not SHARED, reason="KOHORT_SHARED names no folder of recordings")
@@ -82,9 +82,9 @@ async def test_at_rest_nothing_is_written(number: int):
     before = by_uid(lab)
     # Pods stay exactly as they were recorded, also where none could be made.
     still = {"kubelet"} if before else {"kubelet", "statefulsets"}
-    for seat in lab.world.seats:
-        if seat.part.name in still:
-            lab.hold_seat(seat)
+    for runner in lab.world.runners:
+        if runner.component.name in still:
+            lab.hold_component(runner)
     lab.start_operator()
     await lab.run(600)
     assert dict(lab.cluster.tried) == {}

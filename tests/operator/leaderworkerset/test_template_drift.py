@@ -5,7 +5,7 @@ from typing import Any
 from operator_lab import Lab, make_lws, set_image
 from operator_truth import PREFIX, Budget, Truth
 
-from kohort.apis.leaderworkerset.rendering import sets
+from kohort.apis.leaderworkerset.objects import sets
 from kohort.cluster.objects import Object
 from kohort.simulator import kinds
 
@@ -72,14 +72,14 @@ async def test_what_only_we_changed_waits_for_the_next_revision(lab: Lab, monkey
 
 async def test_a_set_that_has_not_seen_its_template_yet_gives_nothing_up(lab: Lab):
     truth = await bring_up(lab, annotations={"a": "b"})
-    seat = next(s for s in lab.world.seats if s.part.name == "statefulsets")
-    lab.hold_seat(seat)
+    runner = next(s for s in lab.world.runners if s.component.name == "statefulsets")
+    lab.hold_component(runner)
     path = f"/metadata/annotations/{ESCAPED}"
     await lab.edit("x", {"op": "add", "path": path, "value": NODE})
     await lab.run(60)
     assert truth.steps[-1] == (4, 4)
     assert len(truth.leaders) == 4
-    lab.release_seat(seat)
+    lab.release_component(runner)
     await lab.until(lambda: lab.is_available() and topologies(lab) == {NODE})
     assert truth.breaches == []
 

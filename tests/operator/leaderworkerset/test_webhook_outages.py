@@ -102,10 +102,10 @@ async def test_at_rest_nobody_asks_anything(lab: Lab):
     await bring_up(lab)
     asked: list[str] = []
 
-    async def rehearse(*given: object) -> Object:
+    async def dry_run_create(*given: object) -> Object:
         asked.append("a pod")
         return {}
 
-    lab.cluster.rehearse = rehearse  # type: ignore[method-assign,assignment]
+    lab.cluster.dry_run_create = dry_run_create  # type: ignore[method-assign,assignment]
     await lab.run(600)
     assert asked == []

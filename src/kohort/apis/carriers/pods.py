@@ -18,7 +18,7 @@ import orjson
 
 from kohort.apis.carriers.members import Reader, read_member, read_moment
 from kohort.apis.facts import PodFacts
-from kohort.apis.recall import Recall
+from kohort.apis.group_cache import GroupCache
 from kohort.model.observed import Group, Member, Progress
 from kohort.model.units import Phase
 
@@ -103,14 +103,14 @@ def read_groups(
     pods: Iterable[PodFacts],
     owner: str,
     lost: Mapping[str, tuple[str, ...]],
-    recall: Recall[Group] | None = None,
+    group_cache: GroupCache[Group] | None = None,
 ) -> tuple[Group, ...]:
     """
     The groups of the workload with that uid, lowest ordinal first.
 
     Those that did not change are recalled.
     """
-    recall = recall or Recall()
+    group_cache = group_cache or GroupCache()
     entries: dict[int, PodFacts] = {}
     others: dict[str, list[tuple[int, PodFacts]]] = {}
     for pod in pods:
@@ -122,13 +122,13 @@ def read_groups(
             entries[group] = pod
         elif index > 0 and controller:
             others.setdefault(controller, []).append((index, pod))
-    recall.keep(entries)
+    group_cache.keep(entries)
     found = []
     for ordinal, entry in sorted(entries.items()):
         gone, workers = lost.get(entry.metadata.uid, ()), others.get(entry.metadata.uid, [])
         facts = (_read_group, gone, entry, *(pod for _, pod in workers))
         read = partial(_read_group, reader, ordinal, entry, workers, gone)
-        found.append(recall.read(ordinal, facts, read))
+        found.append(group_cache.read(ordinal, facts, read))
     return tuple(found)
 
 

@@ -15,7 +15,7 @@ from functools import partial
 
 from kohort.apis.carriers.members import Reader, read_member, read_moment
 from kohort.apis.facts import PodFacts, SetFacts
-from kohort.apis.recall import Recall
+from kohort.apis.group_cache import GroupCache
 from kohort.model.observed import Group, Member
 from kohort.model.units import Phase
 
@@ -25,16 +25,16 @@ def read_groups(
     pods: Iterable[PodFacts],
     sets: Mapping[str, SetFacts],
     lost: Mapping[str, tuple[str, ...]],
-    recall: Recall[Group] | None = None,
+    group_cache: GroupCache[Group] | None = None,
 ) -> tuple[Group, ...]:
     """The groups that exist, lowest ordinal first; those that did not change are recalled."""
-    recall = recall or Recall()
+    group_cache = group_cache or GroupCache()
     by_group: dict[int, dict[int, PodFacts]] = {}
     for pod in pods:
         group, index = reader.group_of(pod.metadata), reader.index_of(pod.metadata)
         if group is not None and index is not None:
             by_group.setdefault(group, {})[index] = pod
-    recall.keep(by_group)
+    group_cache.keep(by_group)
     found = []
     for ordinal, members in sorted(by_group.items()):
         if 0 in members:
@@ -42,7 +42,7 @@ def read_groups(
             gone = lost.get(entry.uid, ())
             facts = (_read_group, gone, sets.get(entry.name), *members.values())
             read = partial(_read_group, reader, ordinal, members, sets, gone)
-            found.append(recall.read(ordinal, facts, read))
+            found.append(group_cache.read(ordinal, facts, read))
     return tuple(found)
 
 

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
-from kohort.apis.definitions.embedding import POD_TEMPLATE, VOLUME_CLAIM
+from kohort.apis.definitions.embedded_types import POD_TEMPLATE, VOLUME_CLAIM
 
 EMBEDS = "embeds"  # in the extra schema of a field: the built-in type that it holds
 

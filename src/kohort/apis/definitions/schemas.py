@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, get_args, get_origin
 from msgspec import NODEFAULT, Meta, Struct
 from msgspec.structs import FieldInfo, fields
 
-from kohort.apis.definitions.embedding import embed_type
+from kohort.apis.definitions.embedded_types import embed_type
 from kohort.apis.definitions.fields import EMBEDS
 from kohort.cluster.objects import Object
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import orjson
 
-from kohort.apis.definitions.embedding import METADATA, POD_SPEC, embed_type
+from kohort.apis.definitions.embedded_types import METADATA, POD_SPEC, embed_type
 from kohort.cluster.objects import Object
 
 # Deeper than any field of Kubernetes, and what encoders still take.

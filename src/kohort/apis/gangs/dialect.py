@@ -48,7 +48,7 @@ class Dialect:
     # How wide nodes stand, by objects of ``reads`` and the labels of all nodes: looked at once.
     survey: Callable[[tuple[Object, ...], Mapping[str, Mapping[str, str]]], Survey] | None = None
     is_mutable: bool = True  # whether the spec of its objects may be patched
-    tells_pods_topology: bool = False  # whether ``mark`` needs queue and pack of the pod
+    writes_pod_topology: bool = False  # whether ``mark`` needs queue and pack of the pod
     queue: str = ""  # the annotation or label of workloads that names their queue
     needs: tuple[Kind, ...] = ()  # what else is served where this scheduler is
     # Fields of a rendered spec that come and go with clauses of an intent: they are patched

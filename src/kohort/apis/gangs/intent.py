@@ -13,7 +13,7 @@ from kohort.model.placement import Gang, Pack
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class SubgroupKind:
     """Subgroups of a gang that are made alike."""
 
     name: str
@@ -47,7 +47,7 @@ class Intent:
     queue: str = ""
     priorities: tuple[str, ...] = ()  # the priority classes of members, each once; "" is none
     schedulers: tuple[str, ...] = ()  # the schedulers that members name, each once
-    parts: tuple[Part, ...] = ()
+    parts: tuple[SubgroupKind, ...] = ()
     exclusive: str = ""  # the node label whose value the gang has to itself
     shapes: int = 1  # how many templates its members are made from
 

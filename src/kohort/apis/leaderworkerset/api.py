@@ -3,30 +3,29 @@
 from collections.abc import Callable
 from typing import Any
 
-from kohort.apis.api import Api, Key, Settings, Verdict, Watched, Webhook
+from kohort.apis.api import AdmissionResult, Api, Key, Settings, Watched, Webhook
 from kohort.apis.definitions.shapes import find_metadata_misfit, find_pod_misfit, shape_of
 from kohort.apis.edits import find_edits, find_setter
 from kohort.apis.facts import Meta, PodFacts, SetFacts, Whole, read_node, read_pod, read_set
 from kohort.apis.gangs.dialect import Dialect
 from kohort.apis.leaderworkerset import labels
-from kohort.apis.leaderworkerset.admission.defaulting import default_workload, record_carrier
+from kohort.apis.leaderworkerset.admission.defaults import default_workload, record_carrier
 from kohort.apis.leaderworkerset.admission.placement import validate_placement, warn_placement
 from kohort.apis.leaderworkerset.admission.pods import Joining, PodRefused, mutate_pod
 from kohort.apis.leaderworkerset.admission.validation import validate_workload
-from kohort.apis.leaderworkerset.admission.warning import warn_workload
+from kohort.apis.leaderworkerset.admission.warnings import warn_workload
+from kohort.apis.leaderworkerset.admission_probe import make_probe, wake
+from kohort.apis.leaderworkerset.carriers import read, render
 from kohort.apis.leaderworkerset.definition import define_leader_worker_set
-from kohort.apis.leaderworkerset.face import FACE
+from kohort.apis.leaderworkerset.drift.place_labels import has_place, has_variables
+from kohort.apis.leaderworkerset.drift.pods import find_pod_edits
+from kohort.apis.leaderworkerset.drift.scale import REPLICAS
+from kohort.apis.leaderworkerset.drift.templates import TEMPLATE
+from kohort.apis.leaderworkerset.events import list_events
 from kohort.apis.leaderworkerset.names import find_ordinal
-from kohort.apis.leaderworkerset.rendering.claims import CLAIM
-from kohort.apis.leaderworkerset.rendering.gangs import find_dialect
-from kohort.apis.leaderworkerset.topology import FIELD
-from kohort.apis.leaderworkerset.translation.carrying import read, render
-from kohort.apis.leaderworkerset.translation.drift.places import has_place, has_variables
-from kohort.apis.leaderworkerset.translation.drift.pods import find_pod_edits
-from kohort.apis.leaderworkerset.translation.drift.scale import REPLICAS
-from kohort.apis.leaderworkerset.translation.drift.templates import TEMPLATE
-from kohort.apis.leaderworkerset.translation.outages import rehearse, wake
-from kohort.apis.leaderworkerset.translation.reading import (
+from kohort.apis.leaderworkerset.objects.claims import CLAIM
+from kohort.apis.leaderworkerset.objects.gangs import find_dialect
+from kohort.apis.leaderworkerset.read import (
     HISTORY,
     NODE,
     POD,
@@ -35,8 +34,9 @@ from kohort.apis.leaderworkerset.translation.reading import (
     SERVICE,
     STATEFUL_SET,
 )
-from kohort.apis.leaderworkerset.translation.status import start_status, write_status
-from kohort.apis.leaderworkerset.translation.telling import tell
+from kohort.apis.leaderworkerset.status import start_status, write_status
+from kohort.apis.leaderworkerset.topology import FIELD
+from kohort.apis.leaderworkerset.verbs import VERBS
 from kohort.cluster.objects import (
     Kind,
     Object,
@@ -104,13 +104,13 @@ def _lost(pod: PodFacts, find: Callable[[Kind, Key], Any]) -> tuple[Key, str] | 
     place = find_ordinal(metadata.name)
     if metadata.labels.get(labels.WORKER_INDEX) in (None, "0") or place is None:
         return None
-    is_podwise = metadata.labels.get(labels.CARRIER) == labels.PODS
-    owner = find(POD if is_podwise else STATEFUL_SET, (metadata.namespace, place[0]))
+    has_pods_carrier = metadata.labels.get(labels.CARRIER) == labels.PODS
+    owner = find(POD if has_pods_carrier else STATEFUL_SET, (metadata.namespace, place[0]))
     if owner is None or owner.metadata.uid != metadata.controller:
         return None
     if not _has_place(metadata, place[1], owner):
         return None
-    incarnation = owner.metadata.uid if is_podwise else owner.metadata.controller
+    incarnation = owner.metadata.uid if has_pods_carrier else owner.metadata.controller
     return (metadata.namespace, metadata.labels.get(labels.NAME, "")), incarnation
 
 
@@ -126,35 +126,35 @@ def _heeds_tiers(root: Whole) -> bool:
     return any(mark in root.raw for mark in (b'"networkTopology"', NETWORK_TOPOLOGY))
 
 
-def _default(lws: Object, old: Object | None, settings: Settings) -> Verdict:
+def _default(lws: Object, old: Object | None, settings: Settings) -> AdmissionResult:
     if find_metadata_misfit(lws):
-        return Verdict()  # The API server, or our own validation, says what is wrong.
+        return AdmissionResult()  # The API server, or our own validation, says what is wrong.
     filled = default_workload(lws)
     if old is None:
         filled = record_carrier(filled, settings.carrier)
-    return Verdict(filled)
+    return AdmissionResult(filled)
 
 
-def _validate(lws: Object, old: Object | None, settings: Settings) -> Verdict:
+def _validate(lws: Object, old: Object | None, settings: Settings) -> AdmissionResult:
     shape = shape_of(define_leader_worker_set)
     if misfit := shape.find_misfit(lws):
-        return Verdict(refusal=misfit)
+        return AdmissionResult(refusal=misfit)
     if old is not None and shape.find_misfit(old):
         old = None  # Whatever was stored, this update mends it.
     errors = (*validate_workload(lws, old), *validate_placement(lws, old, settings))
     warnings = (*warn_workload(lws), *warn_placement(lws, settings))
-    return Verdict(errors=errors, warnings=warnings)
+    return AdmissionResult(errors=errors, warnings=warnings)
 
 
-def _mutate_pod(pod: Object, old: Object | None, settings: Settings) -> Verdict:
+def _mutate_pod(pod: Object, old: Object | None, settings: Settings) -> AdmissionResult:
     if misfit := find_pod_misfit(pod):
-        return Verdict(refusal=misfit)
+        return AdmissionResult(refusal=misfit)
     dialect = _find_pod_dialect(pod, settings)
     gang = None if dialect is None else Joining(dialect, settings.tiers)
     mutated = mutate_pod(pod, namespace=namespace_of(pod), gang=gang)
     if isinstance(mutated, PodRefused):
-        return Verdict(refusal=str(mutated))
-    return Verdict(mutated)
+        return AdmissionResult(refusal=str(mutated))
+    return AdmissionResult(mutated)
 
 
 def _find_leader(pod: Object, settings: Settings) -> Address | None:
@@ -176,8 +176,8 @@ def _find_pod_dialect(pod: Object, settings: Settings) -> Dialect | None:
     return settings.find_dialect(annotations_of(pod).get(labels.GANG, ""))
 
 
-def _allow(pod: Object, old: Object | None, settings: Settings) -> Verdict:
-    return Verdict()
+def _allow(pod: Object, old: Object | None, settings: Settings) -> AdmissionResult:
+    return AdmissionResult()
 
 
 _PATH = "leaderworkerset-x-k8s-io-v1-leaderworkerset"
@@ -245,12 +245,12 @@ LEADER_WORKER_SET = Api(
     render=render,
     write_status=write_status,
     start_status=start_status,
-    tell=tell,
+    list_events=list_events,
     webhooks=WEBHOOKS,
     definition=define_leader_worker_set,
     writes=WRITES,
-    face=FACE,
-    rehearse=rehearse,
+    verbs=VERBS,
+    make_probe=make_probe,
     wake=wake,
     watch_gangs=_watch_gangs,
     additions={FIELD: labels.NETWORK_TOPOLOGY},

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from urllib.parse import urlsplit
 
+from kohort.cli.connection import connect_to, find_by_context
 from kohort.cli.exits import Exit, Failure
-from kohort.cli.parsing import Parser, add_output
-from kohort.cli.reaching import connect_to, find_by_context
+from kohort.cli.parser import Parser, add_output
 from kohort.cli.state import State, list_states
 from kohort.cli.table import Command
 from kohort.cli.terminal import show

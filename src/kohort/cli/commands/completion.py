@@ -8,7 +8,7 @@ import argparse
 from collections.abc import Iterator
 
 from kohort.cli.exits import Exit
-from kohort.cli.parsing import Parser
+from kohort.cli.parser import Parser
 from kohort.cli.table import Command, Group
 
 _SHELLS = ("bash", "zsh", "fish")

@@ -13,7 +13,7 @@ from typing import Any
 
 from kohort import __version__
 from kohort.cli.exits import Exit, UsageError
-from kohort.cli.parsing import Parser, add_gangs, add_settings, typed, whole
+from kohort.cli.parser import Parser, add_gangs, add_settings, typed, whole
 from kohort.cli.table import Command
 
 _EXAMPLES = (
@@ -68,7 +68,7 @@ def _add_own(add: Callable[..., Any]) -> None:
 
 
 def _add_upstream(add: Callable[..., Any]) -> None:
-    from kohort.controller.running.configuration import read_address, read_duration
+    from kohort.controller.process.configuration import read_address, read_duration
 
     address, duration = typed(read_address), typed(read_duration)
     add("--config", type=Path, metavar="FILE", help="configuration file")
@@ -114,7 +114,7 @@ def _read_switch(text: str) -> bool:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    from kohort.cli.processes.launching import launch
+    from kohort.cli.processes.launch import launch
 
     if arguments.replace_crds and not arguments.install:
         raise UsageError("--replace-crds is for --install only")

@@ -5,7 +5,7 @@ import argparse
 from kohort.apis.served import APIS
 from kohort.cli.documents import add_form, write_documents
 from kohort.cli.exits import Exit
-from kohort.cli.parsing import Parser
+from kohort.cli.parser import Parser
 from kohort.cli.table import Command
 
 

@@ -5,9 +5,9 @@ import os
 import signal
 from contextlib import suppress
 
+from kohort.cli.connection import add_cluster, choose_cluster, find_by_context
 from kohort.cli.exits import Exit, TimedOut, UsageError
-from kohort.cli.parsing import Parser
-from kohort.cli.reaching import add_cluster, choose_cluster, find_by_context
+from kohort.cli.parser import Parser
 from kohort.cli.state import State, list_running, list_states, name_running
 from kohort.cli.table import Command
 
@@ -71,7 +71,7 @@ def _signal(state: State) -> int | None:
     """Ask a cluster to end; the answer is its process, if there is one."""
     pid = state.find_pid()
     if pid is None:
-        absence, others = state.tell_absence(), name_running()
+        absence, others = state.describe_absence(), name_running()
         print(f"{absence}{others and f'; these are: {others}'}")
         return None
     with suppress(ProcessLookupError):

@@ -6,11 +6,11 @@ from urllib.parse import urlsplit
 from kohort.apis.served import APIS
 from kohort.cli.documents import add_form, write_documents
 from kohort.cli.exits import Exit, UsageError
-from kohort.cli.parsing import Parser, add_gangs
+from kohort.cli.parser import Parser, add_gangs
 from kohort.cli.table import Command
 from kohort.cluster.names import check_label
-from kohort.controller.installing.manifests import ManifestOptions, write_manifests
-from kohort.controller.installing.names import NAMESPACE
+from kohort.controller.install.manifests import ManifestOptions, write_manifests
+from kohort.controller.install.names import NAMESPACE
 
 _EXAMPLES = (
     "--image registry.example.com/kohort:1 | kubectl apply --server-side -f -",

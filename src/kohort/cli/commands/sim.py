@@ -1,6 +1,6 @@
 """This is where the words after ``kohort sim`` are listed."""
 
-from kohort.cli.table import Entry, Group
+from kohort.cli.table import CommandEntry, Group
 
 _NODES = "kohort.cli.commands.simulation.nodes"
 
@@ -8,10 +8,12 @@ NODE = Group(
     summary="add, empty, lose and recover simulated nodes of a running cluster",
     examples=("add", "drain gpu-03", "fail gpu-03", "recover gpu-03"),
     entries={
-        "add": Entry(_NODES, "ADD", "add nodes"),
-        "drain": Entry("kohort.cli.commands.simulation.drain", "DRAIN", "evict the pods of a node"),
-        "fail": Entry(_NODES, "FAIL", "let a node fall silent, as if it had lost power"),
-        "recover": Entry(_NODES, "RECOVER", "bring a node back: it answers, and takes pods"),
+        "add": CommandEntry(_NODES, "ADD", "add nodes"),
+        "drain": CommandEntry(
+            "kohort.cli.commands.simulation.drain", "DRAIN", "evict the pods of a node"
+        ),
+        "fail": CommandEntry(_NODES, "FAIL", "let a node fall silent, as if it had lost power"),
+        "recover": CommandEntry(_NODES, "RECOVER", "bring a node back: it answers, and takes pods"),
     },
 )
 
@@ -21,14 +23,14 @@ METRIC = Group(
     summary="say what metrics of autoscalers are, since nobody measures simulated pods",
     examples=("set web cpu=70%", "set web cpu=2400m --shared", "list", "clear web"),
     entries={
-        "set": Entry(_METRICS, "SET", "set metrics of an autoscaler"),
-        "list": Entry(_METRICS, "LIST", "show what was set, what is seen, and the targets"),
-        "clear": Entry(_METRICS, "CLEAR", "forget what was set"),
+        "set": CommandEntry(_METRICS, "SET", "set metrics of an autoscaler"),
+        "list": CommandEntry(_METRICS, "LIST", "show what was set, what is seen, and the targets"),
+        "clear": CommandEntry(_METRICS, "CLEAR", "forget what was set"),
     },
 )
 
 SIM = Group(
-    summary="change the simulation of a running cluster, or rehearse the operator",
+    summary="change the simulation of a running cluster, or simulate the operator under faults",
     examples=(
         "topology",
         "node fail gpu-03",
@@ -38,18 +40,24 @@ SIM = Group(
         "run --seeds 1000",
     ),
     entries={
-        "node": Entry("kohort.cli.commands.sim", "NODE", "add, drain, fail and recover nodes"),
-        "topology": Entry(
+        "node": CommandEntry(
+            "kohort.cli.commands.sim", "NODE", "add, drain, fail and recover nodes"
+        ),
+        "topology": CommandEntry(
             "kohort.cli.commands.simulation.topology",
             "TOPOLOGY",
             "show racks, nodes and who sits where",
         ),
-        "metric": Entry("kohort.cli.commands.sim", "METRIC", "set metrics that autoscalers read"),
-        "clock": Entry(
+        "metric": CommandEntry(
+            "kohort.cli.commands.sim", "METRIC", "set metrics that autoscalers read"
+        ),
+        "clock": CommandEntry(
             "kohort.cli.commands.simulation.clock", "CLOCK", "show, pause and step delays"
         ),
-        "run": Entry(
-            "kohort.cli.commands.rehearsing", "RUN", "rehearse the operator with faults, from seeds"
+        "run": CommandEntry(
+            "kohort.cli.commands.simulation.run",
+            "RUN",
+            "simulate the operator under faults, from seeds",
         ),
     },
 )

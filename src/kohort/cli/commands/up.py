@@ -12,9 +12,9 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
+from kohort.cli.embedded import Ready, Wish, host
 from kohort.cli.exits import Exit, UsageError
-from kohort.cli.hosting import Ready, Wish, host
-from kohort.cli.parsing import Parser, add_output, add_settings, pace, place, whole
+from kohort.cli.parser import Parser, add_output, add_settings, pace, place, whole
 from kohort.cli.state import NAME_DEFAULT, State
 from kohort.cli.styles import BOLD, paint
 from kohort.cli.table import Command
@@ -89,11 +89,11 @@ def _make_parser(prog: str) -> Parser:
 def _run(arguments: argparse.Namespace) -> int:
     wish = _wish(arguments)
     if arguments.report_to is not None:
-        from kohort.cli.detaching import report
+        from kohort.cli.background import report
 
         return report(wish, arguments.report_to)
     if arguments.detach:
-        from kohort.cli.detaching import detach
+        from kohort.cli.background import detach
 
         _print(detach(wish), arguments)
         return Exit.DONE

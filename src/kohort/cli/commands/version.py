@@ -6,7 +6,7 @@ import platform
 
 from kohort import __version__
 from kohort.cli.exits import Exit
-from kohort.cli.parsing import Parser, add_output
+from kohort.cli.parser import Parser, add_output
 from kohort.cli.table import Command
 
 KUBERNETES = "1.36"

@@ -1,12 +1,12 @@
 """This is where ``--gang`` of an embedded cluster is checked."""
 
 from kohort.cli.exits import UsageError
-from kohort.cli.parsing import suggest
+from kohort.cli.parser import suggest
 
 
 def check_gang(name: str, carrier: str) -> None:
     """Refuse the name of a dialect that nobody speaks, or that the carrier cannot be told."""
-    from kohort.controller.running.gangs import find_known
+    from kohort.controller.process.gangs import find_known
     from kohort.embedded_operator import find_gangs
 
     known = find_known()

@@ -73,8 +73,8 @@ def _group(group: GroupSpread, paint: Paint) -> Iterator[str]:
     else:
         width = _width(group.width)
         warning = f"   {paint('! wider than asked for', RED)}" if group.is_too_wide else ""
-        seated = f"{min(placed, group.size)} of {count(group.size, 'member')}"
-        yield f"  group {group.ordinal}   {seated} within {width}{warning}"
+        assigned = f"{min(placed, group.size)} of {count(group.size, 'member')}"
+        yield f"  group {group.ordinal}   {assigned} within {width}{warning}"
     rows = list(_spots(group.spots, 0))
     yield from (f"    {line}" for line in (align(rows) if rows else ()))
     if group.waiting:

@@ -15,8 +15,8 @@ from kohort.cluster.errors import ClusterError, NotFound
 from kohort.cluster.http import HttpCluster
 from kohort.cluster.objects import Kind, Object
 from kohort.cluster.port import Address, Selection
-from kohort.controller.installing.names import LEASE as LEASE_NAME
-from kohort.controller.installing.names import NAMESPACE
+from kohort.controller.install.names import LEASE as LEASE_NAME
+from kohort.controller.install.names import NAMESPACE
 from kohort.controller.lease import LEASE
 from kohort.views.evidence.cluster import (
     GONE,

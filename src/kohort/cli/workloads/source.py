@@ -18,7 +18,7 @@ from kohort.apis.api import Api
 from kohort.apis.facts import Whole
 from kohort.cli.exits import Failure
 from kohort.cli.state import list_running
-from kohort.cli.workloads.asking import Wanted
+from kohort.cli.workloads.arguments import Wanted
 from kohort.cli.workloads.facts import complete
 from kohort.cluster.errors import (
     ClusterError,
@@ -32,12 +32,12 @@ from kohort.cluster.http import HttpCluster, connect
 from kohort.cluster.objects import Kind, Object
 from kohort.cluster.port import Address, Selection
 from kohort.model.observed import Group, Member
-from kohort.views.gathering import gather, needed
 from kohort.views.members import find_place
 from kohort.views.picture import Picture, take_picture
+from kohort.views.samples import gather, needed
 
 if TYPE_CHECKING:
-    from kohort.controller.caching.cache import Cache
+    from kohort.controller.caches.cache import Cache
 
 POD = Kind("", "v1", "Pod", "pods")
 _CALM_SECONDS = 0.2
@@ -116,8 +116,8 @@ class Source:
 
     @asynccontextmanager
     async def _watch(self) -> "AsyncIterator[_Live]":
-        from kohort.controller.caching.informers import Informers
-        from kohort.controller.timing import LoopTime
+        from kohort.controller.caches.informers import Informers
+        from kohort.controller.clock import LoopTime
 
         informers = Informers(self.cluster, LoopTime(), Random())
         live = _Live()

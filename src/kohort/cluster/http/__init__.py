@@ -6,6 +6,6 @@ clock. Import it where a cluster is needed, not before: aiohttp is slow to load.
 """
 
 from kohort.cluster.http.client import HttpCluster
-from kohort.cluster.http.connecting import connect
+from kohort.cluster.http.connection import connect
 
 __all__ = ["HttpCluster", "connect"]

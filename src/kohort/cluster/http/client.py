@@ -16,12 +16,12 @@ import orjson
 
 from kohort.cluster.errors import WatchExpired
 from kohort.cluster.http.access.access import Access
-from kohort.cluster.http.decoding import Lines, read_line, read_object, read_page
+from kohort.cluster.http.frames import Lines, read_line, read_object, read_page
 from kohort.cluster.http.limiter import Bucket
 from kohort.cluster.http.paths import collection_path, object_path
 from kohort.cluster.http.transport import Call, Transport
 from kohort.cluster.objects import Kind, Object
-from kohort.cluster.port import Address, Change, Listing, PatchForm, Selection
+from kohort.cluster.port import Address, Listing, PatchForm, Selection, WatchEvent
 
 PAGE_OBJECTS_MAX = 500
 QPS_DEFAULT = 500.0
@@ -65,7 +65,7 @@ class HttpCluster:
         """Make an object; the answer is what was stored."""
         return await self._write(Call("POST", collection_path(kind, namespace), body=_encode(obj)))
 
-    async def rehearse(self, kind: Kind, namespace: str, obj: Object) -> Object:
+    async def dry_run_create(self, kind: Kind, namespace: str, obj: Object) -> Object:
         """What a create would store; nothing is stored."""
         path = collection_path(kind, namespace)
         return await self._write(Call("POST", path, {"dryRun": "All"}, _encode(obj)))
@@ -133,7 +133,7 @@ class HttpCluster:
 
     async def watch(
         self, selection: Selection, version: str, *, initial: bool = False
-    ) -> AsyncIterator[Change]:
+    ) -> AsyncIterator[WatchEvent]:
         """What changes from a version on; raises WatchExpired when it is too old."""
         query = {**_select(selection), "watch": "true", "allowWatchBookmarks": "true"}
         query["timeoutSeconds"] = str(self._chance.randint(*_WATCH_SECONDS))

@@ -177,8 +177,8 @@ class _failures:
 
 
 def _make_socket(address: tuple[object, ...]) -> socket.socket:
-    family, kind, protocol, *_ = address
-    made = socket.socket(family, kind, protocol)  # type: ignore[arg-type]
+    snapshot, kind, protocol, *_ = address
+    made = socket.socket(snapshot, kind, protocol)  # type: ignore[arg-type]
     made.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     for name, value in _KEEPALIVE.items():

@@ -14,8 +14,8 @@ from kohort.cluster.errors import KohortError, NotFound
 from kohort.cluster.port import Address, Cluster
 from kohort.controller.certificates.bundles import spread_bundle
 from kohort.controller.certificates.live import LiveContext
-from kohort.controller.installing.names import MUTATING_KIND, VALIDATING_KIND
-from kohort.controller.timing import Time
+from kohort.controller.clock import Time
+from kohort.controller.install.names import MUTATING_KIND, VALIDATING_KIND
 
 LOOK_SECONDS = 10.0
 log = logging.getLogger(__name__)
@@ -59,14 +59,14 @@ class FileKeeper:
         while True:
             self._changed.clear()
             try:
-                await self._look()
+                await self._check()
                 self.is_armed.set()
                 self.is_settled.set()
             except KohortError as error:
                 log.warning("certificates: %s", error)
             await self._time.wait(self._changed, LOOK_SECONDS)
 
-    async def _look(self) -> None:
+    async def _check(self) -> None:
         certificate, key = self._read("tls.crt"), self._read("tls.key")
         if (self._folder / "ca.crt").exists():
             self.ca = self._read("ca.crt")

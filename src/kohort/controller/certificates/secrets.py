@@ -13,7 +13,7 @@ from datetime import datetime
 from kohort.cluster.errors import AlreadyExists, Conflict, NotFound
 from kohort.cluster.objects import Kind, Object
 from kohort.cluster.port import Address, Cluster
-from kohort.controller.certificates.making import (
+from kohort.controller.certificates.issue import (
     LIFETIMES,
     Lifetimes,
     Material,

@@ -24,7 +24,7 @@ from kohort.simulator.resources.validation.metadata import (
     validate_labels,
 )
 from kohort.simulator.schemas.depth import TOO_DEEP, is_too_deep
-from kohort.simulator.schemas.writing import write_custom
+from kohort.simulator.schemas.go_json import write_custom
 
 TIMEOUT_SECONDS = 30
 REVIEW_VERSIONS = ("v1", "v1beta1")

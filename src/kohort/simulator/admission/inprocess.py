@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import orjson
 
-from kohort.apis.api import Api, Settings, Verdict, Webhook
+from kohort.apis.api import AdmissionResult, Api, Settings, Webhook
 from kohort.apis.denials import find_denial
 from kohort.cluster.objects import Kind, Object, labels_of
 from kohort.cluster.port import Address
@@ -53,9 +53,9 @@ class ApiAdmission:
         for webhook in self._asked(review, mutates=True):
             # Others hold parts of what is stored: a copy is changed, never that.
             copied, settings = orjson.loads(orjson.dumps(obj)), self._look_beside(webhook, obj)
-            verdict = webhook.handle(copied, review.old, settings)
-            _judge(webhook, verdict, review)
-            obj = verdict.obj if verdict.obj is not None else obj
+            answer = webhook.handle(copied, review.old, settings)
+            _judge(webhook, answer, review)
+            obj = answer.obj if answer.obj is not None else obj
         if self._others.concerns(review.operation, review.target):
             review.obj = obj
             obj = await self._others.mutate(review)
@@ -86,8 +86,8 @@ class ApiAdmission:
         ]
 
 
-def _judge(webhook: Webhook, verdict: Verdict, review: Review) -> None:
-    review.warnings.extend(verdict.warnings)
-    denial = find_denial(verdict)
+def _judge(webhook: Webhook, answer: AdmissionResult, review: Review) -> None:
+    review.warnings.extend(answer.warnings)
+    denial = find_denial(answer)
     if denial is not None:
         raise Denied(webhook.name, denial)

@@ -13,7 +13,7 @@ from kohort.cluster.errors import ClusterError
 from kohort.cluster.numbers import find_whole
 from kohort.cluster.objects import Object
 from kohort.simulator.admission.calls import fail
-from kohort.simulator.patching.json_patch import apply_json_patch
+from kohort.simulator.patches.json_patch import apply_json_patch
 
 _VERBS = {"add", "remove", "replace", "move", "copy", "test"}
 _NUMBER = re.compile(r"[+-]?[0-9]+")

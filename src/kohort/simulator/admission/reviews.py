@@ -33,7 +33,7 @@ _HEAD = (
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class WebhookAnswer:
     """What a webhook says to a write."""
 
     is_allowed: bool
@@ -156,7 +156,7 @@ def _write(form: Resource, obj: Object | None) -> orjson.Fragment | None:
     return None if obj is None else orjson.Fragment(write(form, obj))
 
 
-def read_verdict(raw: bytes, version: str, uid: str, *, may_change: bool) -> Verdict:
+def read_verdict(raw: bytes, version: str, uid: str, *, may_change: bool) -> WebhookAnswer:
     """What a webhook answered. Raises ``CallError`` if that is no answer to the question."""
     body = _read_body(raw)
     response = _typed(body, "response", dict, "AdmissionReview.response")
@@ -182,7 +182,7 @@ def read_verdict(raw: bytes, version: str, uid: str, *, may_change: bool) -> Ver
         raise CallError(f'unsupported patch type "{found["patchType"]}"')
     _check_status(found["status"] or {})
     warnings = tuple(str(warning) for warning in found["warnings"] or ())
-    return Verdict(bool(found["allowed"]), warnings, found["status"] or {}, patch)
+    return WebhookAnswer(bool(found["allowed"]), warnings, found["status"] or {}, patch)
 
 
 def _check_status(status: Object) -> None:

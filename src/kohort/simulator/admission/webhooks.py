@@ -29,7 +29,7 @@ from kohort.simulator.admission.configuration import Resolve, Webhook, read_webh
 from kohort.simulator.admission.patches import apply_patch
 from kohort.simulator.admission.reviews import (
     Denied,
-    Verdict,
+    WebhookAnswer,
     hide_assigned,
     put_back_assigned,
     read_verdict,
@@ -156,7 +156,7 @@ class Webhooks:
             return_exceptions=True,
         )
         for answer in answers:
-            if isinstance(answer, Verdict):
+            if isinstance(answer, WebhookAnswer):
                 review.warnings.extend(answer.warnings)
         for (webhook, _), answer in zip(asked, answers, strict=True):
             if isinstance(answer, BaseException):
@@ -183,11 +183,11 @@ class Webhooks:
         return review.obj
 
     async def _change(self, webhook: Webhook, form: Resource, review: Review) -> Object | None:
-        verdict = await self._ask(webhook, form, review, may_change=True)
-        if verdict is not None:
-            review.warnings.extend(verdict.warnings)
-        _heed(webhook, verdict)
-        if verdict is None or not verdict.patch:
+        answer = await self._ask(webhook, form, review, may_change=True)
+        if answer is not None:
+            review.warnings.extend(answer.warnings)
+        _heed(webhook, answer)
+        if answer is None or not answer.patch:
             return review.obj
         if review.obj is None:
             raise fail(
@@ -195,7 +195,7 @@ class Webhooks:
                 "which is not supported for this operation"
             )
         shown = await _convert(review.obj, review.target.resource, form)
-        changed = apply_patch(shown, verdict.patch)
+        changed = apply_patch(shown, answer.patch)
         if changed is shown:
             return review.obj
         return await _convert(changed, form, review.target.resource)
@@ -247,7 +247,7 @@ class Webhooks:
 
     async def _ask(
         self, webhook: Webhook, form: Resource, review: Review, *, may_change: bool
-    ) -> Verdict | None:
+    ) -> WebhookAnswer | None:
         """What a webhook says, or nothing if it failed and may be passed over."""
         if review.dry_run and webhook.has_side_effects:
             raise BadRequest(f'admission webhook "{webhook.name}" does not support dry run')
@@ -260,7 +260,7 @@ class Webhooks:
 
     async def _call(
         self, webhook: Webhook, form: Resource, review: Review, *, may_change: bool
-    ) -> Verdict:
+    ) -> WebhookAnswer:
         version, client, seconds = webhook.review_version, webhook.client, webhook.timeout_seconds
         if not version:
             raise CallError(
@@ -287,9 +287,9 @@ def _is_in_a_namespace(kind: Kind) -> bool:
     return kind.namespaced or kind.group_resource == _NAMESPACES
 
 
-def _heed(webhook: Webhook, verdict: Verdict | None) -> None:
-    if verdict is not None and not verdict.is_allowed:
-        raise Denied(webhook.name, verdict.status)
+def _heed(webhook: Webhook, answer: WebhookAnswer | None) -> None:
+    if answer is not None and not answer.is_allowed:
+        raise Denied(webhook.name, answer.status)
 
 
 async def _convert_any(obj: Object | None, have: Resource, want: Resource) -> Object | None:

@@ -19,8 +19,8 @@ from kohort.simulator.api.admission import Admission, NoAdmission
 from kohort.simulator.api.context import Context, encode, learn
 from kohort.simulator.api.definitions import BUCKET as DEFINITIONS
 from kohort.simulator.api.definitions import serve_all, settle, settle_all, settle_leaving
-from kohort.simulator.api.reads import reading, watching
-from kohort.simulator.api.reads.watching import Watch
+from kohort.simulator.api.reads import pages, watches
+from kohort.simulator.api.reads.watches import Watch
 from kohort.simulator.api.registry import Registry
 from kohort.simulator.api.requests import (
     Answer,
@@ -32,14 +32,14 @@ from kohort.simulator.api.requests import (
     WriteOptions,
 )
 from kohort.simulator.api.subresources.access import issue_token, know_nobody, review
-from kohort.simulator.api.subresources.binding import bind
+from kohort.simulator.api.subresources.bind import bind
 from kohort.simulator.api.subresources.eviction import evict
 from kohort.simulator.api.subresources.scale import read_scale, write_scale
-from kohort.simulator.api.writes import deleting, patching, writing
-from kohort.simulator.store.entries import Entry
+from kohort.simulator.api.writes import deletion, patch_writes, pipeline
+from kohort.simulator.store.entries import StoredObject
 from kohort.simulator.store.store import Store
 
-__all__ = ["Api", "Watch"]
+__all__ = ["ApiServer", "Watch"]
 
 _REVIEWS = ("authentication.k8s.io", "authorization.k8s.io")
 
@@ -48,7 +48,7 @@ async def _at_once() -> None:
     pass
 
 
-class Api:
+class ApiServer:
     """All verbs on all kinds of one cluster."""
 
     def __init__(
@@ -66,7 +66,7 @@ class Api:
         self.settled: Callable[[], Awaitable[None]] = _at_once  # answers wait for this
         serve_all(self.context)
 
-    def without_waiting(self) -> "Api":
+    def without_waiting(self) -> "ApiServer":
         """The same API for those who live in its process and never wait for a commit."""
         other = copy(self)
         other.settled = _at_once
@@ -89,7 +89,7 @@ class Api:
         elif target.resource.kind.group in _REVIEWS:
             return review(target, body, options.user, self.find_user)
         else:
-            answer = await writing.create(self.context, target, body, options, raw)
+            answer = await pipeline.create(self.context, target, body, options, raw)
             await self._follow(target, (body.get("metadata") or {}).get("name", ""))
         await self.settled()
         return answer
@@ -110,7 +110,7 @@ class Api:
         if target.subresource == "scale":
             answer = await write_scale(self.context, target, body, options)
         else:
-            answer = await writing.update(self.context, target, body, options, raw)
+            answer = await pipeline.update(self.context, target, body, options, raw)
         await self._follow(target, target.name)
         await self.settled()
         return answer
@@ -120,14 +120,14 @@ class Api:
         if target.subresource == "scale":
             answer = await write_scale(self.context, target, patch, options)
         else:
-            answer = await patching.patch(self.context, target, patch, options)
+            answer = await patch_writes.patch(self.context, target, patch, options)
         await self._follow(target, target.name)
         await self.settled()
         return answer
 
     async def delete(self, target: Target, options: DeleteOptions) -> Answer:
         """Delete an object."""
-        answer = await deleting.delete(self.context, target, options)
+        answer = await deletion.delete(self.context, target, options)
         await self._follow(target, target.name)
         await self.settled()
         return answer
@@ -136,7 +136,7 @@ class Api:
         self, target: Target, chosen: ListOptions, options: DeleteOptions
     ) -> Answer:
         """Delete all objects that are chosen."""
-        answer = await deleting.delete_collection(self.context, target, chosen, options)
+        answer = await deletion.delete_collection(self.context, target, chosen, options)
         await self._follow(target, "")
         await self.settled()
         return answer
@@ -163,24 +163,24 @@ class Api:
     async def fetch_page(self, target: Target, options: ListOptions) -> Page:
         """A list, whoever must be asked what the objects are in this version."""
         self.store.flush()
-        return await reading.fetch_page(self.context, target, options)
+        return await pages.fetch_page(self.context, target, options)
 
     def list(self, target: Target, options: ListOptions) -> Page:
         """The objects that are chosen, or the first page of them."""
         self.store.flush()
-        return reading.list_page(self.context, target, options)
+        return pages.list_page(self.context, target, options)
 
     def watch(
         self, target: Target, options: ListOptions, *, initial: bool, bookmarks: bool
     ) -> Watch:
         """Changes from a version on."""
         self.store.flush()
-        return watching.open_watch(
+        return watches.open_watch(
             self.context, target, options, initial=initial, bookmarks=bookmarks
         )
 
 
-def _show(target: Target, entry: Entry) -> Answer:
+def _show(target: Target, entry: StoredObject) -> Answer:
     if target.subresource == "scale":
         return read_scale(target, entry)
     return Answer(encode(target.resource, entry))

@@ -19,9 +19,9 @@ from kohort.simulator.api.registry import Registry
 from kohort.simulator.api.requests import Target
 from kohort.simulator.aside import Aside, at_once
 from kohort.simulator.resources.resource import Resource
+from kohort.simulator.schemas.go_json import write_builtin, write_custom
 from kohort.simulator.schemas.raw import find_raw_fields, keep_texts
-from kohort.simulator.schemas.writing import write_builtin, write_custom
-from kohort.simulator.store.entries import Entry
+from kohort.simulator.store.entries import StoredObject
 from kohort.simulator.store.store import Store, Write
 
 _SUFFIX_ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
@@ -56,7 +56,7 @@ class Context:
         """Five characters for a generated name, without vowels."""
         return "".join(self.chance.choices(_SUFFIX_ALPHABET, k=5))
 
-    def find(self, target: Target) -> Entry | None:
+    def find(self, target: Target) -> StoredObject | None:
         """The stored object that a request is about."""
         return self.store.find(target.resource.bucket, (target.namespace, target.name))
 
@@ -66,7 +66,7 @@ class Context:
         found = self.store.find(bucket, (address.namespace, address.name))
         return None if found is None else found.decode()
 
-    def expect(self, target: Target) -> Entry:
+    def expect(self, target: Target) -> StoredObject:
         """The stored object that a request is about; it must exist."""
         entry = self.find(target)
         if entry is None:
@@ -75,13 +75,15 @@ class Context:
         return entry
 
 
-async def learn(resource: Resource, entries: Iterable[Entry], *, fresh: bool = False) -> None:
+async def learn(
+    resource: Resource, entries: Iterable[StoredObject], *, fresh: bool = False
+) -> None:
     """Let objects be seen in the version of the resource, whoever has to be asked for that."""
     if resource.conversion is not None:
         await resource.conversion.learn(entries, fresh=fresh)
 
 
-async def show(resource: Resource, entry: Entry) -> bytes:
+async def show(resource: Resource, entry: StoredObject) -> bytes:
     """A stored object in the version of the resource, as bytes, whoever must be asked."""
     await learn(resource, (entry,), fresh=True)
     return encode(resource, entry)
@@ -94,7 +96,7 @@ async def to_storage(resource: Resource, obj: Object) -> Object:
     return resource.to_storage(obj) if resource.to_storage else obj
 
 
-def load(resource: Resource, entry: Entry) -> Object:
+def load(resource: Resource, entry: StoredObject) -> Object:
     """A stored object in the version of the resource, as a dictionary of its own."""
     if resource.conversion is not None:
         return load_stored(resource, resource.conversion.seen(entry))
@@ -102,14 +104,14 @@ def load(resource: Resource, entry: Entry) -> Object:
     return resource.from_storage(obj) if resource.from_storage else obj
 
 
-def load_stored(resource: Resource, entry: Entry) -> Object:
+def load_stored(resource: Resource, entry: StoredObject) -> Object:
     """A stored object in the version in which it is stored."""
     obj = entry.decode()
     fields = find_raw_fields(resource.shape)
     return keep_texts(obj, entry.raw, fields) if fields else obj
 
 
-def encode(resource: Resource, entry: Entry) -> bytes:
+def encode(resource: Resource, entry: StoredObject) -> bytes:
     """A stored object in the version of the resource, as bytes."""
     if resource.conversion is not None:
         return resource.conversion.seen(entry).raw

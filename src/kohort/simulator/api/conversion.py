@@ -21,10 +21,10 @@ from weakref import WeakKeyDictionary
 from kohort.cluster.errors import BareError
 from kohort.cluster.objects import Object
 from kohort.simulator.aside import Aside
+from kohort.simulator.schemas.go_json import write_custom
 from kohort.simulator.schemas.structural import Structural
-from kohort.simulator.schemas.structural.filling import copy_json
-from kohort.simulator.schemas.writing import write_custom
-from kohort.simulator.store.entries import Entry
+from kohort.simulator.schemas.structural.defaults import copy_json
+from kohort.simulator.store.entries import StoredObject
 
 # One object at a time, as a real server does it, and so many of them side by side.
 CALLS_MAX = 8
@@ -74,10 +74,10 @@ class VersionView:
         self._api_version = api_version
         # Objects of custom kinds are written with their fields in order.
         self._head = b'{"apiVersion":"%s",' % api_version.encode()
-        self._known: WeakKeyDictionary[Entry, Entry] = WeakKeyDictionary()
-        self._asked: dict[Entry, asyncio.Task[None]] = {}
+        self._known: WeakKeyDictionary[StoredObject, StoredObject] = WeakKeyDictionary()
+        self._asked: dict[StoredObject, asyncio.Task[None]] = {}
 
-    def seen(self, entry: Entry) -> Entry:
+    def seen(self, entry: StoredObject) -> StoredObject:
         """A stored object in this version; itself if it is stored so."""
         if self._is_own(entry):
             return entry
@@ -88,21 +88,21 @@ class VersionView:
             raise Unlearned(f"{entry.name} was not converted to {self._api_version} yet: ask again")
         return self._rename(entry)
 
-    def _rename(self, entry: Entry) -> Entry:
+    def _rename(self, entry: StoredObject) -> StoredObject:
         return self._make(entry, _call(self._read(entry), self._api_version))
 
-    def knows(self, entry: Entry) -> bool:
+    def knows(self, entry: StoredObject) -> bool:
         """Whether the object can be seen without asking anybody."""
         return not self.waits or self._is_own(entry) or entry in self._known
 
-    def _is_own(self, entry: Entry) -> bool:
+    def _is_own(self, entry: StoredObject) -> bool:
         if entry.raw.startswith(self._head):
             return True
         # A kind that keeps unknown fields may have some that come before the version.
         is_first = entry.raw.startswith(b'{"apiVersion":')
         return not is_first and bool(entry.decode()["apiVersion"] == self._api_version)
 
-    async def learn(self, entries: Iterable[Entry], *, fresh: bool = False) -> None:
+    async def learn(self, entries: Iterable[StoredObject], *, fresh: bool = False) -> None:
         """Ask for what ``seen`` will be asked; ``fresh`` asks again. Raises ClusterError."""
         again = fresh and self.waits
         missing = [e for e in entries if not self._is_own(e) and (again or e not in self._known)]
@@ -115,13 +115,13 @@ class VersionView:
                 if isinstance(answer, BaseException):
                     raise answer
 
-    async def _rename_all(self, entries: list[Entry]) -> None:
+    async def _rename_all(self, entries: list[StoredObject]) -> None:
         for number, entry in enumerate(entries, 1):
             self._known[entry] = self._rename(entry)
             if number % _RENAMES_PER_PAUSE == 0:
                 await asyncio.sleep(0)
 
-    async def _ask(self, entry: Entry) -> None:
+    async def _ask(self, entry: StoredObject) -> None:
         """Ask once, however many wait for the answer; who leaves early takes nothing away."""
         task = self._asked.get(entry)
         if task is None:
@@ -129,28 +129,28 @@ class VersionView:
             task.add_done_callback(lambda done: self._forget(entry, done))
         await asyncio.shield(task)
 
-    def _forget(self, entry: Entry, task: asyncio.Task[None]) -> None:
+    def _forget(self, entry: StoredObject, task: asyncio.Task[None]) -> None:
         del self._asked[entry]
         if not task.cancelled():
             task.exception()  # Perhaps nobody waits for it any more.
 
-    async def _convert_entry(self, entry: Entry) -> None:
+    async def _convert_entry(self, entry: StoredObject) -> None:
         assert self._versions.ask is not None
         aside = self._versions.aside
         obj = await aside(len(entry.raw), lambda: self._read(entry))
         said = await self._versions.ask(obj, self._api_version)
         self._known[entry] = await aside(said.size, lambda: self._make(entry, said.obj))
 
-    def _read(self, entry: Entry) -> Object:
+    def _read(self, entry: StoredObject) -> Object:
         obj = entry.decode()
         if schema := self.find_schema(obj["apiVersion"]):
             schema.default(obj)
         return obj
 
-    def _make(self, entry: Entry, obj: Object) -> Entry:
+    def _make(self, entry: StoredObject, obj: Object) -> StoredObject:
         if schema := self.find_schema(self._api_version):
             schema.prune(obj)
-        return Entry(entry.key, entry.rv, obj, self.find_fields(obj), write_custom(obj))
+        return StoredObject(entry.key, entry.rv, obj, self.find_fields(obj), write_custom(obj))
 
     def find_fields(self, obj: Object) -> dict[str, str]:
         """The values that field selectors can ask for, in the version in which the object is."""

@@ -17,8 +17,8 @@ from kohort.cluster.objects import Kind, Object, is_leaving, is_true, name_of
 from kohort.simulator.api.context import Context
 from kohort.simulator.api.conversion import FindFields, Said, Versions, VersionView
 from kohort.simulator.api.requests import DeleteOptions, Target, WriteOptions
-from kohort.simulator.api.writes.deleting import CLEANUP, delete, take_turns
-from kohort.simulator.api.writes.writing import change
+from kohort.simulator.api.writes.deletion import CLEANUP, delete, take_turns
+from kohort.simulator.api.writes.pipeline import change
 from kohort.simulator.kinds import DEFINITION
 from kohort.simulator.resources.printers.custom import custom_printer
 from kohort.simulator.resources.resource import Behaviour, Resource, select_fields
@@ -30,7 +30,7 @@ from kohort.simulator.resources.validation.metadata import (
 from kohort.simulator.schemas.definition.status import status_of
 from kohort.simulator.schemas.jsonpath import compile_path
 from kohort.simulator.schemas.structural.schema import compile_schema
-from kohort.simulator.store.entries import Entry
+from kohort.simulator.store.entries import StoredObject
 
 T = TypeVar("T")
 BUCKET = DEFINITION.group_resource
@@ -92,7 +92,9 @@ async def _clean_up(context: Context, crd: Object) -> None:
         context.registry.serve(name, ())
 
 
-async def _delete_object(context: Context, crd: Object, entry: Entry, resource: Resource) -> None:
+async def _delete_object(
+    context: Context, crd: Object, entry: StoredObject, resource: Resource
+) -> None:
     """An object that nothing holds goes, even if a webhook cannot convert it."""
     try:
         await delete(context, Target(resource, entry.namespace, entry.name), DeleteOptions())

@@ -12,13 +12,13 @@ from datetime import datetime, timedelta
 from kohort.cluster.errors import ClusterError
 from kohort.cluster.objects import Kind, Object
 from kohort.simulator.builtins.amounts import resolve
-from kohort.simulator.builtins.matching import Matches
 from kohort.simulator.builtins.ownership import reference
-from kohort.simulator.builtins.pacing import Pace
+from kohort.simulator.builtins.pace import Pace
+from kohort.simulator.builtins.selector_index import Matches
 from kohort.simulator.builtins.selectors import read_selector
+from kohort.simulator.component import Action, Emit, Moment, Replace, Step, View
 from kohort.simulator.kinds import BUDGET, DEPLOYMENT, POD, REPLICA_SET, STATEFUL_SET
-from kohort.simulator.steps import Action, Emit, Moment, Replace, Step, View
-from kohort.simulator.store.entries import Entry
+from kohort.simulator.store.entries import StoredObject
 
 # How long an eviction that was granted is believed in before the pod counts again.
 DELETION_TIMEOUT = timedelta(minutes=2)
@@ -47,7 +47,7 @@ class Budgets:
         self.kinds = (BUDGET, POD, *_KNOWN, *extra)
 
     def observe(
-        self, kind: Kind, old: Entry | None, new: Entry | None, view: View
+        self, kind: Kind, old: StoredObject | None, new: StoredObject | None, view: View
     ) -> Iterable[str]:
         """The budget, the budgets of the pod, or those of the pods of a resized controller."""
         entry = new or old
@@ -104,7 +104,7 @@ class Budgets:
         """Look again at once."""
         self._pace.hurry(key)
 
-    def _expect(self, spec: Object, pods: list[Entry], view: View) -> tuple[int, int]:
+    def _expect(self, spec: Object, pods: list[StoredObject], view: View) -> tuple[int, int]:
         """How many pods should be there, and how many of them healthy."""
         if spec.get("maxUnavailable") is not None:
             expected = self._scale(pods, view)
@@ -116,7 +116,7 @@ class Budgets:
             return expected, resolve(least, expected, round_up=True)
         return len(pods), int(least or 0)
 
-    def _scale(self, pods: list[Entry], view: View) -> int:
+    def _scale(self, pods: list[StoredObject], view: View) -> int:
         sizes: dict[str, int] = {}
         for pod in pods:
             if pod.controller and pod.controller not in sizes:
@@ -126,7 +126,7 @@ class Budgets:
                 sizes[uid] = size
         return sum(sizes.values())
 
-    def _find_size(self, child: Entry, view: View) -> tuple[str, int]:
+    def _find_size(self, child: StoredObject, view: View) -> tuple[str, int]:
         for owner in child.facts.metadata.owner_references:
             if not owner.controller:
                 continue
@@ -143,7 +143,7 @@ class Budgets:
         raise Unexpected(f'found no controllers for pod "{child.name}"')
 
 
-def _asks_for_more(old: Entry, new: Entry) -> bool:
+def _asks_for_more(old: StoredObject, new: StoredObject) -> bool:
     return old.facts.metadata.generation != new.facts.metadata.generation
 
 
@@ -151,7 +151,7 @@ def _is_custom(kind: Kind) -> bool:
     return "." in kind.group and not kind.group.endswith(".k8s.io")
 
 
-def _looks_alike(old: Entry, new: Entry) -> bool:
+def _looks_alike(old: StoredObject, new: StoredObject) -> bool:
     return (
         old.uid == new.uid
         and old.labels == new.labels
@@ -162,7 +162,7 @@ def _looks_alike(old: Entry, new: Entry) -> bool:
 
 
 def _believed(
-    obj: Object, pods: list[Entry], moment: Moment
+    obj: Object, pods: list[StoredObject], moment: Moment
 ) -> tuple[dict[str, str], float | None]:
     """The granted evictions that may still happen, and when to look at them again."""
     granted: dict[str, str] = (obj.get("status") or {}).get("disruptedPods") or {}
@@ -180,7 +180,11 @@ def _believed(
 
 
 def _count(
-    budget: Entry, pods: list[Entry], disrupted: dict[str, str], expected: int, desired: int
+    budget: StoredObject,
+    pods: list[StoredObject],
+    disrupted: dict[str, str],
+    expected: int,
+    desired: int,
 ) -> Object:
     healthy = sum(
         pod.facts.is_ready and not pod.facts.is_leaving and pod.name not in disrupted

@@ -7,7 +7,7 @@ keeps it.
 """
 
 from kohort.cluster.objects import Object
-from kohort.simulator.steps import Moment
+from kohort.simulator.component import Moment
 
 
 def find(conditions: list[Object], name: str) -> Object | None:

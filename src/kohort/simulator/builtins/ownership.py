@@ -11,8 +11,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from kohort.cluster.objects import Kind, Object
-from kohort.simulator.steps import Merge, View
-from kohort.simulator.store.entries import Entry, OwnerFacts
+from kohort.simulator.component import Merge, View
+from kohort.simulator.store.entries import OwnerFacts, StoredObject
 
 
 class Orphans:
@@ -21,7 +21,7 @@ class Orphans:
     def __init__(self) -> None:
         self._names: dict[tuple[Kind, str], set[str]] = defaultdict(set)
 
-    def note(self, kind: Kind, old: Entry | None, new: Entry | None) -> None:
+    def note(self, kind: Kind, old: StoredObject | None, new: StoredObject | None) -> None:
         """Remember a change."""
         entry = new or old
         assert entry is not None
@@ -34,7 +34,7 @@ class Orphans:
                 # Namespaces come and go; nothing of them is kept.
                 del self._names[place]
 
-    def find(self, kind: Kind, namespace: str, view: View) -> Iterator[Entry]:
+    def find(self, kind: Kind, namespace: str, view: View) -> Iterator[StoredObject]:
         """The orphans of one namespace, in the order of their names."""
         for name in sorted(self._names.get((kind, namespace), ())):
             entry = view.find(kind, namespace, name)
@@ -42,7 +42,7 @@ class Orphans:
                 yield entry
 
 
-def controllers(kind: str, *entries: Entry | None) -> set[str]:
+def controllers(kind: str, *entries: StoredObject | None) -> set[str]:
     """The keys of the controllers of that kind that the entries name."""
     keys: set[str] = set()
     for entry in entries:
@@ -54,7 +54,7 @@ def controllers(kind: str, *entries: Entry | None) -> set[str]:
     return keys
 
 
-def reference(kind: Kind, entry: Entry) -> Object:
+def reference(kind: Kind, entry: StoredObject) -> Object:
     """The little of an object that an event or an owner reference needs."""
     metadata = {"name": entry.name, "uid": entry.uid, "resourceVersion": str(entry.rv)}
     if entry.namespace:
@@ -77,21 +77,21 @@ def write_owner(owner: OwnerFacts) -> Object:
     return written
 
 
-def adopt(kind: Kind, child: Entry, owner: Object) -> Merge:
+def adopt(kind: Kind, child: StoredObject, owner: Object) -> Merge:
     """Make the owner the controller of an orphan."""
     return set_owners(kind, child, [*_owners(child), owner])
 
 
-def release(kind: Kind, child: Entry, owner_uid: str) -> Merge:
+def release(kind: Kind, child: StoredObject, owner_uid: str) -> Merge:
     """Take the owner's reference off a child."""
     return set_owners(kind, child, [o for o in _owners(child) if o["uid"] != owner_uid])
 
 
-def set_owners(kind: Kind, child: Entry, owners: list[Object]) -> Merge:
+def set_owners(kind: Kind, child: StoredObject, owners: list[Object]) -> Merge:
     """Write all owner references of an object, unless somebody changed it meanwhile."""
     metadata = {"ownerReferences": owners or None, "resourceVersion": str(child.rv)}
     return Merge(kind, child.namespace, child.name, {"metadata": metadata}, uid=child.uid)
 
 
-def _owners(child: Entry) -> list[Object]:
+def _owners(child: StoredObject) -> list[Object]:
     return [write_owner(owner) for owner in child.facts.metadata.owner_references]

@@ -9,9 +9,9 @@ from collections.abc import Iterable
 from kohort.cluster.errors import ClusterError
 from kohort.cluster.objects import Kind
 from kohort.simulator import kinds
+from kohort.simulator.component import Action, Merge, Moment, Step, View
 from kohort.simulator.resources.quotas import add_up, show_amounts, use_of
-from kohort.simulator.steps import Action, Merge, Moment, Step, View
-from kohort.simulator.store.entries import Entry
+from kohort.simulator.store.entries import StoredObject
 
 _COUNTED = (
     *(kinds.POD, kinds.SERVICE, kinds.SECRET, kinds.CONFIG_MAP, kinds.CLAIM),
@@ -28,7 +28,7 @@ class Quotas:
     kinds: tuple[Kind, ...] = _COUNTED
 
     def observe(
-        self, kind: Kind, old: Entry | None, new: Entry | None, view: View
+        self, kind: Kind, old: StoredObject | None, new: StoredObject | None, view: View
     ) -> Iterable[str]:
         """The quotas of the namespace in which something changed."""
         entry = new or old

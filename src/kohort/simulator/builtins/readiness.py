@@ -7,7 +7,7 @@ time, so that is what readiness is measured by.
 
 from datetime import datetime
 
-from kohort.simulator.steps import Moment
+from kohort.simulator.component import Moment
 from kohort.simulator.store.entries import Facts
 
 FINISHED = frozenset({"Failed", "Succeeded"})

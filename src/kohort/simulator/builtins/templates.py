@@ -2,10 +2,10 @@
 
 from kohort.cluster.objects import Object
 from kohort.simulator.kinds import POD
-from kohort.simulator.store.entries import Entry
+from kohort.simulator.store.entries import StoredObject
 
 
-def pod_from_template(template: Object, owner: Entry, reference: Object) -> Object:
+def pod_from_template(template: Object, owner: StoredObject, reference: Object) -> Object:
     """A pod in the owner's namespace, controlled by it; takes parts of the template over."""
     given = template.get("metadata") or {}
     metadata: Object = {

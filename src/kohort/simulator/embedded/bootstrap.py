@@ -9,9 +9,9 @@ from kohort.apis.gangs.definitions import definitions_of
 from kohort.cluster.errors import AlreadyExists
 from kohort.cluster.objects import Kind, Object
 from kohort.simulator import kinds
-from kohort.simulator.api.api import Api
+from kohort.simulator.api.api import ApiServer
 from kohort.simulator.api.requests import Patch, PatchType, WriteOptions
-from kohort.simulator.embedded.furniture import furnish
+from kohort.simulator.embedded.prerequisites import list_prerequisites
 from kohort.simulator.nodes import NodeMake, make_node
 from kohort.simulator.resources.validation.settings import SYSTEM_PRIORITIES
 
@@ -20,7 +20,7 @@ _OPTIONS = WriteOptions(manager="kube-apiserver")
 _DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
 
 
-async def bootstrap(api: Api, make: NodeMake, gang: str = "") -> None:
+async def bootstrap(api: ApiServer, make: NodeMake, gang: str = "") -> None:
     """Make namespaces, nodes and the few objects that clients take for granted.
 
     With the name of a gang dialect its kinds are defined, too.
@@ -37,11 +37,11 @@ async def bootstrap(api: Api, make: NodeMake, gang: str = "") -> None:
             await _make(api, kinds.NODE, make_node(index, make, api.context.stamp()))
     for definition in definitions_of(gang):
         await _make(api, kinds.DEFINITION, definition)
-    for kind, body in furnish(gang):
+    for kind, body in list_prerequisites(gang):
         await _make(api, kind, body)
 
 
-async def _make(api: Api, kind: Kind, body: Object, namespace: str = "") -> None:
+async def _make(api: ApiServer, kind: Kind, body: Object, namespace: str = "") -> None:
     key = (namespace, body["metadata"]["name"])
     if api.store.find(kind.group_resource, key) is not None:
         return

@@ -1,5 +1,5 @@
 """
-The embedded cluster: store, API, parts and HTTP server, put together and started.
+The embedded cluster: store, API, components and HTTP server, put together and started.
 
 This is the only place that chooses real time, real chance and real sockets. The
 same pieces with a virtual clock and a seed are a simulation.
@@ -22,11 +22,12 @@ from kohort.cluster.errors import InternalError
 from kohort.simulator.admission.conversions import Conversions
 from kohort.simulator.admission.inprocess import ApiAdmission
 from kohort.simulator.admission.webhooks import Webhooks
-from kohort.simulator.api.api import Api
+from kohort.simulator.api.api import ApiServer
 from kohort.simulator.api.registry import Registry
 from kohort.simulator.aside import Threads
 from kohort.simulator.builtins import builtin_parts
 from kohort.simulator.clock import WallClock
+from kohort.simulator.component import Component
 from kohort.simulator.embedded.bootstrap import bootstrap
 from kohort.simulator.embedded.domains import Domains
 from kohort.simulator.embedded.logs import ContainerLogs
@@ -39,7 +40,6 @@ from kohort.simulator.server.app import create_app
 from kohort.simulator.server.auth import TokenAuth
 from kohort.simulator.server.control import CLOCK_PATH, ClockPage
 from kohort.simulator.server.serve import Server, serve
-from kohort.simulator.steps import Part
 from kohort.simulator.store.sqlite import StorageError, open_store
 from kohort.simulator.store.store import Store
 from kohort.simulator.world import World
@@ -73,7 +73,7 @@ class EmbeddedOptions:
 class Embedded:
     """A running cluster."""
 
-    def __init__(self, api: Api, world: World, clock: WallClock, server: Server) -> None:
+    def __init__(self, api: ApiServer, world: World, clock: WallClock, server: Server) -> None:
         self.api = api
         self.world = world
         self.clock = clock
@@ -101,7 +101,7 @@ class Embedded:
         clock = WallClock(_now, time.monotonic, options.speed)
         commits = _Commits(store)
         registry = Registry(builtin_resources(options.gates))
-        api = Api(store, registry, clock.now, SystemRandom())
+        api = ApiServer(store, registry, clock.now, SystemRandom())
         webhooks = Webhooks(store, served=registry.resources, new_uid=api.context.new_uid)
         registry.listeners.append(webhooks.refresh)
         conversions = Conversions(api.context.new_uid)
@@ -144,7 +144,7 @@ class Embedded:
             ended.result()
 
     async def stop(self) -> None:
-        """Close the doors, then the parts, then the store."""
+        """Close the doors, then the components, then the store."""
         await self._server.stop()
         tasks = (self._running, self._resuming)
         for task in tasks:
@@ -158,7 +158,7 @@ class Embedded:
             self.api.store.close()
 
 
-def make_parts(options: EmbeddedOptions) -> Sequence[Part]:
+def make_parts(options: EmbeddedOptions) -> Sequence[Component]:
     """The components of the control plane, in the order in which they act."""
     return [
         *builtin_parts(options.ca_text, options.gates),
@@ -216,8 +216,8 @@ class _Commits:
             await future
 
 
-def _report(part: str, key: str, error: Exception) -> None:
-    log.error("%s failed on %s", part, key, exc_info=error)
+def _report(component: str, key: str, error: Exception) -> None:
+    log.error("%s failed on %s", component, key, exc_info=error)
 
 
 def _now() -> datetime:

@@ -11,11 +11,11 @@ from collections.abc import Collection, Iterable
 
 from kohort.apis.gangs.dialects.volcano import HYPER_NODE
 from kohort.cluster.errors import ClusterError
+from kohort.cluster.node_labels import RACK, SPINE
 from kohort.cluster.objects import Kind, Object, labels_of
-from kohort.cluster.places import RACK, SPINE
+from kohort.simulator.component import Action, Create, Delete, Merge, Moment, Step, View
 from kohort.simulator.kinds import NODE
-from kohort.simulator.steps import Action, Create, Delete, Merge, Moment, Step, View
-from kohort.simulator.store.entries import Entry
+from kohort.simulator.store.entries import StoredObject
 
 TIER_NAMES = ("host", "rack", "spine")
 SOURCE = "sim.kohort.dev/domains"  # the label of HyperNodes that are ours
@@ -23,7 +23,7 @@ _MARK = {SOURCE: "nodes"}
 
 
 class Domains:
-    """The part that keeps HyperNodes in line with nodes. Its keys are the names of domains."""
+    """The component that keeps HyperNodes in line with nodes. Its keys are the names of domains."""
 
     name = "domains"
     manager = "kohort-domains"
@@ -42,7 +42,7 @@ class Domains:
             self.kinds = (NODE, HYPER_NODE)
 
     def observe(
-        self, kind: Kind, old: Entry | None, new: Entry | None, view: View
+        self, kind: Kind, old: StoredObject | None, new: StoredObject | None, view: View
     ) -> Iterable[str]:
         """The domains of a node that came, changed or went."""
         entry = new or old
@@ -124,7 +124,7 @@ def _render(name: str, spec: Object) -> Object:
     }
 
 
-def _correct(entry: Entry, obj: Object, spec: Object) -> Iterable[Action]:
+def _correct(entry: StoredObject, obj: Object, spec: Object) -> Iterable[Action]:
     if obj.get("spec") != spec:
         yield Merge(HYPER_NODE, "", entry.name, {"spec": spec}, uid=entry.uid)
     count = len(spec["members"])

@@ -11,7 +11,7 @@ import orjson
 
 from kohort.cluster.objects import Object, name_of, namespace_of, uid_of
 from kohort.cluster.selectors import FieldSelector
-from kohort.simulator.api.api import Api
+from kohort.simulator.api.api import ApiServer
 from kohort.simulator.api.requests import ListOptions
 from kohort.simulator.kinds import POD
 from kohort.simulator.kubelet.logs import render_log
@@ -24,7 +24,7 @@ _ENDED = ("Succeeded", "Failed")
 class ContainerLogs:
     """The logs of all containers of a cluster."""
 
-    def __init__(self, api: Api, stages: KubeletStages | None = None) -> None:
+    def __init__(self, api: ApiServer, stages: KubeletStages | None = None) -> None:
         self._api = api
         self._stages = stages or KubeletStages()
 

@@ -10,15 +10,15 @@ from collections.abc import Collection, Iterable
 from kohort.apis.gangs.definitions.volcano import QUEUE
 from kohort.cluster.errors import ClusterError
 from kohort.cluster.objects import Kind
+from kohort.simulator.component import Action, Create, Merge, Moment, Step, View
 from kohort.simulator.kinds import DEFINITION
-from kohort.simulator.steps import Action, Create, Merge, Moment, Step, View
-from kohort.simulator.store.entries import Entry
+from kohort.simulator.store.entries import StoredObject
 
 DEFAULT = "default"
 
 
 class DefaultQueue:
-    """The part that makes the queue, and opens it. Its only key is the queue's name."""
+    """The component that makes the queue, and opens it. Its only key is the queue's name."""
 
     name = "default-queue"
     manager = "vc-controller-manager"
@@ -36,7 +36,7 @@ class DefaultQueue:
             self.kinds = (DEFINITION, QUEUE)
 
     def observe(
-        self, kind: Kind, old: Entry | None, new: Entry | None, view: View
+        self, kind: Kind, old: StoredObject | None, new: StoredObject | None, view: View
     ) -> Iterable[str]:
         """Look again when queues can be, or when the queue changed."""
         entry = new or old

@@ -14,9 +14,9 @@ from collections.abc import Iterator
 import msgspec
 
 from kohort.cluster.objects import Kind, Object
+from kohort.simulator.component import View
 from kohort.simulator.kinds import CONFIG_MAP, SECRET
-from kohort.simulator.steps import View
-from kohort.simulator.store.entries import Entry
+from kohort.simulator.store.entries import StoredObject
 
 Reference = tuple[Kind, str, str]  # kind, namespace, name
 
@@ -95,7 +95,7 @@ class ReferenceReader:
                 return f"references non-existent {_KEY_WORDS[kind]} key: {item['key']}"
         return ""
 
-    def _find(self, kind: Kind, name: str) -> Entry | None:
+    def _find(self, kind: Kind, name: str) -> StoredObject | None:
         return self._view.find(kind, self._namespace, name)
 
     def _lack(self, kind: Kind, name: str) -> str:
@@ -128,7 +128,7 @@ class Waits:
         self._references: dict[str, set[Reference]] = {}
         self._told: dict[str, tuple[str, ...]] = {}
 
-    def note(self, pod: str, lacking: set[Reference], told: tuple[str, ...] = ()) -> None:
+    def note(self, pod: str, lacking: set[Reference], emitted: tuple[str, ...] = ()) -> None:
         """From now on a pod waits for these objects and no others."""
         if not lacking and pod not in self._references:
             return
@@ -140,14 +140,14 @@ class Waits:
         self._told.pop(pod, None)
         if lacking:
             self._references[pod] = lacking
-            self._told[pod] = told
+            self._told[pod] = emitted
         for reference in lacking:
             self._pods.setdefault(reference, set()).add(pod)
 
-    def told(self, pod: str) -> tuple[str, ...]:
+    def emitted(self, pod: str) -> tuple[str, ...]:
         """What was told of the volumes of a pod that waits for them."""
         return self._told.get(pod, ())
 
-    def pods_for(self, entry: Entry, kind: Kind) -> list[str]:
+    def pods_for(self, entry: StoredObject, kind: Kind) -> list[str]:
         """The pods that wait for an object."""
         return sorted(self._pods.get((kind, *entry.key), ()))

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 
 from kohort.cluster.objects import Object
+from kohort.simulator.component import Moment
 from kohort.simulator.kubelet.conditions import is_init_done
 from kohort.simulator.kubelet.images import find_image_fault
 from kohort.simulator.kubelet.references import ReferenceReader
@@ -23,7 +24,6 @@ from kohort.simulator.stages import (
     Manner,
     backoff_seconds,
 )
-from kohort.simulator.steps import Moment
 
 NEVER_LOCATED = "The container could not be located when the pod was terminated"
 # Sums of delays are compared with a clock, both in floating point.
@@ -90,7 +90,7 @@ class PodRun:
         if self.is_new:
             first = (self.spec.get("initContainers") or self.spec["containers"])[0]
             if not find_image_fault(first["image"]):
-                self._tell("Pulling", f'Pulling image "{first["image"]}"')
+                self._emit("Pulling", f'Pulling image "{first["image"]}"')
         self._advance_inits()
         if self.is_initialised:
             for number, status in enumerate(self.mains):
@@ -176,7 +176,7 @@ class PodRun:
         since = self.elapsed_since(status["name"], _tag(status))
         if status["image"] != spec["image"]:
             message = f"Container {spec['name']} definition changed, will be restarted"
-            self._tell("Killing", message)
+            self._emit("Killing", message)
             self._end(status, 0)
             self._advance_ended(status, spec)
             return
@@ -213,7 +213,7 @@ class PodRun:
         wait = f"{int(seconds)}s" if seconds < 60 else f"{int(seconds // 60)}m{int(seconds % 60)}s"
         message = f"back-off {wait} restarting failed container={spec['name']} pod={pod}"
         status["state"] = {"waiting": {"reason": "CrashLoopBackOff", "message": message}}
-        self._tell(
+        self._emit(
             "BackOff",
             f"Back-off restarting failed container {spec['name']} in pod {pod}",
             "Warning",
@@ -226,10 +226,10 @@ class PodRun:
             return
         image = spec["image"]
         problem = f'Failed to pull image "{image}": {self.manner.pull_error}'
-        self._tell("Failed", problem, "Warning")
-        self._tell("Failed", "Error: ErrImagePull", "Warning")
-        self._tell("BackOff", f'Back-off pulling image "{image}"')
-        self._tell("Failed", "Error: ImagePullBackOff", "Warning")
+        self._emit("Failed", problem, "Warning")
+        self._emit("Failed", "Error: ErrImagePull", "Warning")
+        self._emit("BackOff", f'Back-off pulling image "{image}"')
+        self._emit("Failed", "Error: ImagePullBackOff", "Warning")
         message = f'Back-off pulling image "{image}": ErrImagePull: {self.manner.pull_error}'
         status["state"] = {"waiting": {"reason": "ImagePullBackOff", "message": message}}
 
@@ -258,22 +258,22 @@ class PodRun:
         if "terminated" in status["state"]:
             status["lastState"] = status["state"]
         if reason == CONFIG_ERROR:
-            self._tell_pulled(status, spec)
-            self._tell("Failed", f"Error: {message}", "Warning")
+            self._emit_pulled(status, spec)
+            self._emit("Failed", f"Error: {message}", "Warning")
         else:
-            self._tell("InspectFailed", message, "Warning")
-            self._tell("Failed", f"Error: {reason}", "Warning")
+            self._emit("InspectFailed", message, "Warning")
+            self._emit("Failed", f"Error: {reason}", "Warning")
         status["state"] = {"waiting": waiting}
         return False
 
-    def _tell_pulled(self, status: Object, spec: Object) -> None:
+    def _emit_pulled(self, status: Object, spec: Object) -> None:
         image, pull = spec["image"], self.manner.seconds(self.manner.stages.pull)
         was_refused = (status["state"].get("waiting") or {}).get("reason") == CONFIG_ERROR
         if status["lastState"] or was_refused:
-            self._tell("Pulled", f'Container image "{image}" already present on machine')
+            self._emit("Pulled", f'Container image "{image}" already present on machine')
             return
         size = 50_000_000 + int(sha256(image.encode()).hexdigest()[:7], 16)
-        self._tell(
+        self._emit(
             "Pulled",
             f'Successfully pulled image "{image}" in {pull:g}s '
             f"({pull:g}s including waiting). Image size: {size} bytes.",
@@ -282,9 +282,9 @@ class PodRun:
     def _start(self, status: Object, spec: Object) -> None:
         identity = f"{self.manner.uid}/{spec['name']}/{status['restartCount']}"
         digest = sha256(spec["image"].encode()).hexdigest()
-        self._tell_pulled(status, spec)
-        self._tell("Created", "Container created")
-        self._tell("Started", "Container started")
+        self._emit_pulled(status, spec)
+        self._emit("Created", "Container created")
+        self._emit("Started", "Container started")
         status["image"] = spec["image"]
         status["imageID"] = f"{spec['image'].split('@')[0]}@sha256:{digest}"
         status["containerID"] = f"containerd://{sha256(identity.encode()).hexdigest()}"
@@ -312,7 +312,7 @@ class PodRun:
         self._due.append(at)
         return False
 
-    def _tell(self, reason: str, message: str, kind: str = "Normal") -> None:
+    def _emit(self, reason: str, message: str, kind: str = "Normal") -> None:
         self.events.append((kind, reason, message))
 
     def _statuses(self, status: Object, field_name: str, specs: str, waiting: str) -> list[Object]:

@@ -20,7 +20,7 @@ from kohort.cluster.objects import Kind, Object
 from kohort.simulator.resources.printers import Printer
 from kohort.simulator.schemas.shapes import Shape
 from kohort.simulator.schemas.structural import Structural
-from kohort.simulator.store.entries import Entry
+from kohort.simulator.store.entries import StoredObject
 
 ALL_VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
 
@@ -74,13 +74,13 @@ class Conversion(Protocol):
 
     waits: bool  # whether a webhook is asked, so that what is not known must be learned first
 
-    def seen(self, entry: Entry) -> Entry:
+    def seen(self, entry: StoredObject) -> StoredObject:
         """A stored object in this version; itself if it is stored so."""
 
-    def knows(self, entry: Entry) -> bool:
+    def knows(self, entry: StoredObject) -> bool:
         """Whether the object can be seen without asking anybody."""
 
-    async def learn(self, entries: Iterable[Entry], *, fresh: bool = False) -> None:
+    async def learn(self, entries: Iterable[StoredObject], *, fresh: bool = False) -> None:
         """Ask for what ``seen`` will be asked; ``fresh`` asks again. Raises ClusterError."""
 
     async def to_storage(self, obj: Object) -> Object:

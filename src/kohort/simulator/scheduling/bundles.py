@@ -12,9 +12,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from kohort.simulator.scheduling.demands import Demand
-from kohort.simulator.scheduling.gangs.building import find_policy
 from kohort.simulator.scheduling.gangs.requests import GangKey, GangSpec
 from kohort.simulator.scheduling.gangs.roster import Gang, Roster
+from kohort.simulator.scheduling.gangs.units import find_policy
 
 
 @dataclass(frozen=True, slots=True)

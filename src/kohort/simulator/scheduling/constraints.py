@@ -11,7 +11,7 @@ the emptiest node of the best level wins.
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from kohort.simulator.scheduling.counting.terms import Spread
+from kohort.simulator.scheduling.counts.terms import Spread
 from kohort.simulator.scheduling.demands import Demand
 from kohort.simulator.scheduling.ledger import Ledger
 

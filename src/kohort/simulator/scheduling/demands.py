@@ -14,11 +14,11 @@ from kohort.cluster.objects import Object
 from kohort.placement.amounts import Amounts, read_amounts, sum_requests
 from kohort.placement.nodes import PODS
 from kohort.placement.rules import NodeRule, read_tolerations
-from kohort.simulator.scheduling.counting.tallies import TallyBook
-from kohort.simulator.scheduling.counting.terms import Terms, TermSource, compile_terms
+from kohort.simulator.scheduling.counts.tallies import TallyBook
+from kohort.simulator.scheduling.counts.terms import Terms, TermSource, compile_terms
 from kohort.simulator.scheduling.gangs.membership import find_gang, find_role
 from kohort.simulator.scheduling.shapes import Shape
-from kohort.simulator.store.entries import Entry
+from kohort.simulator.store.entries import StoredObject
 
 _NONE = msgspec.Raw(b"null")
 # More shapes than this are forgotten and made again, so that odd pods do not pile up.
@@ -118,7 +118,7 @@ class Demand:
         "uid",
     )
 
-    def __init__(self, entry: Entry, raw: _Pod, shape: Shape, terms: Terms) -> None:
+    def __init__(self, entry: StoredObject, raw: _Pod, shape: Shape, terms: Terms) -> None:
         meta, spec = entry.facts.metadata, raw.spec
         self.namespace, self.name = entry.key
         self.uid = entry.uid
@@ -176,7 +176,7 @@ class DemandReader:
         self._terms: dict[object, Terms] = {}
         self._nothing = Terms()
 
-    def read(self, entry: Entry) -> Demand:
+    def read(self, entry: StoredObject) -> Demand:
         """What the scheduler keeps of a pod; give it back with ``release``."""
         raw = _decoder.decode(entry.raw)
         rule = self._rule(raw.spec)
@@ -224,7 +224,7 @@ class DemandReader:
             shape = self._shapes[key] = Shape(rule, _read_request(spec))
         return shape
 
-    def _read_terms(self, entry: Entry, spec: _Spec, rule: NodeRule) -> Terms:
+    def _read_terms(self, entry: StoredObject, spec: _Spec, rule: NodeRule) -> Terms:
         affinity, spreads = spec.affinity, bytes(spec.topology_spread_constraints)
         near = bytes(affinity.pod_affinity) if affinity else b"null"
         far = bytes(affinity.pod_anti_affinity) if affinity else b"null"

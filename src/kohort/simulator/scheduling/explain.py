@@ -20,7 +20,7 @@ NO_NODES = "no nodes available to schedule pods"
 
 
 @dataclass(slots=True)
-class Verdict:
+class FilterSummary:
     """How many nodes failed for which reason, and where eviction might help."""
 
     reasons: Counter[str] = field(default_factory=Counter)
@@ -37,10 +37,10 @@ def explain(pod: Demand, ledger: Ledger, *, is_nominated: bool = False) -> str:
     total = len(ledger.index.slots)
     if not total:
         return NO_NODES
-    verdict = judge(pod, ledger)
+    answer = judge(pod, ledger)
     if is_nominated:
-        return f"0/{total} nodes are available: {_count(verdict.reasons)}."
-    hopeful = verdict.hopeful.bit_count()
+        return f"0/{total} nodes are available: {_count(answer.reasons)}."
+    hopeful = answer.hopeful.bit_count()
     if pod.may_preempt:
         outlook = Counter(
             {
@@ -52,42 +52,40 @@ def explain(pod: Demand, ledger: Ledger, *, is_nominated: bool = False) -> str:
     else:
         preemption = "not eligible due to preemptionPolicy=Never"
     return (
-        f"0/{total} nodes are available: {_count(verdict.reasons)}. "
+        f"0/{total} nodes are available: {_count(answer.reasons)}. "
         f"no new claims to deallocate, preemption: {preemption}."
     )
 
 
-def judge(pod: Demand, ledger: Ledger) -> Verdict:
+def judge(pod: Demand, ledger: Ledger) -> FilterSummary:
     """Apply the filters one after the other."""
     index, rule = ledger.index, pod.shape.rule
-    verdict = Verdict()
+    answer = FilterSummary()
     left = index.everywhere
     pinned = rule.pinned(index)
     if pinned is not None:
-        left = _lose(verdict, left, pinned, "node(s) didn't satisfy plugin(s) [NodeAffinity]")
-    left = _lose(verdict, left, rule.uncordoned(index), "node(s) were unschedulable")
-    left = _lose(verdict, left, rule.untainted(index), "node(s) had untolerated taint(s)")
+        left = _lose(answer, left, pinned, "node(s) didn't satisfy plugin(s) [NodeAffinity]")
+    left = _lose(answer, left, rule.uncordoned(index), "node(s) were unschedulable")
+    left = _lose(answer, left, rule.untainted(index), "node(s) had untolerated taint(s)")
     left = _lose(
-        verdict, left, rule.affine(index), "node(s) didn't match Pod's node affinity/selector"
+        answer, left, rule.affine(index), "node(s) didn't match Pod's node affinity/selector"
     )
     taken = left & ledger.port_conflicts(pod)
-    verdict.hopeful |= taken
-    left = _lose(
-        verdict, left, ~taken, "node(s) didn't have free ports for the requested pod ports"
-    )
-    left = _lose_for_room(verdict, left, pod, ledger)
-    _lose_to_others(verdict, left, pod, ledger)
-    return verdict
+    answer.hopeful |= taken
+    left = _lose(answer, left, ~taken, "node(s) didn't have free ports for the requested pod ports")
+    left = _lose_for_room(answer, left, pod, ledger)
+    _lose_to_others(answer, left, pod, ledger)
+    return answer
 
 
-def _lose(verdict: Verdict, left: int, allowed: int, reason: str) -> int:
+def _lose(answer: FilterSummary, left: int, allowed: int, reason: str) -> int:
     lost = (left & ~allowed).bit_count()
     if lost:
-        verdict.reasons[reason] += lost
+        answer.reasons[reason] += lost
     return left & allowed
 
 
-def _lose_for_room(verdict: Verdict, left: int, pod: Demand, ledger: Ledger) -> int:
+def _lose_for_room(answer: FilterSummary, left: int, pod: Demand, ledger: Ledger) -> int:
     index, request = ledger.index, pod.shape.request
     kept = left & pod.shape.refresh(index)
     for slot in bits_of(left & ~kept):
@@ -97,23 +95,23 @@ def _lose_for_room(verdict: Verdict, left: int, pod: Demand, ledger: Ledger) -> 
         for name, amount in request.items():
             if index.free[slot].get(name, 0) < amount:
                 reason = "Too many pods" if name == PODS else f"Insufficient {name}"
-                verdict.reasons[reason] += 1
+                answer.reasons[reason] += 1
                 could_ever &= state.allocatable.get(name, 0) >= amount
         if could_ever:
-            verdict.hopeful |= 1 << slot
+            answer.hopeful |= 1 << slot
     return kept
 
 
-def _lose_to_others(verdict: Verdict, left: int, pod: Demand, ledger: Ledger) -> None:
+def _lose_to_others(answer: FilterSummary, left: int, pod: Demand, ledger: Ledger) -> None:
     found = find_constraints(pod, ledger)
     spread = "node(s) didn't match pod topology spread constraints"
-    left = _lose(verdict, left, found.spread_labelled, f"{spread} (missing required label)")
-    verdict.hopeful |= left & ~found.spread
-    left = _lose(verdict, left, found.spread, spread)
-    left = _lose(verdict, left, found.affinity, "node(s) didn't match pod affinity rules")
-    verdict.hopeful |= left & ~(found.anti & found.symmetry)
-    left = _lose(verdict, left, found.anti, "node(s) didn't match pod anti-affinity rules")
-    _lose(verdict, left, found.symmetry, "node(s) didn't satisfy existing pods anti-affinity rules")
+    left = _lose(answer, left, found.spread_labelled, f"{spread} (missing required label)")
+    answer.hopeful |= left & ~found.spread
+    left = _lose(answer, left, found.spread, spread)
+    left = _lose(answer, left, found.affinity, "node(s) didn't match pod affinity rules")
+    answer.hopeful |= left & ~(found.anti & found.symmetry)
+    left = _lose(answer, left, found.anti, "node(s) didn't match pod anti-affinity rules")
+    _lose(answer, left, found.symmetry, "node(s) didn't satisfy existing pods anti-affinity rules")
 
 
 def _count(reasons: Counter[str]) -> str:

@@ -9,8 +9,8 @@ is not known (not seen yet, or gone) stand nowhere until it comes.
 from collections import Counter
 
 from kohort.placement.nodes import NodeIndex, NodeState
-from kohort.simulator.scheduling.counting.holders import Holders
-from kohort.simulator.scheduling.counting.tallies import TallyBook
+from kohort.simulator.scheduling.counts.holders import Holders
+from kohort.simulator.scheduling.counts.tallies import TallyBook
 from kohort.simulator.scheduling.demands import Demand
 
 

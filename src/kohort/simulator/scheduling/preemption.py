@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from kohort.cluster.objects import Object
 from kohort.placement.amounts import Amounts
 from kohort.placement.nodes import bits_of
+from kohort.simulator.component import Action, Delete, Emit, Merge, Moment, View
 from kohort.simulator.kinds import POD
 from kohort.simulator.scheduling.bundles import Bundle, bundle_pods
 from kohort.simulator.scheduling.constraints import find_constraints
 from kohort.simulator.scheduling.demands import Demand
 from kohort.simulator.scheduling.gangs.roster import Roster
 from kohort.simulator.scheduling.ledger import Ledger
-from kohort.simulator.steps import Action, Delete, Emit, Merge, Moment, View
 
 NODES_MAX = 100
 

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Sequence
 
 from kohort.cluster.errors import ClusterError, NotFound
 from kohort.cluster.objects import Kind
+from kohort.simulator.component import Action, Bind, Delete, Emit, Merge, Moment, Step, View
 from kohort.simulator.kinds import CLAIM, NAMESPACE, NODE, POD, PRIORITY_CLASS
 from kohort.simulator.scheduling.constraints import (
     find_constraints,
@@ -23,17 +24,16 @@ from kohort.simulator.scheduling.constraints import (
 )
 from kohort.simulator.scheduling.demands import Demand, DemandReader
 from kohort.simulator.scheduling.explain import explain, explain_claim
+from kohort.simulator.scheduling.gangs.component import GangScheduling
 from kohort.simulator.scheduling.gangs.membership import SCHEDULERS
-from kohort.simulator.scheduling.gangs.scheduling import GangScheduling
-from kohort.simulator.scheduling.gangs.words import describe_absence
-from kohort.simulator.scheduling.hindrance import LOOK_AGAIN_SECONDS, Hindrance
+from kohort.simulator.scheduling.gangs.messages import describe_absence
 from kohort.simulator.scheduling.ledger import Ledger
+from kohort.simulator.scheduling.node_facts import read_node
+from kohort.simulator.scheduling.pod_conditions import GATED, PodConditions
 from kohort.simulator.scheduling.preemption import find_preemption, is_clearing, preempt
-from kohort.simulator.scheduling.reading import read_node
-from kohort.simulator.scheduling.telling import GATED, Teller
-from kohort.simulator.scheduling.waiting import WaitingClass, WaitingQueue
-from kohort.simulator.steps import Action, Bind, Delete, Emit, Merge, Moment, Step, View
-from kohort.simulator.store.entries import Entry
+from kohort.simulator.scheduling.queue import WaitingClass, WaitingQueue
+from kohort.simulator.scheduling.scheduler_faults import LOOK_AGAIN_SECONDS, SchedulerFaults
+from kohort.simulator.store.entries import StoredObject
 
 QUEUE, GANGS = "queue", "gangs"
 PROFILES = ("default-scheduler", *SCHEDULERS)
@@ -56,9 +56,9 @@ class Scheduler:
         self._pods: dict[str, Demand] = {}
         self._assumed: set[str] = set()
         self._last: dict[str, tuple[Action, ...]] = {}
-        self._teller = Teller()
-        self._gangs = GangScheduling(self.ledger, self._teller, self._assume)
-        self.hindrance = Hindrance()
+        self._conditions = PodConditions()
+        self._gangs = GangScheduling(self.ledger, self._conditions, self._assume)
+        self.faults = SchedulerFaults()
         self._strays: dict[str, Demand] = {}  # pods whose scheduler is not here
         # Whether nodes kept for a gang are free again: nothing else tells single pods so.
         self._is_released = False
@@ -71,7 +71,7 @@ class Scheduler:
         self._strays.clear()
 
     def observe(
-        self, kind: Kind, old: Entry | None, new: Entry | None, view: View
+        self, kind: Kind, old: StoredObject | None, new: StoredObject | None, view: View
     ) -> Iterable[str]:
         """Take a change into the ledger; the queue is looked at if it may help a pod."""
         if kind == POD:
@@ -98,7 +98,7 @@ class Scheduler:
     def step(self, key: str, view: View, moment: Moment) -> Step:
         """Place the next pods of the queue, or the next gangs."""
         self._wake()
-        if self.hindrance.is_away:
+        if self.faults.is_away:
             return Step((), LOOK_AGAIN_SECONDS)
         if key == GANGS:
             return self._step_gangs(view, moment)
@@ -121,14 +121,14 @@ class Scheduler:
 
     def _step_gangs(self, view: View, moment: Moment) -> Step:
         """Place the next gangs, as far as nothing hinders it."""
-        hindrance = self.hindrance
-        if moment.elapsed < hindrance.resumes_at:
-            return Step((), hindrance.resumes_at - moment.elapsed)
+        faults = self.faults
+        if moment.elapsed < faults.resumes_at:
+            return Step((), faults.resumes_at - moment.elapsed)
         decided = self._gangs.step(view, moment)
-        done = hindrance.lose_binds(decided, lambda bind: self._undo(bind, is_gone=False))
+        done = faults.lose_binds(decided, lambda bind: self._undo(bind, is_gone=False))
         self._last[GANGS] = done
         if len(done) < len(decided):
-            hindrance.resumes_at = moment.elapsed + LOOK_AGAIN_SECONDS
+            faults.resumes_at = moment.elapsed + LOOK_AGAIN_SECONDS
             return Step(done, LOOK_AGAIN_SECONDS)
         if self.ledger.freed:
             self._wake()
@@ -159,7 +159,7 @@ class Scheduler:
         self._gangs.retry(action.uid)
         if pod is None:
             return
-        self._teller.forget(pod.uid)
+        self._conditions.forget(pod.uid)
         if isinstance(action, Bind) and pod.uid in self._assumed:
             self._assumed.discard(pod.uid)
             self.ledger.remove(pod)
@@ -168,7 +168,7 @@ class Scheduler:
         elif not pod.node:
             self._line_up(pod)
 
-    def _observe_pod(self, old: Entry | None, new: Entry | None) -> None:
+    def _observe_pod(self, old: StoredObject | None, new: StoredObject | None) -> None:
         if new is None:
             if old is not None:
                 self._forget(old.uid)
@@ -193,7 +193,7 @@ class Scheduler:
             known.rv = new.rv
         self._gangs.roster.note_phase(new.uid, facts.phase)
 
-    def _finish(self, known: Demand | None, new: Entry) -> None:
+    def _finish(self, known: Demand | None, new: StoredObject) -> None:
         """A pod has ended: it takes no room, and counts in its gang as what it came to."""
         if known is None and self._gangs.roster.knows(new.uid):
             return
@@ -205,7 +205,7 @@ class Scheduler:
         if gang is not None:
             self._gangs.roster.finish(new.uid, gang, new.facts.phase)
 
-    def _is_current(self, pod: Demand, entry: Entry, node: str) -> bool:
+    def _is_current(self, pod: Demand, entry: StoredObject, node: str) -> bool:
         meta = entry.facts.metadata
         return (
             pod.node == node
@@ -214,7 +214,7 @@ class Scheduler:
             and pod.labels == entry.labels
         )
 
-    def _observe_waiting(self, known: Demand | None, new: Entry) -> None:
+    def _observe_waiting(self, known: Demand | None, new: StoredObject) -> None:
         pod = self._reader.read(new)
         if known is not None:
             # A bind is under way: the pod stands where it was put.
@@ -233,7 +233,7 @@ class Scheduler:
             self._reader.release(pod)
             return
         self._pods[pod.uid] = pod
-        self._teller.recall(pod)
+        self._conditions.read_condition(pod)
         self._line_up(pod)
 
     def _line_up(self, pod: Demand) -> None:
@@ -243,7 +243,7 @@ class Scheduler:
         else:
             self._queue.push(pod)
 
-    def _observe_node(self, old: Entry | None, new: Entry | None) -> None:
+    def _observe_node(self, old: StoredObject | None, new: StoredObject | None) -> None:
         if new is None:
             if old is not None:
                 self.ledger.drop_node(old.name)
@@ -253,7 +253,7 @@ class Scheduler:
             if slot is None or self.ledger.index.states[slot] != state:
                 self.ledger.put_node(state)
 
-    def _observe_namespace(self, old: Entry | None, new: Entry | None) -> None:
+    def _observe_namespace(self, old: StoredObject | None, new: StoredObject | None) -> None:
         namespaces = self.ledger.book.namespaces
         if new is None:
             if old is not None:
@@ -269,7 +269,7 @@ class Scheduler:
         pod = self._pods.pop(uid, None)
         self._assumed.discard(uid)
         self._strays.pop(uid, None)
-        self._teller.forget(uid)
+        self._conditions.forget(uid)
         self._gangs.roster.leave(uid)
         self.ledger.offer(self.ledger.unreserve(uid))
         if pod is None:
@@ -281,14 +281,16 @@ class Scheduler:
     def _try(self, pod: Demand, view: View, moment: Moment) -> list[Action]:
         if not self._gangs.has_scheduler(pod.profile):
             self._strays[pod.uid] = pod
-            return self._teller.tell(pod, "Unschedulable", describe_absence(pod.profile), moment)
+            return self._conditions.report(
+                pod, "Unschedulable", describe_absence(pod.profile), moment
+            )
         if pod.is_gated:
-            return self._teller.tell(pod, "SchedulingGated", GATED, moment)
+            return self._conditions.report(pod, "SchedulingGated", GATED, moment)
         for claim in pod.claims:
             if view.find(CLAIM, pod.namespace, claim) is None:
                 self._queue.wait_for_claim(pod, claim)
                 message = explain_claim(claim, len(self.ledger.index.slots))
-                return self._teller.tell(pod, "Unschedulable", message, moment)
+                return self._conditions.report(pod, "Unschedulable", message, moment)
         group = self._queue.find_class(pod)
         if group is not None and group.is_blocked:
             return self._set_aside(pod, group, moment)
@@ -343,7 +345,7 @@ class Scheduler:
         """Make room by preemption if possible, and set the pod aside."""
         actions: list[Action] = []
         if nominated and is_clearing(pod, nominated, self.ledger):
-            message = self._teller.last_message(pod.uid)
+            message = self._conditions.last_message(pod.uid)
         else:
             self.ledger.offer(nominated)
             nominated = ""
@@ -365,4 +367,4 @@ class Scheduler:
         self, pod: Demand, group: WaitingClass, moment: Moment, nominated: str = ""
     ) -> list[Action]:
         self._queue.park(pod, group)
-        return self._teller.tell(pod, "Unschedulable", group.message, moment, nominated)
+        return self._conditions.report(pod, "Unschedulable", group.message, moment, nominated)

@@ -16,8 +16,8 @@ import orjson
 
 from kohort.cluster.objects import Kind, Object
 from kohort.simulator.schemas.builtin import META, list_kinds, load_definition
-from kohort.simulator.schemas.publishing.paths import Endpoint, write_paths
-from kohort.simulator.schemas.publishing.schemas import reference, write_definitions
+from kohort.simulator.schemas.openapi_documents.paths import Endpoint, write_paths
+from kohort.simulator.schemas.openapi_documents.schemas import reference, write_definitions
 from kohort.simulator.schemas.shapes import Shape
 
 RELEASE = "1.36"

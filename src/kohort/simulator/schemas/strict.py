@@ -20,8 +20,8 @@ import orjson
 
 from kohort.cluster.errors import BadRequest
 from kohort.cluster.objects import Object
-from kohort.simulator.schemas.decoding.quick import Irregular, compile_reader
-from kohort.simulator.schemas.decoding.thorough import (
+from kohort.simulator.schemas.decoders.quick import Irregular, compile_reader
+from kohort.simulator.schemas.decoders.thorough import (
     Pairs,
     Unreadable,
     list_duplicates,

@@ -21,8 +21,8 @@ from multidict import CIMultiDict
 from kohort.cluster.errors import ClusterError
 from kohort.cluster.objects import Object, encode_json, escape
 from kohort.simulator.schemas.raw import indent_text
-from kohort.simulator.server.reading.negotiation import JSON, PLAIN, YAML, Form, wants_indent
-from kohort.simulator.server.reading.queries import Caller, Query
+from kohort.simulator.server.request.negotiation import JSON, PLAIN, YAML, Form, wants_indent
+from kohort.simulator.server.request.queries import Caller, Query
 
 GZIP_BYTES_MIN = 128 * 1024
 # Above this, compressing would hold up everybody else, so a thread does it.

@@ -19,14 +19,14 @@ from kohort.simulator.server.answers import Call, write_error
 from kohort.simulator.server.auth import TokenAuth
 from kohort.simulator.server.documents import Documents
 from kohort.simulator.server.logs import Logs, NoLogs
-from kohort.simulator.server.reading.bodies import too_large
-from kohort.simulator.server.reading.negotiation import JSON, YAML, wants_indent
-from kohort.simulator.server.reading.paths import Address, parse_path
-from kohort.simulator.server.reading.queries import Caller, read_query
+from kohort.simulator.server.request.bodies import too_large
+from kohort.simulator.server.request.negotiation import JSON, YAML, wants_indent
+from kohort.simulator.server.request.paths import ResourcePath, parse_path
+from kohort.simulator.server.request.queries import Caller, read_query
 from kohort.simulator.server.verbs import Verbs
 
 if TYPE_CHECKING:
-    from kohort.simulator.api.api import Api
+    from kohort.simulator.api.api import ApiServer
 
 log = logging.getLogger(__name__)
 
@@ -89,7 +89,7 @@ class App:
         caller = Caller(user, headers.get("User-Agent", ""))
         call = Call(request, read_query(query), caller)
         found = parse_path(path)
-        if isinstance(found, Address):
+        if isinstance(found, ResourcePath):
             return await self._verbs.answer(call, found)
         return await self._documents.answer(call, found)
 
@@ -103,7 +103,7 @@ def _refuse(request: web.BaseRequest, error: ClusterError) -> web.Response:
 
 
 def create_app(
-    api: "Api",
+    api: "ApiServer",
     auth: TokenAuth,
     *,
     logs: Logs | None = None,

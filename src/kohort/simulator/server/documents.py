@@ -21,9 +21,9 @@ from kohort.simulator.server.answers import (
     write_text,
 )
 from kohort.simulator.server.discovery import Discovery, tag_of
-from kohort.simulator.server.reading.negotiation import JSON, Offer, choose_form
-from kohort.simulator.server.reading.paths import Document
-from kohort.simulator.server.reading.queries import first
+from kohort.simulator.server.request.negotiation import JSON, Offer, choose_form
+from kohort.simulator.server.request.paths import Document
+from kohort.simulator.server.request.queries import first
 from kohort.simulator.server.schemas import Schemas
 
 VERSION = {

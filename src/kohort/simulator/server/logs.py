@@ -14,10 +14,10 @@ from typing import NamedTuple, Protocol
 from aiohttp import web
 
 from kohort.cluster.errors import BadRequest, invalid
-from kohort.cluster.fields import Fault, FieldError, show
+from kohort.cluster.fields import FieldError, FieldErrorType, show
 from kohort.cluster.objects import Object, name_of
 from kohort.simulator.server.answers import Call
-from kohort.simulator.server.reading.queries import Query, find_number, first, is_set
+from kohort.simulator.server.request.queries import Query, find_number, first, is_set
 from kohort.simulator.server.watches import (
     Streams,
     drop,
@@ -83,13 +83,15 @@ def read_log_options(query: Query, pod: str, now: datetime) -> LogOptions:
     errors = []
     if tail is not None and tail < 0:
         why = "must be greater than or equal to 0"
-        errors.append(FieldError(Fault.INVALID, "tailLines", why, tail))
+        errors.append(FieldError(FieldErrorType.INVALID, "tailLines", why, tail))
     for field, number in (("limitBytes", limit), ("sinceSeconds", seconds)):
         if number is not None and number < 1:
-            errors.append(FieldError(Fault.INVALID, field, "must be greater than 0", number))
+            errors.append(
+                FieldError(FieldErrorType.INVALID, field, "must be greater than 0", number)
+            )
     if seconds is not None and since is not None:
         why = "at most one of `sinceTime` or `sinceSeconds` may be specified"
-        errors.append(FieldError(Fault.FORBIDDEN, "[]", why))
+        errors.append(FieldError(FieldErrorType.FORBIDDEN, "[]", why))
     if errors:
         raise invalid("PodLogOptions", "", pod, errors)
     if seconds is not None:

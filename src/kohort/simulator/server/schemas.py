@@ -21,8 +21,8 @@ from kohort.simulator.schemas.openapi import (
     write_document,
     write_index,
 )
-from kohort.simulator.schemas.publishing.gnostic import write_protobuf
-from kohort.simulator.schemas.publishing.swagger import merge_documents
+from kohort.simulator.schemas.openapi_documents.gnostic import write_protobuf
+from kohort.simulator.schemas.openapi_documents.swagger import merge_documents
 
 
 class Schema(NamedTuple):

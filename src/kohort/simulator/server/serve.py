@@ -14,7 +14,7 @@ from aiohttp.http_parser import RawRequestMessage
 
 from kohort.simulator.server.app import App
 from kohort.simulator.server.connections import HEADER_SECONDS_MAX, Connections
-from kohort.simulator.server.reading.bodies import BODY_BYTES_MAX
+from kohort.simulator.server.request.bodies import BODY_BYTES_MAX
 
 _STOP_SECONDS_MAX = 0.8
 # Clients keep connections between bursts of work; closing them early makes them fail.

@@ -16,12 +16,12 @@ import orjson
 from kohort.cluster.errors import BadRequest, NotAcceptable
 from kohort.cluster.fields import show
 from kohort.cluster.objects import Object, encode_json
-from kohort.simulator.api.reads.reading import item_prefix
+from kohort.simulator.api.reads.pages import item_prefix
 from kohort.simulator.api.requests import Page
 from kohort.simulator.resources.printers import Column
 from kohort.simulator.resources.resource import Resource
-from kohort.simulator.schemas.writing import write_metadata
-from kohort.simulator.server.reading.negotiation import Form
+from kohort.simulator.schemas.go_json import write_metadata
+from kohort.simulator.server.request.negotiation import Form
 
 _STATUS = b'{"kind":"Status"'
 
@@ -105,8 +105,8 @@ class Converter:
     def _go_type(self, kind: str) -> str:
         if self._is_custom:
             return "*unstructured.Unstructured" + ("List" if kind.endswith("List") else "")
-        family = self.resource.kind.group.split(".")[0] or "core"
-        return f"*{family}.{kind}"
+        snapshot = self.resource.kind.group.split(".")[0] or "core"
+        return f"*{snapshot}.{kind}"
 
     def _partial(self, raw: bytes) -> bytes:
         head = _head("PartialObjectMetadata", self._meta_version)

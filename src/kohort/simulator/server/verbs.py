@@ -22,14 +22,14 @@ from kohort.simulator.server.answers import Call, write_answer
 from kohort.simulator.server.discovery import SUBRESOURCES
 from kohort.simulator.server.documents import no_method, no_page, no_resource
 from kohort.simulator.server.logs import Logs, stream_logs
-from kohort.simulator.server.reading import bodies, queries
-from kohort.simulator.server.reading.negotiation import Offer, check_stream, choose_form
-from kohort.simulator.server.reading.paths import Address, check_name
+from kohort.simulator.server.request import bodies, queries
+from kohort.simulator.server.request.negotiation import Offer, check_stream, choose_form
+from kohort.simulator.server.request.paths import ResourcePath, check_name
 from kohort.simulator.server.tables import Converter
 from kohort.simulator.server.watches import Streams, WatchStream, stream_expired
 
 if TYPE_CHECKING:
-    from kohort.simulator.api.api import Api
+    from kohort.simulator.api.api import ApiServer
 
 _OBJECT_VERBS = {"GET": "get", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
 _COLLECTION_VERBS = {"GET": "list", "POST": "create", "DELETE": "deletecollection"}
@@ -43,7 +43,7 @@ _Handler = Callable[[Call, Target], Awaitable[web.StreamResponse]]
 class Verbs:
     """The verbs of the API, for requests that come over HTTP."""
 
-    def __init__(self, api: "Api", logs: Logs, clock: Callable[[], datetime]) -> None:
+    def __init__(self, api: "ApiServer", logs: Logs, clock: Callable[[], datetime]) -> None:
         self.streams = Streams()
         self._api = api
         self._logs = logs
@@ -58,7 +58,7 @@ class Verbs:
             "deletecollection": self._delete_collection,
         }
 
-    async def answer(self, call: Call, address: Address) -> web.StreamResponse:
+    async def answer(self, call: Call, address: ResourcePath) -> web.StreamResponse:
         """The answer to a request about objects."""
         resource = self._api.registry.find(address.group, address.version, address.plural)
         if resource is None or not _is_placed(resource, address):
@@ -76,7 +76,7 @@ class Verbs:
             if verb not in _READS:
                 await self.streams.deliver()
 
-    def _unknown(self, address: Address) -> web.Response:
+    def _unknown(self, address: ResourcePath) -> web.Response:
         """A group that is built in has its own way to know nothing of a kind."""
         known = self._api.registry.resources()
         if any(r.kind.group == address.group and r.structural is None for r in known):
@@ -209,7 +209,7 @@ class Verbs:
         return await write_answer(call, answer.raw, answer.code, answer.warnings)
 
 
-def _is_placed(resource: Resource, address: Address) -> bool:
+def _is_placed(resource: Resource, address: ResourcePath) -> bool:
     """Whether the path names a namespace where the kind has one, and only there."""
     if resource.kind.namespaced:
         return bool(address.namespace or not address.name)

@@ -22,7 +22,7 @@ from aiohttp import web
 
 from kohort.cluster.errors import WatchExpired
 from kohort.cluster.objects import encode_json
-from kohort.simulator.api.reads.watching import Watch, WatchEvent
+from kohort.simulator.api.reads.watches import Watch, WatchEvent
 from kohort.simulator.server.answers import make_headers
 from kohort.simulator.server.tables import Converter
 

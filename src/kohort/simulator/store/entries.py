@@ -123,7 +123,7 @@ def _decode_facts(raw: bytes) -> Facts:
     return facts
 
 
-class Entry:
+class StoredObject:
     """One version of one stored object."""
 
     __slots__ = (
@@ -186,7 +186,7 @@ class Entry:
         return decoded
 
 
-class Change(StrEnum):
+class ChangeType(StrEnum):
     """What happened to an object."""
 
     ADDED = "ADDED"
@@ -197,9 +197,9 @@ class Change(StrEnum):
 class Event(msgspec.Struct, gc=False, eq=False):
     """One committed change: the entry after it, and the one before."""
 
-    change: Change
-    entry: Entry  # for DELETED: the last state, with the version of the deletion
-    previous: Entry | None
+    change: ChangeType
+    entry: StoredObject  # for DELETED: the last state, with the version of the deletion
+    previous: StoredObject | None
 
     @property
     def rv(self) -> int:

@@ -10,7 +10,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import merge
 
-from kohort.simulator.store.entries import Entry
+from kohort.simulator.store.entries import StoredObject
 
 Key = tuple[str, str]
 
@@ -21,8 +21,8 @@ class Span:
     def __init__(
         self,
         keys: Sequence[Key],
-        entries: Mapping[Key, Entry],
-        past: Mapping[Key, Entry | None],
+        entries: Mapping[Key, StoredObject],
+        past: Mapping[Key, StoredObject | None],
         namespace: str | None,
         after: Key | None,
     ) -> None:
@@ -36,15 +36,15 @@ class Span:
         inside = [k for k in past if namespace is None or k[0] == namespace]
         self._changed = inside if after is None else [k for k in inside if k > after]
 
-    def __iter__(self) -> Iterator[Entry]:
+    def __iter__(self) -> Iterator[StoredObject]:
         entries, past = self._entries, self._past
         live = map(self._keys.__getitem__, range(self._start, self._end))
         if not past:
             return map(entries.__getitem__, live)
         gone = sorted(key for key in self._changed if key not in entries)
-        return self._recall(merge(live, gone) if gone else live)
+        return self._read_again(merge(live, gone) if gone else live)
 
-    def _recall(self, keys: Iterable[Key]) -> Iterator[Entry]:
+    def _read_again(self, keys: Iterable[Key]) -> Iterator[StoredObject]:
         for key in keys:
             entry = self._past[key] if key in self._past else self._entries[key]
             if entry is not None:

@@ -23,7 +23,7 @@ import msgspec
 import orjson
 
 from kohort.cluster.errors import KohortError
-from kohort.simulator.store.entries import Change, Entry, Event
+from kohort.simulator.store.entries import ChangeType, Event, StoredObject
 from kohort.simulator.store.store import HISTORY_EVENTS_MAX, Store
 
 SCHEMA_VERSION = 1
@@ -73,7 +73,7 @@ class Kept(msgspec.Struct):
 
     revision: int
     floors: dict[str, int]
-    entries: list[tuple[str, Entry]]
+    entries: list[tuple[str, StoredObject]]
     events: list[tuple[str, Event]]
 
 
@@ -156,7 +156,7 @@ class SqliteJournal:
     def _remember(self, bucket: str, event: Event) -> None:
         """Note which versions nobody needs once this event has left the history."""
         obsolete = [] if event.previous is None else [event.previous.rv]
-        if event.change is Change.DELETED:
+        if event.change is ChangeType.DELETED:
             obsolete.append(event.rv)
         self._windows.setdefault(bucket, deque()).append((event.rv, obsolete))
 
@@ -225,21 +225,21 @@ def _write_row(bucket: str, event: Event) -> _Row:
 
 
 def _gather(revision: int, floors: Mapping[str, int], rows: Iterable[_Row]) -> Kept:
-    versions: dict[int, Entry] = {}
-    live: dict[tuple[str, str, str], Entry] = {}
+    versions: dict[int, StoredObject] = {}
+    live: dict[tuple[str, str, str], StoredObject] = {}
     events: list[tuple[str, Event]] = []
     for rv, bucket, namespace, name, change, previous, fields, raw in rows:
         metadata = _heads.decode(raw).metadata
         key = (namespace, name)
-        entry = Entry(key, rv, {"metadata": metadata}, orjson.loads(fields), raw)
+        entry = StoredObject(key, rv, {"metadata": metadata}, orjson.loads(fields), raw)
         versions[rv] = entry
-        if change == Change.DELETED:
+        if change == ChangeType.DELETED:
             live.pop((bucket, *key), None)
         else:
             live[bucket, namespace, name] = entry
         if rv > floors.get(bucket, 0):
             before = None if previous is None else versions[previous]
-            events.append((bucket, Event(Change(change), entry, before)))
+            events.append((bucket, Event(ChangeType(change), entry, before)))
     entries = [(bucket, entry) for (bucket, _, _), entry in live.items()]
     return Kept(revision, dict(floors), entries, events)
 

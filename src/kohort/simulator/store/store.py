@@ -20,7 +20,7 @@ from typing import Protocol
 from kohort.cluster.errors import WatchExpired
 from kohort.cluster.objects import Object, encode_json
 from kohort.simulator.schemas.sizes import OBJECT_BYTES_MAX, too_large_to_store
-from kohort.simulator.store.entries import Change, Entry, Event
+from kohort.simulator.store.entries import ChangeType, Event, StoredObject
 from kohort.simulator.store.spans import Span
 
 Key = tuple[str, str]
@@ -45,7 +45,7 @@ class Bucket:
 
     def __init__(self, name: str, history_max: int) -> None:
         self.name = name
-        self.entries: dict[Key, Entry] = {}
+        self.entries: dict[Key, StoredObject] = {}
         self.keys: list[Key] = []
         self.history: deque[Event] = deque()
         self.history_max = history_max
@@ -77,7 +77,7 @@ class Store:
             found = self.buckets[name] = Bucket(name, self._history_max)
         return found
 
-    def find(self, bucket: str, key: Key) -> Entry | None:
+    def find(self, bucket: str, key: Key) -> StoredObject | None:
         """The current version of an object."""
         found = self.buckets.get(bucket)
         return found.entries.get(key) if found else None
@@ -89,7 +89,7 @@ class Store:
         obj: Object,
         fields: Mapping[str, str],
         write: Write = encode_json,
-    ) -> Entry:
+    ) -> StoredObject:
         """Store a new object or a new version of one. The object's version is set."""
         home = self.bucket(bucket)
         previous = home.entries.get(key)
@@ -99,7 +99,7 @@ class Store:
         if previous is None:
             insort(home.keys, key)
         home.entries[key] = entry
-        change = Change.ADDED if previous is None else Change.MODIFIED
+        change = ChangeType.ADDED if previous is None else ChangeType.MODIFIED
         self._commit(home, Event(change, entry, previous))
         return entry
 
@@ -110,13 +110,13 @@ class Store:
         obj: Object,
         fields: Mapping[str, str],
         write: Write = encode_json,
-    ) -> Entry:
+    ) -> StoredObject:
         """Forget an object; ``obj`` is its last state, which watchers are shown."""
         home = self.bucket(bucket)
         previous = home.entries.pop(key)
         del home.keys[bisect_left(home.keys, key)]
         entry = self._entry(key, obj, fields, write)
-        self._commit(home, Event(Change.DELETED, entry, previous))
+        self._commit(home, Event(ChangeType.DELETED, entry, previous))
         return entry
 
     def _entry(
@@ -126,14 +126,14 @@ class Store:
         fields: Mapping[str, str],
         write: Write,
         bytes_max: int | None = None,
-    ) -> Entry:
+    ) -> StoredObject:
         obj["metadata"]["resourceVersion"] = str(self.revision + 1)
         # The encoder leaves its bytes in the buffer that it grew, up to six times their size.
         raw = bytes(memoryview(write(obj)))
         if bytes_max is not None and len(raw) > bytes_max:
             raise too_large_to_store()
         self.revision += 1
-        return Entry(key, self.revision, obj, fields, raw)
+        return StoredObject(key, self.revision, obj, fields, raw)
 
     def _commit(self, home: Bucket, event: Event) -> None:
         home.record(event)
@@ -163,7 +163,7 @@ class Store:
         for name, event in batch:
             _publish(self.buckets[name], event)
 
-    def restore(self, revision: int, entries: Iterable[tuple[str, Entry]]) -> None:
+    def restore(self, revision: int, entries: Iterable[tuple[str, StoredObject]]) -> None:
         """Fill an empty store with what a journal kept."""
         self.revision = revision
         for name, entry in entries:
@@ -206,7 +206,7 @@ class Store:
     ) -> Span:
         """The objects as they were at a version, in the order of their keys, from one on."""
         home = self.bucket(bucket)
-        past: dict[Key, Entry | None] = {}
+        past: dict[Key, StoredObject | None] = {}
         if version < self.revision and home.history and home.history[-1].rv > version:
             for event in reversed(self.since(bucket, version)):
                 past[event.entry.key] = event.previous

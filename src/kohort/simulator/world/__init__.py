@@ -1,4 +1,4 @@
-"""The world: parts around one API, and what drives them."""
+"""The world: components around one API, and what drives them."""
 
 from kohort.simulator.world.loop import World
 

@@ -1,9 +1,9 @@
 """
-Caches: what one part has seen of the cluster so far.
+Caches: what one component has seen of the cluster so far.
 
 The store pushes events into an inbox; they reach the cache when they are
-delivered, one kind at a time. Whoever drives the part decides when. That is how
-a simulation makes one cache lag behind another, and how a part never sees half
+delivered, one kind at a time. Whoever drives the component decides when. That is how
+a simulation makes one cache lag behind another, and how a component never sees half
 of a change.
 """
 
@@ -11,29 +11,29 @@ from collections import deque
 from collections.abc import Iterable
 
 from kohort.cluster.objects import Kind
-from kohort.simulator.store.entries import Change, Entry, Event
+from kohort.simulator.store.entries import ChangeType, Event, StoredObject
 
 Key = tuple[str, str]
-_Index = dict[str, dict[Key, Entry]]
+_Index = dict[str, dict[Key, StoredObject]]
 
 
 class Cache:
-    """One part's copy of one kind. Entries are shared with the store, so it is small.
+    """One component's copy of one kind. Entries are shared with the store, so it is small.
 
-    Indexes are made when they are first asked for: most parts never ask.
+    Indexes are made when they are first asked for: most components never ask.
     """
 
     def __init__(self, kind: Kind) -> None:
         self.kind = kind
-        self.entries: dict[Key, Entry] = {}
+        self.entries: dict[Key, StoredObject] = {}
         self.inbox: deque[Event] = deque()
         self._spaces: _Index | None = None
         self._owned: _Index | None = None
 
-    def take(self, event: Event) -> tuple[Entry | None, Entry | None]:
+    def take(self, event: Event) -> tuple[StoredObject | None, StoredObject | None]:
         """Let one event take effect; returns what was known before, and what is now."""
         key = event.entry.key
-        if event.change is Change.DELETED:
+        if event.change is ChangeType.DELETED:
             old, new = self.entries.pop(key, None), None
         else:
             old, new = self.entries.get(key), event.entry
@@ -45,7 +45,7 @@ class Cache:
             _move(self._owned, old, before, new, new.controller if new is not None else "")
         return old, new
 
-    def within(self, namespace: str) -> Iterable[Entry]:
+    def within(self, namespace: str) -> Iterable[StoredObject]:
         """The objects of one namespace."""
         if self._spaces is None:
             self._spaces = {}
@@ -53,7 +53,7 @@ class Cache:
                 self._spaces.setdefault(key[0], {})[key] = entry
         return self._spaces.get(namespace, {}).values()
 
-    def owned(self, uid: str) -> Iterable[Entry]:
+    def owned(self, uid: str) -> Iterable[StoredObject]:
         """The objects whose controller has that uid."""
         if self._owned is None:
             self._owned = {}
@@ -62,7 +62,9 @@ class Cache:
         return self._owned.get(uid, {}).values()
 
 
-def _move(index: _Index, old: Entry | None, source: str, new: Entry | None, goal: str) -> None:
+def _move(
+    index: _Index, old: StoredObject | None, source: str, new: StoredObject | None, goal: str
+) -> None:
     """Take an entry out of the group it was in, and put the new one into its own."""
     if old is not None and source in index:
         group = index[source]
@@ -74,22 +76,22 @@ def _move(index: _Index, old: Entry | None, source: str, new: Entry | None, goal
 
 
 class Caches:
-    """All caches of one part: its view of the cluster."""
+    """All caches of one component: its view of the cluster."""
 
     def __init__(self) -> None:
         self.by_kind: dict[Kind, Cache] = {}
 
-    def find(self, kind: Kind, namespace: str, name: str) -> Entry | None:
-        """The object as this part last saw it."""
+    def find(self, kind: Kind, namespace: str, name: str) -> StoredObject | None:
+        """The object as this component last saw it."""
         return self.by_kind[kind].entries.get((namespace, name))
 
-    def all(self, kind: Kind, namespace: str | None = None) -> Iterable[Entry]:
+    def all(self, kind: Kind, namespace: str | None = None) -> Iterable[StoredObject]:
         """All objects of a kind, or those of one namespace."""
         cache = self.by_kind[kind]
         if namespace is None:
             return cache.entries.values()
         return cache.within(namespace)
 
-    def owned(self, kind: Kind, uid: str) -> Iterable[Entry]:
+    def owned(self, kind: Kind, uid: str) -> Iterable[StoredObject]:
         """The objects of a kind whose controller has that uid."""
         return self.by_kind[kind].owned(uid)

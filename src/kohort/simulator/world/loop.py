@@ -1,14 +1,14 @@
 """
-The world: the parts of a control plane around one API, and the order in which they act.
+The world: the components of a control plane around one API, and the order in which they act.
 
 In a running cluster time passes by itself: ``run`` works in short slices, which may
 end between any two actions, and lets the event loop serve requests in between. In a
 simulation nobody waits: ``settle`` works until nothing is left to do now, and
 ``advance`` moves a virtual clock from timer to timer. Both use the same turn, and
-within a turn parts act in the order in which they were given, so a simulation repeats
+within a turn components act in the order in which they were given, so a simulation repeats
 itself exactly.
 
-A part works through the keys that it had when its turn came. So what a hundred pods
+A component works through the keys that it had when its turn came. So what a hundred pods
 do in one turn is looked at once by the set that owns them, and not a hundred times.
 """
 
@@ -17,12 +17,12 @@ from collections.abc import Callable, Sequence
 
 from kohort.cluster.errors import ClusterError
 from kohort.cluster.objects import Kind
-from kohort.simulator.api.api import Api
+from kohort.simulator.api.api import ApiServer
 from kohort.simulator.clock import Clock, VirtualClock, WallClock
-from kohort.simulator.steps import Action, Emit, Moment, Part, Step
-from kohort.simulator.world.executing import execute, options_of, suspends
-from kohort.simulator.world.recording import Recorder
-from kohort.simulator.world.seats import Seat
+from kohort.simulator.component import Action, Component, Emit, Moment, Step
+from kohort.simulator.world.component_runner import ComponentRunner
+from kohort.simulator.world.event_recorder import Recorder
+from kohort.simulator.world.execution import execute, options_of, suspends
 
 SLICE_SECONDS = 0.004
 KEYS_PER_TURN_MAX = 64
@@ -36,14 +36,14 @@ TURNS_MAX = 1_000_000
 
 
 class World:
-    """All parts, in their seats."""
+    """All components, in their seats."""
 
     def __init__(
-        self, api: Api, parts: Sequence[Part], clock: Clock, *, records: bool = True
+        self, api: ApiServer, components: Sequence[Component], clock: Clock, *, records: bool = True
     ) -> None:
         self.api = api
         self.clock = clock
-        self.seats = [Seat(part, api, self.wake) for part in parts]
+        self.runners = [ComponentRunner(component, api, self.wake) for component in components]
         # A simulation that nobody watches has no use for events.
         self._recorder = Recorder(api) if records else None
         self._alarm: asyncio.Event | None = None
@@ -59,46 +59,48 @@ class World:
             self._alarm.set()
 
     def _watch(self) -> None:
-        """Parts that look at every kind learn of new ones."""
+        """Components that look at every kind learn of new ones."""
         kinds = [r.kind for r in self.api.registry.storage_kinds() if "list" in r.verbs]
-        for seat in self.seats:
-            learn: Callable[[Sequence[Kind]], None] | None = getattr(seat.part, "watch_kinds", None)
+        for runner in self.runners:
+            learn: Callable[[Sequence[Kind]], None] | None = getattr(
+                runner.component, "watch_kinds", None
+            )
             if learn is not None:
                 learn(kinds)
-            seat.watch(seat.part.kinds)
+            runner.watch(runner.component.kinds)
 
     def moment(self) -> Moment:
         """Now."""
         return Moment(self.clock.now(), self.clock.elapsed())
 
     async def turn(self) -> bool:
-        """Let each part look at its keys. Returns whether anybody did something."""
+        """Let each component look at its keys. Returns whether anybody did something."""
         self.api.store.flush()
         worked = False
-        for seat in self.seats:
-            if seat.is_awaited:
-                await self._deliver(seat)
-            for _ in range(min(seat.count_due(self.clock.elapsed()), KEYS_PER_TURN_MAX)):
-                key = seat.take(self.clock.elapsed())
+        for runner in self.runners:
+            if runner.is_awaited:
+                await self._deliver(runner)
+            for _ in range(min(runner.count_due(self.clock.elapsed()), KEYS_PER_TURN_MAX)):
+                key = runner.take(self.clock.elapsed())
                 if key is None:
                     break
                 worked = True
-                await self._look(seat, key)
+                await self._step(runner, key)
                 await self._breathe()
-                if seat.is_awaited:
-                    await self._deliver(seat)
+                if runner.is_awaited:
+                    await self._deliver(runner)
         return worked
 
-    async def _deliver(self, seat: Seat) -> None:
-        while self._deliver_some(seat):
+    async def _deliver(self, runner: ComponentRunner) -> None:
+        while self._deliver_some(runner):
             await self._breathe()
 
-    def _deliver_some(self, seat: Seat) -> bool:
-        """Let a part see what happened; what it stumbles over is lost to it, and to nobody else."""
+    def _deliver_some(self, runner: ComponentRunner) -> bool:
+        """Let a component see what happened; an event that it fails on is lost to it alone."""
         try:
-            return seat.deliver(EVENTS_PER_SLICE_MAX)
+            return runner.deliver(EVENTS_PER_SLICE_MAX)
         except Exception as error:
-            self.on_fault(seat.part.name, "what happened", error)
+            self.on_fault(runner.component.name, "what happened", error)
             return True
 
     async def _breathe(self) -> None:
@@ -116,57 +118,61 @@ class World:
                 break
         self._slice_end = loop.time() + SLICE_SECONDS
 
-    async def _look(self, seat: Seat, key: str) -> None:
+    async def _step(self, runner: ComponentRunner, key: str) -> None:
         moment = self.moment()
         try:
-            step = seat.part.step(key, seat.view, moment)
+            step = runner.component.step(key, runner.view, moment)
         except Exception as error:
-            # A mistake in one part must not stop the others; a simulation raises it.
-            self.on_fault(seat.part.name, key, error)
-            seat.finished(key, Step(), refused=True, elapsed=moment.elapsed)
+            # A mistake in one component must not stop the others; a simulation raises it.
+            self.on_fault(runner.component.name, key, error)
+            runner.finished(key, Step(), refused=True, elapsed=moment.elapsed)
             return
         if any(suspends(self.api, action) for action in step.actions):
-            seat.busy.add(key)
-            task = asyncio.create_task(self._act_aside(seat, key, step, moment))
+            runner.busy.add(key)
+            task = asyncio.create_task(self._act_aside(runner, key, step, moment))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
         else:
-            await self._act(seat, key, step, moment)
+            await self._execute(runner, key, step, moment)
 
-    async def _act_aside(self, seat: Seat, key: str, step: Step, moment: Moment) -> None:
+    async def _act_aside(
+        self, runner: ComponentRunner, key: str, step: Step, moment: Moment
+    ) -> None:
         """Act while other keys are looked at; this one waits."""
         try:
-            await self._act(seat, key, step, moment)
+            await self._execute(runner, key, step, moment)
         finally:
-            seat.busy.discard(key)
+            runner.busy.discard(key)
             self.wake()
 
-    async def _act(self, seat: Seat, key: str, step: Step, moment: Moment) -> None:
+    async def _execute(self, runner: ComponentRunner, key: str, step: Step, moment: Moment) -> None:
         refused = False
-        part, options = seat.part, options_of(seat.part.manager)
+        component, options = runner.component, options_of(runner.component.manager)
         for action in step.actions:
             try:
                 if isinstance(action, Emit):
                     if self._recorder is not None:
-                        await self._recorder.record(action, part.name, options, moment)
+                        await self._recorder.record(action, component.name, options, moment)
                 else:
                     await execute(self.api, action, options)
             except ClusterError as error:
                 refused = True
-                self._tell_refused(part, key, action, error)
+                self._report_refused(component, key, action, error)
                 break
             except Exception as error:
                 refused = True
-                self.on_fault(part.name, key, error)
+                self.on_fault(component.name, key, error)
                 break
             await self._breathe()
-        seat.finished(key, step, refused=refused, elapsed=self.clock.elapsed())
+        runner.finished(key, step, refused=refused, elapsed=self.clock.elapsed())
 
-    def _tell_refused(self, part: Part, key: str, action: Action, error: ClusterError) -> None:
+    def _report_refused(
+        self, component: Component, key: str, action: Action, error: ClusterError
+    ) -> None:
         try:
-            part.refused(key, action, error)
+            component.refused(key, action, error)
         except Exception as fault:
-            self.on_fault(part.name, key, fault)
+            self.on_fault(component.name, key, fault)
 
     async def run(self) -> None:
         """Work as events come and timers ring, until cancelled."""
@@ -195,7 +201,7 @@ class World:
 
     async def _sleep(self) -> None:
         assert self._alarm is not None
-        if any(seat.has_work for seat in self.seats):
+        if any(runner.has_work for runner in self.runners):
             return
         self._alarm.clear()
         due = self._next_due()
@@ -210,7 +216,7 @@ class World:
             return
 
     def _next_due(self) -> float | None:
-        times = [due for seat in self.seats if (due := seat.next_due()) is not None]
+        times = [due for runner in self.runners if (due := runner.next_due()) is not None]
         return min(times, default=None)
 
     async def settle(self) -> None:
@@ -222,7 +228,7 @@ class World:
                 worked = True
             if not worked:
                 return
-        raise AssertionError("the parts never come to rest")
+        raise AssertionError("the components never come to rest")
 
     async def advance(self, seconds: float) -> None:
         """Let virtual time pass, from timer to timer."""
@@ -256,10 +262,10 @@ class World:
             worked = await self.turn()
             if self._tasks:
                 await self._join_tasks()
-            elif not worked and not any(seat.has_work for seat in self.seats):
+            elif not worked and not any(runner.has_work for runner in self.runners):
                 return
             await asyncio.sleep(0)
 
 
-def _raise(part: str, key: str, error: Exception) -> None:
+def _raise(component: str, key: str, error: Exception) -> None:
     raise error

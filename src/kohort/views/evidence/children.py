@@ -11,7 +11,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from kohort.apis.api import Family
+from kohort.apis.api import Snapshot
 from kohort.apis.facts import SetFacts
 from kohort.cluster.objects import Kind, uid_of
 from kohort.model.observed import Group, Observed
@@ -26,11 +26,11 @@ _PATIENCE = timedelta(seconds=10)
 
 
 def blame_holders(
-    troubles: Iterable[Trouble], groups: Sequence[Group], family: Family, now: datetime
+    troubles: Iterable[Trouble], groups: Sequence[Group], snapshot: Snapshot, now: datetime
 ) -> Iterator[Trouble]:
     """The troubles, with the blame for a deletion on the objects that hold it up."""
     entries = {group.incarnation: group for group in groups if group.phase is Phase.LEAVING}
-    owned = _Owned(family) if entries else None
+    owned = _Owned(snapshot) if entries else None
     for trouble in troubles:
         is_entry = owned is not None and trouble.uid in entries
         holders = list(owned.find_leaves(trouble.uid)) if owned and is_entry else []
@@ -52,9 +52,9 @@ def blame_holders(
 class _Owned:
     """The children of a workload by the uids of their owners."""
 
-    def __init__(self, family: Family) -> None:
+    def __init__(self, snapshot: Snapshot) -> None:
         self._by_owner: dict[str, list[tuple[Kind, Any]]] = {}
-        for kind, children in family.children.items():
+        for kind, children in snapshot.children.items():
             for child in children:
                 for owner in child.metadata.owner_references:
                     self._by_owner.setdefault(owner.uid, []).append((kind, child))
@@ -73,14 +73,14 @@ def _name(kind: Kind, child: Any) -> str:
 
 
 def find_refusals(
-    family: Family, observed: Observed, facts: ClusterFacts, now: datetime
+    snapshot: Snapshot, observed: Observed, facts: ClusterFacts, now: datetime
 ) -> Iterator[Trouble]:
     """Sets that lack pods since the server does not let them be made, as their events tell."""
     if not facts.warnings:
         return
-    newest = _find_newest(family)
+    newest = _find_newest(snapshot)
     ordinals = {group.incarnation: group.ordinal for group in observed.groups}
-    for child in find_lacking(family):
+    for child in find_lacking(snapshot):
         made = newest.get(child.metadata.uid, [])
         ordinal = ordinals.get(child.metadata.controller, len(made))
         subject = f"StatefulSet {child.metadata.name}"
@@ -88,9 +88,9 @@ def find_refusals(
     if _is_lacking(observed):
         # Where the operator makes the pods itself, it tells of the workload.
         made = [stamp for stamps in newest.values() for stamp in stamps]
-        subject = str(family.root.get("kind", "")) or "the workload"
-        told = _leave_out_verdicts(facts, family, subject)
-        yield from _refuse(told, uid_of(family.root), subject, len(observed.groups), made, now)
+        subject = str(snapshot.root.get("kind", "")) or "the workload"
+        told = _leave_out_verdicts(facts, snapshot, subject)
+        yield from _refuse(told, uid_of(snapshot.root), subject, len(observed.groups), made, now)
 
 
 def _is_lacking(observed: Observed) -> bool:
@@ -102,18 +102,18 @@ def _is_lacking(observed: Observed) -> bool:
     return len(observed.groups) < progress.count or any(present)
 
 
-def _leave_out_verdicts(facts: ClusterFacts, family: Family, subject: str) -> ClusterFacts:
+def _leave_out_verdicts(facts: ClusterFacts, snapshot: Snapshot, subject: str) -> ClusterFacts:
     """The facts without the verdicts that the operator told of a workload: those are no causes."""
-    sets = (s for found in family.children.values() for s in found if isinstance(s, SetFacts))
+    sets = (s for found in snapshot.children.values() for s in found if isinstance(s, SetFacts))
     retold = (f"{subject}: ", *(f"StatefulSet {found.metadata.name}: " for found in sets))
     causes = [event for event in facts.warnings if not find_text(event).startswith(retold)]
     return replace(facts, warnings=causes)
 
 
-def find_lacking(family: Family) -> list[SetFacts]:
+def find_lacking(snapshot: Snapshot) -> list[SetFacts]:
     """The sets that have fewer pods than they were asked for."""
-    made = _find_newest(family)
-    sets = [s for found in family.children.values() for s in found if isinstance(s, SetFacts)]
+    made = _find_newest(snapshot)
+    sets = [s for found in snapshot.children.values() for s in found if isinstance(s, SetFacts)]
     return [
         found
         for found in sets
@@ -122,10 +122,10 @@ def find_lacking(family: Family) -> list[SetFacts]:
     ]
 
 
-def _find_newest(family: Family) -> Mapping[str, list[str]]:
+def _find_newest(snapshot: Snapshot) -> Mapping[str, list[str]]:
     """When the pods of each owner were made."""
     made: dict[str, list[str]] = {}
-    for kind, children in family.children.items():
+    for kind, children in snapshot.children.items():
         for child in children if kind.name == "Pod" else ():
             stamp = child.metadata.creation_timestamp or ""
             made.setdefault(child.metadata.controller, []).append(stamp)

@@ -10,12 +10,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from kohort.cluster.node_labels import HOST, RACK, REGION, SPINE, ZONE
 from kohort.cluster.objects import Object, is_true, labels_of, name_of, namespace_of
-from kohort.cluster.places import HOST, RACK, REGION, SPINE, ZONE
-from kohort.placement.fitting import read_domains
+from kohort.placement.fits import read_domains
 from kohort.placement.forest import ROOT, Forest
 from kohort.placement.hypernodes import HyperNode
-from kohort.placement.reading import find_node, read_node_state, read_request
+from kohort.placement.raw_objects import find_node, read_node_state, read_request
 
 GPUS = "nvidia.com/gpu"
 _LEVELS = {HOST: "host", RACK: "rack", SPINE: "spine", ZONE: "zone", REGION: "region"}
@@ -76,11 +76,11 @@ def draw_atlas(
             gpus = read_request(pod).get(GPUS, 0)
             found = Sitter(namespace_of(pod), name_of(pod), gpus, pod)
             sitters.setdefault(node, []).append(found)
-    seated = {
+    assigned = {
         node: tuple(sorted(found, key=lambda s: (s.namespace, s.name)))
         for node, found in sitters.items()
     }
-    return Atlas(forest, known, seated)
+    return Atlas(forest, known, assigned)
 
 
 def _grow_forest(labels: Mapping[str, Mapping[str, str]]) -> Forest:

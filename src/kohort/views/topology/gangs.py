@@ -11,13 +11,13 @@ from dataclasses import dataclass, field
 
 from kohort.apis.gangs.definitions.volcano import POD_GROUP
 from kohort.apis.gangs.dialect import Dialect
+from kohort.cluster.node_labels import HOST, RACK, SPINE
 from kohort.cluster.objects import Kind, Object, annotations_of, labels_of
-from kohort.cluster.places import HOST, RACK, SPINE
 from kohort.model.observed import Group
 from kohort.placement.amounts import Amounts, read_amounts
-from kohort.placement.fitting import Wish, explain
-from kohort.placement.reading import find_node
-from kohort.placement.wording import describe, write_amount
+from kohort.placement.fits import Wish, explain
+from kohort.placement.raw_objects import find_node
+from kohort.placement.sentences import describe, write_amount
 from kohort.views.picture import Picture
 
 GROUPS_MAX = 2

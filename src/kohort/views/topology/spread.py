@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from kohort.model.observed import Group
 from kohort.model.placement import Pack, Strength
 from kohort.placement.forest import Forest
-from kohort.placement.reading import find_node
+from kohort.placement.raw_objects import find_node
 from kohort.views.picture import Picture
 from kohort.views.table import Row, make_row
 from kohort.views.topology.atlas import Atlas, name_domain

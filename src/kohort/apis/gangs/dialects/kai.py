@@ -20,7 +20,7 @@ from kohort.apis.gangs.dialects.sentences import (
     lose_limit,
     name_priorities,
 )
-from kohort.apis.gangs.intent import Intent, Membership, Part, Tier, Tiers
+from kohort.apis.gangs.intent import Intent, Membership, SubgroupKind, Tier, Tiers
 from kohort.cluster.objects import Object, name_of
 from kohort.model.placement import Pack, Strength
 
@@ -68,7 +68,7 @@ def _write_parts(intent: Intent, tiers: Tiers) -> Iterator[Object]:
         yield {"name": DEFAULT_SUBGROUP, "minMember": others}
 
 
-def _count_members(part: Part) -> int:
+def _count_members(part: SubgroupKind) -> int:
     return part.size * part.count + part.extra
 
 
@@ -162,7 +162,7 @@ KAI = Dialect(
     render=_render,
     find_losses=_find_losses,
     read_tiers=_read_tiers,
-    tells_pods_topology=True,
+    writes_pod_topology=True,
     queue=QUEUE_NAME,
     clauses=("topologyConstraint", "subGroups", "queue", "priorityClassName"),
 )

@@ -23,8 +23,8 @@ from kohort.apis.gangs.dialects.sentences import (
     lose_queue,
 )
 from kohort.apis.gangs.intent import Intent, Membership, Tier, Tiers
+from kohort.cluster.node_labels import HOST
 from kohort.cluster.objects import Object, name_of
-from kohort.cluster.places import HOST
 from kohort.model.placement import Pack, Strength
 
 PREFIX = "gang.scheduling.koordinator.sh/"

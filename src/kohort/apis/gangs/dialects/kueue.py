@@ -41,13 +41,13 @@ def _mark(pod: Object, membership: Membership, tiers: Tiers) -> Object:
         TOTAL_COUNT: str(membership.size),
         # Pods that serve never finish: without this, Kueue takes one that ended for done.
         SERVING: "true",
-        **_tell_pack(membership.pack, tiers),
+        **_write_pack(membership.pack, tiers),
     }
     labels = {QUEUE_NAME: membership.queue, GROUP_NAME: membership.gang}
     return mark_pod(pod, labels=labels, annotations=annotations)
 
 
-def _tell_pack(pack: Pack | None, tiers: Tiers) -> dict[str, str]:
+def _write_pack(pack: Pack | None, tiers: Tiers) -> dict[str, str]:
     label = _find_label(pack, tiers)
     if pack is None or not label:
         return {}
@@ -116,7 +116,7 @@ def _make_variant(version: str) -> Dialect:
         membership=GROUP_NAME,
         remedy="install Kueue, or run the operator without gang scheduling",
         find_losses=_find_losses,
-        tells_pods_topology=True,
+        writes_pod_topology=True,
         queue=QUEUE_NAME,
         needs=(queues,),
         # Its webhook gates pods that have its label, and looks at them once.

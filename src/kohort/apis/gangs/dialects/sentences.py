@@ -7,7 +7,7 @@ Each sentence names the clause as it was asked for, the scheduler, and what can 
 from collections.abc import Iterator
 
 from kohort.apis.gangs.dialects.objects import LABEL_CHARACTERS_MAX, fits_label
-from kohort.apis.gangs.intent import Intent, Part, Tiers
+from kohort.apis.gangs.intent import Intent, SubgroupKind, Tiers
 from kohort.model.placement import Pack, Strength
 
 
@@ -17,7 +17,7 @@ def describe_pack(pack: Pack) -> str:
     return f"{pack.strength.value} topology" + (f" up to tier {tier}" if tier else "")
 
 
-def describe_part(part: Part) -> str:
+def describe_part(part: SubgroupKind) -> str:
     """Subgroups, as a clause."""
     inside = f" and {describe_pack(part.pack)}" if part.pack else ""
     return f"{part.count} subgroups of {part.size}{inside}"

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from kohort.apis.gangs.dialect import Dialect, Survey
 from kohort.apis.gangs.dialects.objects import mark_pod, write_group
-from kohort.apis.gangs.intent import Intent, Membership, Part, Tier, Tiers
+from kohort.apis.gangs.intent import Intent, Membership, SubgroupKind, Tier, Tiers
 from kohort.cluster.objects import Kind, Object
 from kohort.model.placement import Pack, Strength
 from kohort.placement.forest import build_forest
@@ -60,7 +60,7 @@ def _write_pack(pack: Pack) -> Object:
     return written
 
 
-def _write_part(part: Part) -> Object:
+def _write_part(part: SubgroupKind) -> Object:
     selector: Object = {"matchExpressions": [{"key": part.key, "operator": "Exists"}]}
     if part.selector:
         selector["matchLabels"] = dict(part.selector)

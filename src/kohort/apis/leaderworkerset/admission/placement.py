@@ -13,7 +13,7 @@ from typing import Any
 from kohort.apis.api import Settings
 from kohort.apis.gangs.dialect import NONE, Dialect
 from kohort.apis.leaderworkerset import labels
-from kohort.apis.leaderworkerset.rendering.requests import requests_nothing
+from kohort.apis.leaderworkerset.objects.requests import requests_nothing
 from kohort.apis.leaderworkerset.spec import (
     LEADER_READY,
     size_of,
@@ -29,7 +29,7 @@ from kohort.apis.leaderworkerset.topology import (
     find_topology,
     read_pack,
 )
-from kohort.cluster.fields import Fault, FieldError
+from kohort.cluster.fields import FieldError, FieldErrorType
 from kohort.cluster.objects import Object, annotations_of, labels_of
 
 KUEUE_QUEUE = "kueue.x-k8s.io/queue-name"
@@ -54,7 +54,7 @@ def _check(lws: Object, settings: Settings) -> Iterator[FieldError]:
     dialect = settings.find_dialect(chosen)
     if chosen not in ("", NONE) and dialect is None:
         known = ", ".join(f'"{name}"' for name in (*(d.name for d in settings.gangs), NONE))
-        yield FieldError(Fault.NOT_SUPPORTED, _GANG, f"supported values: {known}", chosen)
+        yield FieldError(FieldErrorType.NOT_SUPPORTED, _GANG, f"supported values: {known}", chosen)
     if dialect is not None:
         yield from _check_start(lws, dialect, settings)
         yield from _check_rivals(lws, dialect, settings)
@@ -63,7 +63,7 @@ def _check(lws: Object, settings: Settings) -> Iterator[FieldError]:
 def _check_topology(lws: Object) -> Iterator[FieldError]:
     topology = spec_of(lws).get(FIELD)
     for name, value, why in find_faults(topology) if topology is not None else ():
-        yield FieldError(Fault.INVALID, f"{_TOPOLOGY}.{name}".rstrip("."), why, value)
+        yield FieldError(FieldErrorType.INVALID, f"{_TOPOLOGY}.{name}".rstrip("."), why, value)
 
 
 def _check_note(text: str) -> Iterator[FieldError]:
@@ -71,21 +71,23 @@ def _check_note(text: str) -> Iterator[FieldError]:
         return
     noted = find_noted(text)
     if noted is None:
-        yield FieldError(Fault.INVALID, _NOTE, "must be the JSON of a network topology", text)
+        yield FieldError(
+            FieldErrorType.INVALID, _NOTE, "must be the JSON of a network topology", text
+        )
         return
     for name, value, why in find_faults(noted):
         detail = f"{name} {why}".strip()
-        yield FieldError(Fault.INVALID, _NOTE, detail, value)
+        yield FieldError(FieldErrorType.INVALID, _NOTE, detail, value)
 
 
 def _check_start(lws: Object, dialect: Dialect, settings: Settings) -> Iterator[FieldError]:
     carrier = annotations_of(lws).get(labels.CARRIER) or settings.carrier
     if dialect.marks_first and carrier != labels.PODS:
         why = f"gangs of {dialect.name} need pods that we make ourselves: say {labels.PODS}"
-        yield FieldError(Fault.FORBIDDEN, f"metadata.annotations.{labels.CARRIER}", why)
+        yield FieldError(FieldErrorType.FORBIDDEN, f"metadata.annotations.{labels.CARRIER}", why)
     if dialect.counts_all and startup_policy_of(lws) == LEADER_READY and size_of(lws) > 1:
         why = f"{dialect.name} waits for all pods of a group, and these would wait for their leader"
-        yield FieldError(Fault.FORBIDDEN, "spec.startupPolicy", why)
+        yield FieldError(FieldErrorType.FORBIDDEN, "spec.startupPolicy", why)
 
 
 def _check_rivals(lws: Object, dialect: Dialect, settings: Settings) -> Iterator[FieldError]:
@@ -96,17 +98,17 @@ def _check_rivals(lws: Object, dialect: Dialect, settings: Settings) -> Iterator
         is_same = dialect.queue == KUEUE_QUEUE
         instead = "name the queue in an annotation of that key" if is_same else way_out
         why = f"Kueue would hold its pods, but {held}: {instead}"
-        yield FieldError(Fault.FORBIDDEN, f"metadata.labels.{KUEUE_QUEUE}", why)
+        yield FieldError(FieldErrorType.FORBIDDEN, f"metadata.labels.{KUEUE_QUEUE}", why)
     if spec_of(lws).get(_NATIVE_SET) is not None:
         why = f"Kubernetes would hold its pods, but {held}: {way_out}"
-        yield FieldError(Fault.FORBIDDEN, f"spec.{_NATIVE_SET}", why)
+        yield FieldError(FieldErrorType.FORBIDDEN, f"spec.{_NATIVE_SET}", why)
     others = {d.membership: d.name for d in settings.gangs if d.membership != dialect.membership}
     for part in _TEMPLATES:
         template = template_of(lws).get(part) or {}
         rival = _find_rival(template, others)
         if rival:
             why = f"it names a gang of {rival}, but {held}: {way_out}"
-            yield FieldError(Fault.FORBIDDEN, f"spec.leaderWorkerTemplate.{part}", why)
+            yield FieldError(FieldErrorType.FORBIDDEN, f"spec.leaderWorkerTemplate.{part}", why)
 
 
 def _find_rival(template: Object, others: dict[str, str]) -> str:

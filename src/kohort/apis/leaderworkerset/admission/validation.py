@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from kohort.apis.leaderworkerset import labels, names
-from kohort.apis.leaderworkerset.admission.defaulting import STATEFULSETS
+from kohort.apis.leaderworkerset.admission.defaults import STATEFULSETS
 from kohort.apis.leaderworkerset.gojson import CLAIM, write_typed
 from kohort.apis.leaderworkerset.spec import (
     LEADER_EXCLUDED,
@@ -26,7 +26,7 @@ from kohort.apis.leaderworkerset.spec import (
     spec_of,
     template_of,
 )
-from kohort.cluster.fields import Fault, FieldError
+from kohort.cluster.fields import FieldError, FieldErrorType
 from kohort.cluster.names import check_dns_1035, check_qualified
 from kohort.cluster.objects import Object, annotations_of, metadata_of, name_of
 from kohort.model.policies import STRATEGIES
@@ -79,7 +79,7 @@ def carrier_of(lws: Object, default: str = STATEFULSETS) -> str:
 
 
 def _invalid(path: str, value: Any, detail: str) -> FieldError:
-    return FieldError(Fault.INVALID, path, detail, value)
+    return FieldError(FieldErrorType.INVALID, path, detail, value)
 
 
 def _check_name(lws: Object) -> list[FieldError]:
@@ -139,7 +139,9 @@ def _check_subgroups(lws: Object) -> list[FieldError]:
         return _check_lone_topology(lws)
     size, subgroup_size = size_of(lws), policy.get("subGroupSize")
     if subgroup_size is None:
-        return [FieldError(Fault.REQUIRED, _SUBGROUP_SIZE, "a subgroup policy needs a size")]
+        return [
+            FieldError(FieldErrorType.REQUIRED, _SUBGROUP_SIZE, "a subgroup policy needs a size")
+        ]
     if subgroup_size < 1:
         why = "subGroupSize must be equal or greater than 1"
         return [_invalid(_SUBGROUP_SIZE, subgroup_size, why)]
@@ -193,7 +195,7 @@ def _check_claims(new: Object, old: Object) -> list[FieldError]:
     if after == before:
         return []
     why = "the claims of a StatefulSet cannot be changed; make a new LeaderWorkerSet instead"
-    return [FieldError(Fault.FORBIDDEN, _CLAIMS, why)]
+    return [FieldError(FieldErrorType.FORBIDDEN, _CLAIMS, why)]
 
 
 def _claims(lws: Object) -> list[Any]:
@@ -226,7 +228,7 @@ def _check_min_ready(new: Object, old: Object | None) -> list[FieldError]:
 def _unsupported(annotation: str, value: str, known: tuple[str, ...]) -> FieldError:
     shown = ", ".join(f'"{name}"' for name in known)
     path = f"metadata.annotations.{annotation}"
-    return FieldError(Fault.NOT_SUPPORTED, path, f"supported values: {shown}", value)
+    return FieldError(FieldErrorType.NOT_SUPPORTED, path, f"supported values: {shown}", value)
 
 
 def _check_carrier(new: Object, old: Object) -> list[FieldError]:
@@ -234,7 +236,7 @@ def _check_carrier(new: Object, old: Object) -> list[FieldError]:
     if carrier_of(new) == before:
         return []
     why = f"the carrier is fixed when the object is created, and this one is carried by {before}"
-    return [FieldError(Fault.FORBIDDEN, f"metadata.annotations.{labels.CARRIER}", why)]
+    return [FieldError(FieldErrorType.FORBIDDEN, f"metadata.annotations.{labels.CARRIER}", why)]
 
 
 def _check_lengths(new: Object, old: Object | None, carrier: str) -> list[FieldError]:

@@ -4,9 +4,9 @@ import argparse
 import json
 from typing import Any
 
+from kohort.cli.connection import add_cluster, connect
 from kohort.cli.exits import Exit, UsageError
-from kohort.cli.parsing import Parser, add_output, pace, some_time
-from kohort.cli.reaching import add_cluster, connect
+from kohort.cli.parser import Parser, add_output, pace, some_time
 from kohort.cli.table import Command
 
 PATH = "/kohort/clock"

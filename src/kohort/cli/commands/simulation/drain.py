@@ -9,13 +9,13 @@ import argparse
 import time
 from typing import Any
 
+from kohort.cli.connection import add_cluster, connect
 from kohort.cli.exits import Exit, TimedOut
-from kohort.cli.parsing import Parser, some_time
-from kohort.cli.reaching import add_cluster, connect
+from kohort.cli.parser import Parser, some_time
 from kohort.cli.table import Command
 from kohort.cli.terminal import show
-from kohort.simulator.hosting.client import Client, Refusal
-from kohort.simulator.hosting.nodes import NODES
+from kohort.simulator.host.client import Client, Refusal
+from kohort.simulator.host.nodes import NODES
 
 _PAUSE_SECONDS = 0.2
 _NOT_FOUND, _CONFLICT, _TOO_MANY = 404, 409, 429

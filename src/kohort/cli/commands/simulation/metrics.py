@@ -11,13 +11,13 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote
 
+from kohort.cli.connection import add_cluster, connect
 from kohort.cli.exits import Exit, Failure, UsageError
-from kohort.cli.parsing import Parser, add_output, suggest
-from kohort.cli.reaching import add_cluster, connect
+from kohort.cli.parser import Parser, add_output, suggest
 from kohort.cli.render.lines import align
 from kohort.cli.table import Command
 from kohort.cli.terminal import show
-from kohort.simulator.hosting.client import Client, Refusal
+from kohort.simulator.host.client import Client, Refusal
 
 _GROUP = "/apis/autoscaling/v2"
 _PLURAL = "horizontalpodautoscalers"

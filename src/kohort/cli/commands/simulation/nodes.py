@@ -2,9 +2,9 @@
 
 import argparse
 
+from kohort.cli.connection import add_cluster, connect, connect_to, read_control
 from kohort.cli.exits import Exit, UsageError
-from kohort.cli.parsing import Parser, whole
-from kohort.cli.reaching import add_cluster, connect, connect_to, read_control
+from kohort.cli.parser import Parser, whole
 from kohort.cli.table import Command
 from kohort.cli.terminal import show
 
@@ -24,7 +24,7 @@ def _make_add_parser(prog: str) -> Parser:
 
 
 def _add(arguments: argparse.Namespace) -> int:
-    from kohort.simulator.hosting.nodes import add_nodes
+    from kohort.simulator.host.nodes import add_nodes
 
     if arguments.node and arguments.count:
         raise UsageError("give names or --count, not both")
@@ -55,7 +55,7 @@ def _make_recover_parser(prog: str) -> Parser:
 
 
 def _fail(arguments: argparse.Namespace) -> int:
-    from kohort.simulator.hosting.nodes import fail_nodes
+    from kohort.simulator.host.nodes import fail_nodes
 
     for node in fail_nodes(connect(arguments.name), arguments.node):
         show(f"{node} has failed")
@@ -63,7 +63,7 @@ def _fail(arguments: argparse.Namespace) -> int:
 
 
 def _recover(arguments: argparse.Namespace) -> int:
-    from kohort.simulator.hosting.nodes import recover_nodes
+    from kohort.simulator.host.nodes import recover_nodes
 
     for node in recover_nodes(connect(arguments.name), arguments.node):
         show(f"{node} has recovered")

@@ -8,12 +8,12 @@ import argparse
 import asyncio
 from pathlib import Path
 
+from kohort.cli.connection import add_cluster, read_control
 from kohort.cli.exits import Exit
-from kohort.cli.parsing import Parser
-from kohort.cli.reaching import add_cluster, read_control
+from kohort.cli.parser import Parser
 from kohort.cli.table import Command
 from kohort.cli.terminal import show
-from kohort.cli.workloads.asking import add_form
+from kohort.cli.workloads.arguments import add_form
 
 
 def _make_parser(prog: str) -> Parser:
@@ -37,7 +37,7 @@ def _run(arguments: argparse.Namespace) -> int:
 async def _show(arguments: argparse.Namespace, kubeconfig: Path | None) -> int:
     from kohort.cli.render.topologies import write_map
     from kohort.cli.render.values import write_value
-    from kohort.cli.workloads.surveying import survey
+    from kohort.cli.workloads.cluster_facts import survey
     from kohort.cluster.http import connect
     from kohort.views.topology.map import draw_map
 

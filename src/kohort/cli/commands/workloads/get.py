@@ -13,14 +13,14 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING
 
 from kohort.cli.exits import Exit, UsageError
-from kohort.cli.parsing import Parser
+from kohort.cli.parser import Parser
 from kohort.cli.styles import paint
 from kohort.cli.table import Command
 from kohort.cli.terminal import control, join_lines, show
-from kohort.cli.workloads.asking import add_form, add_place, read_wanted
+from kohort.cli.workloads.arguments import add_form, add_place, read_wanted
 
 if TYPE_CHECKING:
-    from kohort.cli.workloads.asking import Wanted
+    from kohort.cli.workloads.arguments import Wanted
     from kohort.views.picture import Picture
 
 _EXAMPLES = (
@@ -76,8 +76,8 @@ def _check_topology(arguments: argparse.Namespace, wanted: "Wanted") -> "Wanted"
 async def _show_topology(arguments: argparse.Namespace, wanted: "Wanted") -> int:
     from kohort.cli.render.topologies import write_spread
     from kohort.cli.render.values import write_value
+    from kohort.cli.workloads.cluster_facts import survey
     from kohort.cli.workloads.source import open_source
-    from kohort.cli.workloads.surveying import survey
     from kohort.views.topology.spread import make_spread
 
     async with open_source(arguments, wanted) as source:
@@ -124,7 +124,7 @@ async def _follow(arguments: argparse.Namespace, wanted: "Wanted") -> int:
     from kohort.cli.workloads.source import open_source
 
     is_screen = sys.stdout.isatty()
-    teller = _Teller(arguments)
+    printer = _LinePrinter(arguments)
     async with open_source(arguments, wanted) as source, aclosing(source.follow()) as looks:
         async for pictures in looks:
             if wanted.name and not pictures:
@@ -132,11 +132,11 @@ async def _follow(arguments: argparse.Namespace, wanted: "Wanted") -> int:
             if is_screen:
                 print(f"{_REDRAW}{_write(arguments, wanted, pictures)}", flush=True)
             else:
-                teller.tell(pictures)
+                printer.print(pictures)
     return Exit.DONE
 
 
-class _Teller:
+class _LinePrinter:
     """Tells changes, one line each."""
 
     def __init__(self, arguments: argparse.Namespace) -> None:
@@ -144,7 +144,7 @@ class _Teller:
         self._blocked = bool(arguments.blocked)
         self._told: dict[tuple[str, str, str], str] = {}
 
-    def tell(self, pictures: "Sequence[Picture]") -> None:
+    def print(self, pictures: "Sequence[Picture]") -> None:
         """Print the rows that are not as they were told last."""
         from kohort.cli.render.tables import write_change
         from kohort.views.table import make_table, select_blocked

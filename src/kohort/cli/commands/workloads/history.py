@@ -4,10 +4,10 @@ import argparse
 import asyncio
 
 from kohort.cli.exits import Exit, Failure
-from kohort.cli.parsing import Parser, whole
+from kohort.cli.parser import Parser, whole
 from kohort.cli.table import Command
 from kohort.cli.terminal import show
-from kohort.cli.workloads.asking import add_form, add_place, add_target, read_target
+from kohort.cli.workloads.arguments import add_form, add_place, add_target, read_target
 
 
 def _make_parser(prog: str) -> Parser:
@@ -42,16 +42,16 @@ async def _list(arguments: argparse.Namespace) -> int:
         history = tuple(line for line in history if line.number == arguments.revision)
         if not history:
             raise Failure(f"{picture.reference} has no revision {arguments.revision}")
-    edition = find_former(picture, arguments.revision) if arguments.revision is not None else None
+    revision = find_former(picture, arguments.revision) if arguments.revision is not None else None
     if arguments.output != "text":
         # One revision is shown whole, as the list of one that it is.
-        shown = [{**to_plain(history[0]), "template": edition.content}] if edition else history
+        shown = [{**to_plain(history[0]), "template": revision.content}] if revision else history
         print(write_value(shown, arguments.output))
         return Exit.DONE
     show(*write_history(history, picture.now))
-    if edition is not None:
+    if revision is not None:
         show(*(f"  {change}" for change in history[0].changes))
-        print(f"\n{write_value(edition.content, 'yaml')}")
+        print(f"\n{write_value(revision.content, 'yaml')}")
     return Exit.DONE
 
 

@@ -9,14 +9,14 @@ import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from kohort.cli.commands.workloads.steering import Turn, steer
+from kohort.cli.commands.workloads.verbs import Turn, steer
 from kohort.cli.exits import Failure, UsageError
-from kohort.cli.parsing import Parser, suggest
+from kohort.cli.parser import Parser, suggest
 from kohort.cli.table import Command
-from kohort.cli.workloads.asking import add_form, add_place
+from kohort.cli.workloads.arguments import add_form, add_place
 
 if TYPE_CHECKING:
-    from kohort.apis.api import Face
+    from kohort.apis.api import UserVerbs
     from kohort.cluster.objects import Object
     from kohort.views.picture import Picture
 
@@ -54,15 +54,15 @@ def _make_parser(prog: str) -> Parser:
     return parser
 
 
-def _set_image(picture: "Picture", face: "Face", arguments: argparse.Namespace) -> Turn:
+def _set_image(picture: "Picture", verbs: "UserVerbs", arguments: argparse.Namespace) -> Turn:
     from kohort.views.rollouts import find_changes
 
-    templates = face.list_templates(picture.root)
+    templates = verbs.list_templates(picture.root)
     for container in arguments.images:
         _expect_container(picture, templates, container)
     changed = picture.root
     for field, template in templates.items():
-        changed = face.put_template(changed, field, _replace(template, arguments.images))
+        changed = verbs.put_template(changed, field, _replace(template, arguments.images))
     changes = find_changes(picture.root["spec"], changed["spec"])
     if not changes:
         return Turn(None, f"{picture.reference} asks for that image already")

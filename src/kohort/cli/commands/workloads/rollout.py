@@ -1,10 +1,10 @@
 """This is where the words after ``kohort rollout`` are listed."""
 
-from kohort.cli.table import Entry, Group
+from kohort.cli.table import CommandEntry, Group
 
 _STATUS = "kohort.cli.commands.workloads.status"
 _HISTORY = "kohort.cli.commands.workloads.history"
-_STEERING = "kohort.cli.commands.workloads.steering"
+_STEERING = "kohort.cli.commands.workloads.verbs"
 
 ROLLOUT = Group(
     summary="follow and steer the rollout of a workload",
@@ -17,14 +17,14 @@ ROLLOUT = Group(
         "pause lws/llama",
     ),
     entries={
-        "status": Entry(_STATUS, "STATUS", "wait until a rollout has ended"),
-        "history": Entry(_HISTORY, "HISTORY", "list revisions and what changed"),
-        "undo": Entry(_STEERING, "UNDO", "go back to an earlier revision"),
-        "set-image": Entry(
+        "status": CommandEntry(_STATUS, "STATUS", "wait until a rollout has ended"),
+        "history": CommandEntry(_HISTORY, "HISTORY", "list revisions and what changed"),
+        "undo": CommandEntry(_STEERING, "UNDO", "go back to an earlier revision"),
+        "set-image": CommandEntry(
             "kohort.cli.commands.workloads.images", "SET_IMAGE", "roll out another image"
         ),
-        "restart": Entry(_STEERING, "RESTART", "replace all groups, within the budget"),
-        "pause": Entry(_STEERING, "PAUSE", "replace no further groups"),
-        "resume": Entry(_STEERING, "RESUME", "go on after a pause"),
+        "restart": CommandEntry(_STEERING, "RESTART", "replace all groups, within the budget"),
+        "pause": CommandEntry(_STEERING, "PAUSE", "replace no further groups"),
+        "resume": CommandEntry(_STEERING, "RESUME", "go on after a pause"),
     },
 )

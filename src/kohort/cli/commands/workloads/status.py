@@ -18,10 +18,10 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from kohort.cli.exits import Exit, Failure, TimedOut
-from kohort.cli.parsing import Parser, duration
+from kohort.cli.parser import Parser, duration
 from kohort.cli.table import Command
 from kohort.cli.terminal import show
-from kohort.cli.workloads.asking import (
+from kohort.cli.workloads.arguments import (
     add_form,
     add_place,
     add_target,
@@ -100,18 +100,18 @@ class _Watcher:
         """The exit code, once it is known."""
         async with aclosing(source.follow()) as looks:
             async for pictures in looks:
-                ended = self._look(pictures[0] if pictures else await source.read_one())
+                ended = self._judge(pictures[0] if pictures else await source.read_one())
                 if ended is not None:
                     return ended
                 if not self._is_patient and self._helpless == 0:
                     raise TimedOut(f"{self.name} is not ready: {self.last}")
         return Exit.FAILED
 
-    def _look(self, picture: "Picture") -> int | None:
+    def _judge(self, picture: "Picture") -> int | None:
         from kohort.views.health import Word, judge
 
         self.name = picture.reference
-        self._tell(picture)
+        self._print(picture)
         health = judge(picture)
         if health.word is Word.READY and not picture.is_moving:
             return Exit.DONE
@@ -133,7 +133,7 @@ class _Watcher:
         is_early = picture.now - self._begun < _RETRY_PATIENCE
         return self._is_patient and is_early and is_tried_again(picture, health, self._begun)
 
-    def _tell(self, picture: "Picture") -> None:
+    def _print(self, picture: "Picture") -> None:
         from kohort.cli.render.tables import write_change
         from kohort.cli.render.values import to_plain
         from kohort.views.table import make_row

@@ -10,11 +10,11 @@ import sys
 from typing import TYPE_CHECKING
 
 from kohort.cli.exits import Exit
-from kohort.cli.parsing import Parser
+from kohort.cli.parser import Parser
 from kohort.cli.styles import paint
 from kohort.cli.table import Command
 from kohort.cli.terminal import show
-from kohort.cli.workloads.asking import (
+from kohort.cli.workloads.arguments import (
     add_form,
     add_place,
     add_target,
@@ -67,8 +67,8 @@ async def _answer_pod(arguments: argparse.Namespace, name: str) -> int:
 async def _answer(arguments: argparse.Namespace) -> int:
     from kohort.cli.render.explanations import write_explanation
     from kohort.cli.render.values import write_value
+    from kohort.cli.workloads.cluster_facts import gather_evidence
     from kohort.cli.workloads.source import open_source
-    from kohort.cli.workloads.surveying import gather_evidence
     from kohort.views.explain import explain
     from kohort.views.topology.gangs import explain_gangs
 

@@ -11,7 +11,7 @@ from datetime import timedelta
 import orjson
 
 from kohort.cluster.errors import invalid
-from kohort.cluster.fields import Fault, FieldError
+from kohort.cluster.fields import FieldError, FieldErrorType
 from kohort.cluster.objects import Kind, Object, write_time
 from kohort.simulator.api.context import Context
 from kohort.simulator.api.requests import Answer, Target, User
@@ -30,11 +30,11 @@ def issue_token(context: Context, target: Target, request: Object) -> Answer:
     seconds = (request.get("spec") or {}).get("expirationSeconds") or _TOKEN_SECONDS
     if seconds < _TOKEN_SECONDS_MIN:
         detail = "may not specify a duration less than 10 minutes"
-        error = FieldError(Fault.INVALID, "spec.expirationSeconds", detail, seconds)
+        error = FieldError(FieldErrorType.INVALID, "spec.expirationSeconds", detail, seconds)
         raise invalid("TokenRequest", "authentication.k8s.io", "", [error])
     if seconds > _TOKEN_SECONDS_MAX:
         detail = "may not specify a duration larger than 2^32 seconds"
-        error = FieldError(Fault.INVALID, "spec.expirationSeconds", detail, seconds)
+        error = FieldError(FieldErrorType.INVALID, "spec.expirationSeconds", detail, seconds)
         raise invalid("TokenRequest", "authentication.k8s.io", "", [error])
     expires = context.clock() + timedelta(seconds=seconds)
     parts = [f"{context.chance.getrandbits(256):064x}" for _ in range(3)]
@@ -102,7 +102,7 @@ def _review_subject(kind: Kind, spec: Object) -> Object:
     _check_attributes(kind, spec)
     if not spec.get("user") and not spec.get("groups"):
         why = "at least one of user or group must be specified"
-        error = FieldError(Fault.INVALID, "spec.user", why, spec.get("user") or "")
+        error = FieldError(FieldErrorType.INVALID, "spec.user", why, spec.get("user") or "")
         raise invalid("", kind.group, "", [error])
     return {"allowed": _MASTERS in (spec.get("groups") or ())}
 
@@ -115,8 +115,8 @@ def _check_attributes(kind: Kind, spec: Object) -> None:
         detail = "cannot be specified in combination with resourceAttributes"
         path = spec["nonResourceAttributes"]
         value = {"Path": path.get("path", ""), "Verb": path.get("verb", "")}
-        error = FieldError(Fault.INVALID, "spec.nonResourceAttributes", detail, value)
+        error = FieldError(FieldErrorType.INVALID, "spec.nonResourceAttributes", detail, value)
     else:
         detail = "exactly one of nonResourceAttributes or resourceAttributes must be specified"
-        error = FieldError(Fault.INVALID, "spec.resourceAttributes", detail, None)
+        error = FieldError(FieldErrorType.INVALID, "spec.resourceAttributes", detail, None)
     raise invalid("", kind.group, "", [error])

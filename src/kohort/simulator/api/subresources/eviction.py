@@ -15,10 +15,10 @@ from kohort.cluster.objects import Object
 from kohort.cluster.selectors import read_label_selector
 from kohort.simulator.api.context import Context
 from kohort.simulator.api.requests import SUCCESS, Answer, DeleteOptions, Target, WriteOptions
-from kohort.simulator.api.writes.deleting import delete
-from kohort.simulator.api.writes.writing import change
+from kohort.simulator.api.writes.deletion import delete
+from kohort.simulator.api.writes.pipeline import change
 from kohort.simulator.kinds import BUDGET
-from kohort.simulator.store.entries import Entry
+from kohort.simulator.store.entries import StoredObject
 
 
 async def evict(
@@ -69,7 +69,7 @@ async def _mark_evicted(context: Context, target: Target, options: WriteOptions)
 
 
 async def _spend_budget(
-    context: Context, target: Target, pod: Entry, options: WriteOptions
+    context: Context, target: Target, pod: StoredObject, options: WriteOptions
 ) -> None:
     budgets = _find_budgets(context, pod)
     if len(budgets) > 1:
@@ -95,7 +95,7 @@ async def _spend_budget(
     await change(context, at_status, spent, options)
 
 
-def _find_budgets(context: Context, pod: Entry) -> list[Object]:
+def _find_budgets(context: Context, pod: StoredObject) -> list[Object]:
     return [
         budget
         for entry in context.store.bucket(BUDGET.group_resource).entries.values()

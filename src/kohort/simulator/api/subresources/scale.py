@@ -10,26 +10,26 @@ from typing import Any
 import orjson
 
 from kohort.cluster.errors import invalid
-from kohort.cluster.fields import Fault, FieldError
+from kohort.cluster.fields import FieldError, FieldErrorType
 from kohort.cluster.objects import Kind, Object
 from kohort.simulator.api.context import Context, load
 from kohort.simulator.api.requests import Answer, Patch, PatchType, Target, WriteOptions
-from kohort.simulator.api.writes.decoding import encode_patched, refuse_patch
-from kohort.simulator.api.writes.patching import apply_to
-from kohort.simulator.api.writes.writing import change
+from kohort.simulator.api.writes.decoder import encode_patched, refuse_patch
+from kohort.simulator.api.writes.patch_writes import apply_to
+from kohort.simulator.api.writes.pipeline import change
 from kohort.simulator.resources.printers import Printer
 from kohort.simulator.resources.resource import Resource
 from kohort.simulator.resources.scales import read_counts
 from kohort.simulator.schemas import strict
 from kohort.simulator.schemas.builtin import load_shape
-from kohort.simulator.schemas.writing import write_builtin
-from kohort.simulator.store.entries import Entry
+from kohort.simulator.schemas.go_json import write_builtin
+from kohort.simulator.store.entries import StoredObject
 
 _SCALED_METADATA = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
 _SCALE = Kind("autoscaling", "v1", "Scale", "scales")
 
 
-def read_scale(target: Target, entry: Entry) -> Answer:
+def read_scale(target: Target, entry: StoredObject) -> Answer:
     """How many there are and should be, as an autoscaling/v1 Scale."""
     obj = load(target.resource, entry)
     return Answer(write_builtin(_scale_of(target.resource, obj)))
@@ -71,7 +71,7 @@ async def write_scale(
         replicas = (asked.get("spec") or {}).get("replicas", 0)
         if resource.structural is None and (not isinstance(replicas, int) or replicas < 0):
             detail = "must be greater than or equal to 0"
-            error = FieldError(Fault.INVALID, "spec.replicas", detail, replicas)
+            error = FieldError(FieldErrorType.INVALID, "spec.replicas", detail, replicas)
             raise invalid("Scale", "autoscaling", target.name, [error])
         version = (asked.get("metadata") or {}).get("resourceVersion")
         if version:

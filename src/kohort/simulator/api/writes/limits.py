@@ -20,7 +20,7 @@ from kohort.simulator.resources.quotas import (
     find_unsaid,
     use_of,
 )
-from kohort.simulator.store.entries import Entry
+from kohort.simulator.store.entries import StoredObject
 
 
 def apply_limit_ranges(context: Context, target: Target, pod: Object) -> None:
@@ -60,7 +60,7 @@ def _check_quota(context: Context, target: Target, obj: Object, quota: Object) -
         _refuse(target, excess)
 
 
-def _in_namespace(context: Context, bucket: str, target: Target) -> Iterator[Entry]:
+def _in_namespace(context: Context, bucket: str, target: Target) -> Iterator[StoredObject]:
     found = context.store.buckets.get(bucket)
     if found is None:
         return

@@ -15,7 +15,7 @@ from kohort.cluster.errors import (
     invalid,
     not_found,
 )
-from kohort.cluster.fields import Fault, FieldError
+from kohort.cluster.fields import FieldError, FieldErrorType
 from kohort.cluster.objects import Object
 from kohort.simulator.api.context import Context
 from kohort.simulator.api.requests import Target
@@ -69,7 +69,10 @@ def _generate_name(context: Context, target: Target, metadata: Object) -> str:
         kind = target.resource.kind
         detail = "name or generateName is required"
         raise invalid(
-            kind.name, kind.group, "", [FieldError(Fault.REQUIRED, "metadata.name", detail)]
+            kind.name,
+            kind.group,
+            "",
+            [FieldError(FieldErrorType.REQUIRED, "metadata.name", detail)],
         )
     return f"{prefix[: GENERATED_NAME_MAX - 5]}{context.new_suffix()}"
 

@@ -30,10 +30,10 @@ from kohort.simulator.builtins.autoscalers.targets import (
     split_group,
 )
 from kohort.simulator.builtins.ownership import reference
+from kohort.simulator.component import Action, Emit, Merge, Moment, Step, View
 from kohort.simulator.kinds import AUTOSCALER, DEFINITION, POD
 from kohort.simulator.resources.builtin.rows import ROWS, SCALED
-from kohort.simulator.steps import Action, Emit, Merge, Moment, Step, View
-from kohort.simulator.store.entries import Entry
+from kohort.simulator.store.entries import StoredObject
 
 LOOK_SECONDS = 15.0
 _SOURCE = "horizontal-pod-autoscaler"
@@ -64,7 +64,7 @@ class Autoscalers:
         self.kinds = (*_ALWAYS, *(kind for kind in kinds if kind not in _BUILTIN))
 
     def observe(
-        self, kind: Kind, old: Entry | None, new: Entry | None, view: View
+        self, kind: Kind, old: StoredObject | None, new: StoredObject | None, view: View
     ) -> Iterable[str]:
         """The autoscaler itself, or those of a target that came or went."""
         entry = new or old
@@ -97,11 +97,11 @@ class Autoscalers:
             decision = visit.decide(target, history, self._find_rivals(entry, view), view)
             self._before[key] = history
             self._histories[key] = history if visit.trouble else decision.history
-            visit.act(target, decision)
+            visit.scale(target, decision)
         visit.report()
         return Step(tuple(visit.actions), LOOK_SECONDS)
 
-    def _find_rivals(self, entry: Entry, view: View) -> list[tuple[str, str]]:
+    def _find_rivals(self, entry: StoredObject, view: View) -> list[tuple[str, str]]:
         """The other autoscalers of the namespace, each with the selector of its target."""
         found = []
         for other in view.all(AUTOSCALER, entry.namespace):
@@ -142,7 +142,7 @@ class _Trouble:
 class _Visit:
     """One look at one autoscaler."""
 
-    entry: Entry
+    entry: StoredObject
     autoscaler: Object
     moment: Moment
     trouble: str = ""  # why the target could not be scaled the last time
@@ -195,7 +195,7 @@ class _Visit:
         return Decision(conditions=(condition,), warnings=warnings, is_known=False, history=history)
 
     def _find_ambiguity(
-        self, selector: str, pods: list[Entry], rivals: list[tuple[str, str]]
+        self, selector: str, pods: list[StoredObject], rivals: list[tuple[str, str]]
     ) -> "_Trouble | None":
         both = [name for name, other in rivals if _share_pods(other, pods)]
         if not both:
@@ -205,7 +205,7 @@ class _Visit:
         why = f"pods by selector {selector} are controlled by multiple HPAs: [{keys}]"
         return _Trouble("AmbiguousSelector", "AmbiguousSelector", why)
 
-    def act(self, target: Target, decision: Decision) -> None:
+    def scale(self, target: Target, decision: Decision) -> None:
         """Scale the target if that was decided, and note what is known."""
         current, replicas = target.counts.wanted or 0, decision.replicas
         for condition in decision.conditions:
@@ -290,18 +290,20 @@ def _complaints(status: Object) -> list[tuple[str, str]]:
     return found + unknown
 
 
-def _asks_for_the_same(old: Entry, new: Entry) -> bool:
+def _asks_for_the_same(old: StoredObject, new: StoredObject) -> bool:
     before, after = old.decode(), new.decode()
     notes = (obj["metadata"].get("annotations") for obj in (before, after))
     return bool(before["spec"] == after["spec"] and next(notes) == next(notes))
 
 
-def _refers_to(entry: Entry, kind: Kind, name: str) -> bool:
+def _refers_to(entry: StoredObject, kind: Kind, name: str) -> bool:
     target = entry.decode()["spec"]["scaleTargetRef"]
     return bool(target.get("name") == name and split_group(target) == (kind.group, kind.name))
 
 
-def _select_pods(selector: str, namespace: str, view: View) -> tuple[list[Entry], _Trouble | None]:
+def _select_pods(
+    selector: str, namespace: str, view: View
+) -> tuple[list[StoredObject], _Trouble | None]:
     """The pods that a selector names, in the order of their names."""
     if not selector:
         why = "the HPA target's scale is missing a selector"
@@ -315,7 +317,7 @@ def _select_pods(selector: str, namespace: str, view: View) -> tuple[list[Entry]
     return sorted(pods, key=lambda pod: pod.name), None
 
 
-def _share_pods(selector: str, pods: Iterable[Entry]) -> bool:
+def _share_pods(selector: str, pods: Iterable[StoredObject]) -> bool:
     try:
         parsed = parse_label_selector(selector) if selector else None
     except BadRequest:

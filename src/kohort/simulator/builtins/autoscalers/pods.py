@@ -12,7 +12,7 @@ from datetime import datetime
 from kohort.cluster.objects import Object, find_condition
 from kohort.cluster.quantities import milli_units
 from kohort.simulator.builtins.readiness import seconds_since
-from kohort.simulator.steps import Moment
+from kohort.simulator.component import Moment
 
 # What the controller manager has by default: how long a start may distort processor time,
 # and how long after its start a pod that is not ready has never been so.

@@ -220,7 +220,7 @@ class _Share:
     goal: int
     requests: Mapping[str, int]
 
-    def look(self, values: Mapping[str, int]) -> _Seen:
+    def read_value(self, values: Mapping[str, int]) -> _Seen:
         """What these pods show."""
         used = sum(values.values())
         requested = sum(self.requests[name] for name in values)
@@ -240,7 +240,7 @@ class _Average:
 
     goal: int
 
-    def look(self, values: Mapping[str, int]) -> _Seen:
+    def read_value(self, values: Mapping[str, int]) -> _Seen:
         """What these pods show."""
         average = sum(values.values()) // len(values)
         return _Seen(average / self.goal, average)
@@ -267,7 +267,7 @@ def _count(
     values = {pod.name: given[pod.name] for pod in pods if pod.name in given.keys() - new}
     if not values:
         raise _Unknown(_NO_VALUES)
-    seen = measure.look(values)
+    seen = measure.read_value(values)
     working = len(values)
     rises = seen.ratio > 1.0
     if not missing and not (new and rises):
@@ -278,7 +278,7 @@ def _count(
         values |= {name: measure.guess_busy(name) for name in missing}
     elif rises:
         values |= dict.fromkeys(missing | new, 0)
-    return _count_again(seen, measure.look(values), len(values), situation), seen
+    return _count_again(seen, measure.read_value(values), len(values), situation), seen
 
 
 def _count_again(seen: _Seen, guessed: _Seen, pods: int, situation: Situation) -> int:

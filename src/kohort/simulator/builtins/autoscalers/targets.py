@@ -9,12 +9,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from kohort.cluster.objects import Kind, Object
+from kohort.simulator.component import View
 from kohort.simulator.kinds import DEFINITION
 from kohort.simulator.resources.builtin.rows import SCALED
 from kohort.simulator.resources.resource import Scale
 from kohort.simulator.resources.scales import Counts, read_counts, read_scale_paths
-from kohort.simulator.steps import View
-from kohort.simulator.store.entries import Entry
+from kohort.simulator.store.entries import StoredObject
 
 
 class NoTarget(Exception):
@@ -26,7 +26,7 @@ class Target:
     """An object that can be scaled, and its scale."""
 
     kind: Kind
-    entry: Entry
+    entry: StoredObject
     counts: Counts
 
 

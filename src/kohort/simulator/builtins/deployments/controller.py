@@ -26,13 +26,23 @@ from kohort.simulator.builtins.deployments.spec import (
     read_generation,
     read_rollout,
 )
-from kohort.simulator.builtins.naming import hash_template
+from kohort.simulator.builtins.names import hash_template
 from kohort.simulator.builtins.ownership import Orphans, adopt, controllers, reference, release
 from kohort.simulator.builtins.readiness import FINISHED
 from kohort.simulator.builtins.selectors import read_selector
+from kohort.simulator.component import (
+    Action,
+    Create,
+    Delete,
+    Emit,
+    Merge,
+    Moment,
+    Replace,
+    Step,
+    View,
+)
 from kohort.simulator.kinds import DEPLOYMENT, POD, REPLICA_SET
-from kohort.simulator.steps import Action, Create, Delete, Emit, Merge, Moment, Replace, Step, View
-from kohort.simulator.store.entries import Entry
+from kohort.simulator.store.entries import StoredObject
 
 _LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 _NOT_COPIED = frozenset({_LAST_APPLIED, REVISION, REVISION_HISTORY, DESIRED, MAXIMUM})
@@ -50,7 +60,7 @@ class Deployments:
         self._failures: dict[str, str] = {}
 
     def observe(
-        self, kind: Kind, old: Entry | None, new: Entry | None, view: View
+        self, kind: Kind, old: StoredObject | None, new: StoredObject | None, view: View
     ) -> Iterable[str]:
         """The Deployment itself, or the one that controls the ReplicaSet."""
         entry = new or old
@@ -89,7 +99,7 @@ class Deployments:
             self._failures[key] = f'Failed to create new replica set "{name}": {error.message}'
 
 
-def _deployments_of_pod(pod: Entry, view: View) -> Iterator[str]:
+def _deployments_of_pod(pod: StoredObject, view: View) -> Iterator[str]:
     for key in controllers(REPLICA_SET.name, pod):
         namespace, _, name = key.partition("/")
         owner = view.find(REPLICA_SET, namespace, name)
@@ -118,7 +128,7 @@ class _Visit:
         """Find the Deployment's ReplicaSets and tell the new one from the old."""
         rollout = self._rollout
         may_adopt = not rollout.entry.facts.is_leaving
-        mine: list[Entry] = []
+        mine: list[StoredObject] = []
         for entry in self._view.owned(REPLICA_SET, rollout.entry.uid):
             if rollout.selector.matches(entry.labels):
                 mine.append(entry)
@@ -192,7 +202,7 @@ class _Visit:
         self._is_created = True
         self._actions.append(Create(REPLICA_SET, obj))
         if size:
-            self._tell(f"Scaled up replica set {name} from 0 to {size}")
+            self._emit(f"Scaled up replica set {name} from 0 to {size}")
 
     def _render(self, name: str, digest: str, template: Object, size: int) -> Object:
         rollout = self._rollout
@@ -277,7 +287,7 @@ class _Visit:
         before, after = generation.was_size, generation.size
         if before != after:
             direction = "up" if after > before else "down"
-            self._tell(f"Scaled {direction} replica set {entry.name} from {before} to {after}")
+            self._emit(f"Scaled {direction} replica set {entry.name} from {before} to {after}")
 
     def _may_clean_up(self, reporter: Reporter, judges_progress: bool) -> bool:
         if self._rollout.entry.facts.is_leaving:
@@ -310,5 +320,5 @@ class _Visit:
         if obj != rollout.obj:
             self._actions.append(Replace(DEPLOYMENT, obj, "status"))
 
-    def _tell(self, message: str) -> None:
+    def _emit(self, message: str) -> None:
         self._actions.append(Emit(self._about, "Normal", "ScalingReplicaSet", message))

@@ -12,7 +12,7 @@ from kohort.cluster.objects import Object
 from kohort.simulator.builtins import conditions
 from kohort.simulator.builtins.deployments.spec import Generation, Rollout
 from kohort.simulator.builtins.readiness import seconds_since
-from kohort.simulator.steps import Moment
+from kohort.simulator.component import Moment
 
 _AVAILABLE = "NewReplicaSetAvailable"
 _TIMED_OUT = "ProgressDeadlineExceeded"

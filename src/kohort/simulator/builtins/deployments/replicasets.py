@@ -18,15 +18,15 @@ from kohort.cluster.errors import ClusterError, Conflict
 from kohort.cluster.objects import Kind, Object, labels_of
 from kohort.simulator.builtins import conditions
 from kohort.simulator.builtins.deployments.victims import choose_victims
-from kohort.simulator.builtins.naming import make_suffix
+from kohort.simulator.builtins.names import make_suffix
 from kohort.simulator.builtins.ownership import Orphans, adopt, controllers, reference, release
-from kohort.simulator.builtins.pacing import Pace
+from kohort.simulator.builtins.pace import Pace
 from kohort.simulator.builtins.readiness import FINISHED, seconds_until_available
 from kohort.simulator.builtins.selectors import Selector, read_selector
 from kohort.simulator.builtins.templates import pod_from_template
+from kohort.simulator.component import Action, Create, Delete, Emit, Moment, Replace, Step, View
 from kohort.simulator.kinds import POD, REPLICA_SET
-from kohort.simulator.steps import Action, Create, Delete, Emit, Moment, Replace, Step, View
-from kohort.simulator.store.entries import Entry
+from kohort.simulator.store.entries import StoredObject
 
 BURST = 500
 
@@ -47,7 +47,7 @@ class ReplicaSets:
         self._states: dict[str, _PodState] = {}
 
     def observe(
-        self, kind: Kind, old: Entry | None, new: Entry | None, view: View
+        self, kind: Kind, old: StoredObject | None, new: StoredObject | None, view: View
     ) -> Iterable[str]:
         """The set itself, the set that controls the pod, or sets that might adopt it."""
         entry = new or old
@@ -100,7 +100,7 @@ class ReplicaSets:
         if isinstance(action, Create) and not isinstance(error, Conflict):
             self._failures[key] = error.message
 
-    def _possible_owners(self, pod: Entry, view: View) -> Iterator[str]:
+    def _possible_owners(self, pod: StoredObject, view: View) -> Iterator[str]:
         for entry in view.all(REPLICA_SET, pod.namespace):
             selector = self._selectors.get(entry.uid)
             if selector is None:
@@ -120,7 +120,7 @@ class _Counts:
 class _PodState(NamedTuple):
     """What a pod counts for, as long as it does not change."""
 
-    entry: Entry
+    entry: StoredObject
     generation: int  # of the set, which may change what counts
     is_finished: bool
     is_leaving: bool
@@ -128,7 +128,7 @@ class _PodState(NamedTuple):
     is_ready: bool
 
 
-def _asks_for_more(old: Entry, new: Entry) -> bool:
+def _asks_for_more(old: StoredObject, new: StoredObject) -> bool:
     one, other = old.facts, new.facts
     return one.metadata.generation != other.metadata.generation or (
         one.is_leaving != other.is_leaving
@@ -138,7 +138,7 @@ def _asks_for_more(old: Entry, new: Entry) -> bool:
 class _Visit:
     """One look at one ReplicaSet."""
 
-    def __init__(self, entry: Entry, obj: Object, view: View, moment: Moment) -> None:
+    def __init__(self, entry: StoredObject, obj: Object, view: View, moment: Moment) -> None:
         self._entry = entry
         self._obj = obj
         self._view = view
@@ -187,7 +187,7 @@ class _Visit:
                 self.actions.append(adopt(POD, pod, self._owner))
                 self._take(pod)
 
-    def _take(self, pod: Entry) -> None:
+    def _take(self, pod: StoredObject) -> None:
         state = self._read(pod)
         if state.is_finished:
             return
@@ -196,11 +196,11 @@ class _Visit:
         else:
             self._active.append(state)
 
-    def _is_known(self, pod: Entry) -> bool:
+    def _is_known(self, pod: StoredObject) -> bool:
         known = self.states.get(pod.uid)
         return known is not None and known.entry is pod and known.generation == self._generation
 
-    def _read(self, pod: Entry) -> _PodState:
+    def _read(self, pod: StoredObject) -> _PodState:
         if self._is_known(pod):
             return self.states[pod.uid]
         facts = pod.facts
@@ -226,7 +226,7 @@ class _Visit:
             self._remove(choose_victims(pods, self._related(), min(-missing, BURST)))
         return []
 
-    def _remove(self, victims: list[Entry]) -> None:
+    def _remove(self, victims: list[StoredObject]) -> None:
         for pod in victims:
             self.actions.append(Delete(POD, pod.namespace, pod.name, pod.uid))
             text = f"Deleted pod: {pod.name}"
@@ -254,7 +254,7 @@ class _Visit:
             count -= 1
             yield name
 
-    def _related(self) -> Iterator[Entry]:
+    def _related(self) -> Iterator[StoredObject]:
         """The pods of all ReplicaSets with the same controller, for the crowding of nodes."""
         siblings = {self._entry.uid}
         if self._entry.controller:
@@ -301,7 +301,7 @@ class _Visit:
             counts.available = counts.ready
         return counts
 
-    def _count_available(self, pod: Entry, counts: _Counts) -> None:
+    def _count_available(self, pod: StoredObject, counts: _Counts) -> None:
         left = seconds_until_available(pod.facts, self._min_ready, self._moment)
         if left == 0.0:
             counts.available += 1

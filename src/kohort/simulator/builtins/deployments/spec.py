@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 from kohort.cluster.objects import Object, annotations_of, labels_of
 from kohort.simulator.builtins.amounts import resolve
-from kohort.simulator.builtins.naming import canonical
+from kohort.simulator.builtins.names import canonical
 from kohort.simulator.builtins.selectors import Selector, read_selector
 from kohort.simulator.kinds import DEPLOYMENT
-from kohort.simulator.store.entries import Entry
+from kohort.simulator.store.entries import StoredObject
 
 HASH_LABEL = "pod-template-hash"
 REVISION = "deployment.kubernetes.io/revision"
@@ -29,7 +29,7 @@ class Rollout:
     """The settings of one Deployment."""
 
     obj: Object
-    entry: Entry
+    entry: StoredObject
     selector: Selector
     replicas: int
     is_rolling: bool
@@ -73,7 +73,7 @@ class Rollout:
         }
 
 
-def read_rollout(entry: Entry) -> Rollout:
+def read_rollout(entry: StoredObject) -> Rollout:
     """The settings of a stored Deployment."""
     obj = entry.decode()
     spec = obj["spec"]
@@ -109,7 +109,7 @@ class Generation:
     """One ReplicaSet of a Deployment; ``size`` is changed as the plan is made."""
 
     obj: Object
-    entry: Entry | None  # None for one that is about to be made
+    entry: StoredObject | None  # None for one that is about to be made
     name: str
     size: int
     created: str
@@ -140,7 +140,7 @@ class Generation:
         return int(self.obj["spec"].get("replicas", 1)) if self.entry else 0
 
 
-def read_generation(entry: Entry) -> Generation:
+def read_generation(entry: StoredObject) -> Generation:
     """A stored ReplicaSet."""
     obj = entry.decode()
     size = int(obj["spec"].get("replicas", 1))

@@ -11,13 +11,15 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
-from kohort.simulator.store.entries import Entry
+from kohort.simulator.store.entries import StoredObject
 
 COST_ANNOTATION = "controller.kubernetes.io/pod-deletion-cost"
 _PHASES = {"Pending": 0, "Unknown": 1, "Running": 2}
 
 
-def choose_victims(pods: list[Entry], related: Iterable[Entry], count: int) -> list[Entry]:
+def choose_victims(
+    pods: list[StoredObject], related: Iterable[StoredObject], count: int
+) -> list[StoredObject]:
     """The pods to remove, the least useful first."""
     if count >= len(pods):
         return sorted(pods, key=lambda pod: pod.name)
@@ -30,7 +32,7 @@ def choose_victims(pods: list[Entry], related: Iterable[Entry], count: int) -> l
     return ranked[:count]
 
 
-def _rank(pod: Entry, crowds: Counter[str]) -> tuple[Any, ...]:
+def _rank(pod: StoredObject, crowds: Counter[str]) -> tuple[Any, ...]:
     facts, obj = pod.facts, pod.decode()
     annotations = obj["metadata"].get("annotations") or {}
     return (
@@ -49,12 +51,12 @@ def _read_cost(text: str) -> int:
         return 0
 
 
-def _node(pod: Entry) -> str:
+def _node(pod: StoredObject) -> str:
     spec = pod.facts.spec
     return spec.node_name if spec else ""
 
 
-def _ready_since(pod: Entry) -> tuple[str, int]:
+def _ready_since(pod: StoredObject) -> tuple[str, int]:
     conditions = (pod.facts.status.conditions if pod.facts.status else None) or ()
     since = next((c.last_transition_time for c in conditions if c.type == "Ready"), None)
     statuses = (pod.decode().get("status") or {}).get("containerStatuses") or ()

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 from kohort.cluster.objects import Object
 from kohort.simulator.builtins.readiness import FINISHED
+from kohort.simulator.component import View
 from kohort.simulator.kinds import NODE, POD
-from kohort.simulator.steps import View
-from kohort.simulator.store.entries import Entry
+from kohort.simulator.store.entries import StoredObject
 
 ZONE_LABEL = "topology.kubernetes.io/zone"
 Ports = tuple[tuple[str, int, str, str], ...]  # name, number, protocol, application protocol
@@ -32,7 +32,7 @@ class Identities:
     def __init__(self) -> None:
         self._known: dict[str, Identity] = {}
 
-    def read(self, pod: Entry) -> Identity:
+    def read(self, pod: StoredObject) -> Identity:
         """The identity of a pod."""
         known = self._known.get(pod.uid)
         if known is None:
@@ -50,7 +50,7 @@ class Identities:
             self._known[pod.uid] = known
         return known
 
-    def forget(self, pod: Entry) -> None:
+    def forget(self, pod: StoredObject) -> None:
         """Drop a pod that is gone."""
         self._known.pop(pod.uid, None)
 
@@ -59,7 +59,7 @@ class Identities:
 class Backend:
     """One pod behind a service."""
 
-    pod: Entry
+    pod: StoredObject
     ip: str
     node: str
     zone: str
@@ -80,7 +80,7 @@ class Backend:
 
 
 def find_backends(
-    service: Object, pods: list[Entry], identities: Identities, view: View
+    service: Object, pods: list[StoredObject], identities: Identities, view: View
 ) -> list[Backend]:
     """The pods that have an address and have not ended."""
     wanted = service["spec"].get("ports") or []

@@ -18,12 +18,12 @@ from kohort.simulator.builtins.endpoints.backends import (
     write_ports,
 )
 from kohort.simulator.builtins.endpoints.slices import CHANGED, HEADLESS, plan_slices
-from kohort.simulator.builtins.matching import Matches
-from kohort.simulator.builtins.pacing import Pace
+from kohort.simulator.builtins.pace import Pace
+from kohort.simulator.builtins.selector_index import Matches
 from kohort.simulator.builtins.selectors import Selector
+from kohort.simulator.component import Action, Create, Delete, Moment, Replace, Step, View
 from kohort.simulator.kinds import ENDPOINT_SLICE, ENDPOINTS, NODE, POD, SERVICE
-from kohort.simulator.steps import Action, Create, Delete, Moment, Replace, Step, View
-from kohort.simulator.store.entries import Entry
+from kohort.simulator.store.entries import StoredObject
 
 ADDRESSES_MAX = 1000
 _MANAGED_BY = "endpoints.kubernetes.io/managed-by"
@@ -44,7 +44,7 @@ class EndpointsKeeper:
         self._pace = Pace(0.0005)
 
     def observe(
-        self, kind: Kind, old: Entry | None, new: Entry | None, view: View
+        self, kind: Kind, old: StoredObject | None, new: StoredObject | None, view: View
     ) -> Iterable[str]:
         """The service, the services that select the pod, or the service of a changed result."""
         entry = new or old
@@ -90,7 +90,7 @@ class EndpointsKeeper:
         """Look again at once."""
         self._pace.hurry(key)
 
-    def _note_service(self, key: str, new: Entry | None, view: View) -> None:
+    def _note_service(self, key: str, new: StoredObject | None, view: View) -> None:
         self._pace.hurry(key)
         selector = (new.decode().get("spec") or {}).get("selector") if new else None
         if selector:
@@ -98,7 +98,7 @@ class EndpointsKeeper:
         else:
             self._matches.drop(key)
 
-    def _note_pod(self, old: Entry | None, new: Entry | None) -> Iterable[str]:
+    def _note_pod(self, old: StoredObject | None, new: StoredObject | None) -> Iterable[str]:
         if new is None and old is not None:
             self._identities.forget(old)
         keys = self._matches.note(old, new)
@@ -107,7 +107,7 @@ class EndpointsKeeper:
         return keys
 
 
-def _looks_alike(old: Entry, new: Entry) -> bool:
+def _looks_alike(old: StoredObject, new: StoredObject) -> bool:
     one, other = old.facts, new.facts
     return (
         old.uid == new.uid
@@ -120,13 +120,13 @@ def _looks_alike(old: Entry, new: Entry) -> bool:
     )
 
 
-def _clean_up(endpoints: Entry | None) -> Iterable[Action]:
+def _clean_up(endpoints: StoredObject | None) -> Iterable[Action]:
     if endpoints is not None and endpoints.labels.get(_MANAGED_BY) == _MANAGER:
         yield Delete(ENDPOINTS, endpoints.namespace, endpoints.name, endpoints.uid)
 
 
 def _plan_endpoints(
-    service: Object, backends: list[Backend], existing: Entry | None, moment: Moment
+    service: Object, backends: list[Backend], existing: StoredObject | None, moment: Moment
 ) -> Iterable[Action]:
     publishes = bool(service["spec"].get("publishNotReadyAddresses"))
     shown = [backend for backend in backends if publishes or not backend.is_leaving]

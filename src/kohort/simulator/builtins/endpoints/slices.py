@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 from kohort.cluster.objects import Object, labels_of
 from kohort.simulator.builtins.endpoints.backends import Backend, Ports, write_ports
-from kohort.simulator.builtins.naming import make_suffix
+from kohort.simulator.builtins.names import make_suffix
+from kohort.simulator.component import Action, Create, Delete, Moment, Replace
 from kohort.simulator.kinds import ENDPOINT_SLICE, SERVICE
-from kohort.simulator.steps import Action, Create, Delete, Moment, Replace
-from kohort.simulator.store.entries import Entry
+from kohort.simulator.store.entries import StoredObject
 
 SLICE_MAX = 100
 CHANGED = "endpoints.kubernetes.io/last-change-trigger-time"
@@ -27,16 +27,16 @@ _SERVICE = "kubernetes.io/service-name"
 @dataclass(slots=True)
 class _Slice:
     name: str
-    entry: Entry | None
+    entry: StoredObject | None
     obj: Object
     backends: list[Backend]
 
 
 def plan_slices(
-    service: Entry,
+    service: StoredObject,
     obj: Object,
     backends: Iterable[Backend],
-    existing: Iterable[Entry],
+    existing: Iterable[StoredObject],
     moment: Moment,
 ) -> list[Action]:
     """Bring the slices of a service to what its backends are."""
@@ -95,7 +95,7 @@ def _spread(slices: list[_Slice], members: list[Backend]) -> None:
         portion.backends.sort(key=lambda backend: backend.pod.name)
 
 
-def _free_name(service: Entry, taken: set[str]) -> str:
+def _free_name(service: StoredObject, taken: set[str]) -> str:
     serial = 0
     while (name := f"{service.name}-{make_suffix(service.uid, serial)}") in taken:
         serial += 1
@@ -104,7 +104,7 @@ def _free_name(service: Entry, taken: set[str]) -> str:
 
 
 def _write(
-    service: Entry, obj: Object, used: list[tuple[Ports, _Slice]], moment: Moment
+    service: StoredObject, obj: Object, used: list[tuple[Ports, _Slice]], moment: Moment
 ) -> Iterable[Action]:
     for ports, portion in used:
         rendered = _render(service, obj, ports, portion)
@@ -124,7 +124,7 @@ def _is_same(one: Object, other: Object) -> bool:
     )
 
 
-def _render(service: Entry, obj: Object, ports: Ports, portion: _Slice) -> Object:
+def _render(service: StoredObject, obj: Object, ports: Ports, portion: _Slice) -> Object:
     spec = obj["spec"]
     labels = {
         **{k: v for k, v in labels_of(obj).items() if k != HEADLESS},

@@ -17,9 +17,9 @@ from kohort.cluster.errors import ClusterError
 from kohort.cluster.objects import Kind
 from kohort.simulator.builtins.garbage.index import Index, Place, place_of
 from kohort.simulator.builtins.ownership import set_owners, write_owner
+from kohort.simulator.component import Action, Delete, Merge, Moment, Step, View
 from kohort.simulator.kinds import EVENT
-from kohort.simulator.steps import Action, Delete, Merge, Moment, Step, View
-from kohort.simulator.store.entries import Entry, OwnerFacts
+from kohort.simulator.store.entries import OwnerFacts, StoredObject
 
 FOREGROUND = "foregroundDeletion"
 ORPHAN = "orphan"
@@ -63,7 +63,7 @@ class GarbageCollector:
         self._by_resource = {kind.group_resource: kind for kind in self.kinds}
 
     def observe(
-        self, kind: Kind, old: Entry | None, new: Entry | None, view: View
+        self, kind: Kind, old: StoredObject | None, new: StoredObject | None, view: View
     ) -> Iterable[str]:
         """The object if its owners or its deletion changed; what is tied to one that went."""
         self._index.note(kind, old, new)
@@ -101,13 +101,13 @@ class GarbageCollector:
     def refused(self, key: str, action: Action, error: ClusterError) -> None:
         """Nothing to remember: the next look decides anew."""
 
-    def _owner_keys(self, entry: Entry) -> Iterable[str]:
+    def _owner_keys(self, entry: StoredObject) -> Iterable[str]:
         for owner in entry.facts.metadata.owner_references:
             place = self._find_place(owner, entry)
             if place is not None:
                 yield place.key
 
-    def _find_place(self, owner: OwnerFacts, dependent: Entry) -> Place | None:
+    def _find_place(self, owner: OwnerFacts, dependent: StoredObject) -> Place | None:
         group = owner.api_version.rpartition("/")[0]
         kind = self._by_name.get((group, owner.kind))
         if kind is None or (kind.namespaced and not dependent.namespace):
@@ -115,7 +115,7 @@ class GarbageCollector:
             return None
         return Place(kind, dependent.namespace if kind.namespaced else "", owner.name)
 
-    def _delete_dependents(self, kind: Kind, entry: Entry, view: View) -> Step:
+    def _delete_dependents(self, kind: Kind, entry: StoredObject, view: View) -> Step:
         actions: list[Action] = []
         is_blocked = False
         for place, dependent in self._living_dependents(entry, view):
@@ -133,7 +133,7 @@ class GarbageCollector:
             actions.append(_drop_finalizer(kind, entry, FOREGROUND))
         return Step(tuple(actions))
 
-    def _has_other_owner(self, dependent: Entry, view: View) -> bool:
+    def _has_other_owner(self, dependent: StoredObject, view: View) -> bool:
         if len(dependent.owners) == 1:
             return False
         # An owner that is not seen may only be late, so it counts.
@@ -142,7 +142,7 @@ class GarbageCollector:
             for owner in dependent.facts.metadata.owner_references
         )
 
-    def _orphan_dependents(self, kind: Kind, entry: Entry, view: View) -> Step:
+    def _orphan_dependents(self, kind: Kind, entry: StoredObject, view: View) -> Step:
         actions: list[Action] = [
             _drop_owners(place.kind, dependent, {entry.uid})
             for place, dependent in self._living_dependents(entry, view)
@@ -151,13 +151,15 @@ class GarbageCollector:
             actions.append(_drop_finalizer(kind, entry, ORPHAN))
         return Step(tuple(actions))
 
-    def _living_dependents(self, owner: Entry, view: View) -> Iterable[tuple[Place, Entry]]:
+    def _living_dependents(
+        self, owner: StoredObject, view: View
+    ) -> Iterable[tuple[Place, StoredObject]]:
         for place in self._index.dependents(owner.uid):
             dependent = view.find(place.kind, place.namespace, place.name)
             if dependent is not None and owner.uid in dependent.owners:
                 yield place, dependent
 
-    def _judge(self, kind: Kind, entry: Entry, view: View, moment: Moment) -> Step:
+    def _judge(self, kind: Kind, entry: StoredObject, view: View, moment: Moment) -> Step:
         owners = entry.facts.metadata.owner_references
         if not owners:
             return Step()
@@ -181,7 +183,7 @@ class GarbageCollector:
             return Step((_drop_owners(kind, entry, lost | waiting),), wait)
         return Step((), wait)
 
-    def _classify(self, owner: OwnerFacts, dependent: Entry, view: View) -> _Owner:
+    def _classify(self, owner: OwnerFacts, dependent: StoredObject, view: View) -> _Owner:
         if self._index.is_gone(owner.uid):
             return _Owner.GONE
         place = self._find_place(owner, dependent)
@@ -193,7 +195,7 @@ class GarbageCollector:
         is_waiting = found.is_leaving and FOREGROUND in found.facts.metadata.finalizers
         return _Owner.WAITING if is_waiting and owner.block_owner_deletion else _Owner.SOLID
 
-    def _propagation(self, entry: Entry, *, is_waited_for: bool) -> str:
+    def _propagation(self, entry: StoredObject, *, is_waited_for: bool) -> str:
         finalizers = entry.facts.metadata.finalizers
         if is_waited_for and self._index.has_dependents(entry.uid):
             return "Foreground"
@@ -202,7 +204,7 @@ class GarbageCollector:
         return "Foreground" if FOREGROUND in finalizers else "Background"
 
 
-def _matters(old: Entry | None, new: Entry) -> bool:
+def _matters(old: StoredObject | None, new: StoredObject) -> bool:
     """Whether a change can mean anything to the collector."""
     if new.is_leaving:
         finalizers = new.facts.metadata.finalizers
@@ -210,21 +212,21 @@ def _matters(old: Entry | None, new: Entry) -> bool:
     return bool(new.owners) and (old is None or old.owners != new.owners or old.uid != new.uid)
 
 
-def _blocks(dependent: Entry, owner_uid: str) -> bool:
+def _blocks(dependent: StoredObject, owner_uid: str) -> bool:
     owners = dependent.facts.metadata.owner_references
     return any(owner.uid == owner_uid and owner.block_owner_deletion for owner in owners)
 
 
-def _delete(place: Place, entry: Entry, propagation: str) -> Delete:
+def _delete(place: Place, entry: StoredObject, propagation: str) -> Delete:
     return Delete(place.kind, place.namespace, place.name, uid=entry.uid, propagation=propagation)
 
 
-def _drop_owners(kind: Kind, dependent: Entry, uids: set[str]) -> Merge:
+def _drop_owners(kind: Kind, dependent: StoredObject, uids: set[str]) -> Merge:
     owners = dependent.facts.metadata.owner_references
     return set_owners(kind, dependent, [write_owner(o) for o in owners if o.uid not in uids])
 
 
-def _drop_finalizer(kind: Kind, entry: Entry, finalizer: str) -> Merge:
+def _drop_finalizer(kind: Kind, entry: StoredObject, finalizer: str) -> Merge:
     rest = [name for name in entry.facts.metadata.finalizers if name != finalizer]
     metadata = {"finalizers": rest or None, "resourceVersion": str(entry.rv)}
     return Merge(kind, entry.namespace, entry.name, {"metadata": metadata}, uid=entry.uid)

@@ -10,7 +10,7 @@ from collections import OrderedDict, defaultdict
 from dataclasses import dataclass
 
 from kohort.cluster.objects import Kind
-from kohort.simulator.store.entries import Entry
+from kohort.simulator.store.entries import StoredObject
 
 _GONE_MAX = 50_000
 
@@ -29,7 +29,7 @@ class Place:
         return f"{self.kind.group_resource}/{self.namespace}/{self.name}"
 
 
-def place_of(kind: Kind, entry: Entry) -> Place:
+def place_of(kind: Kind, entry: StoredObject) -> Place:
     """Where a stored object lies."""
     return Place(kind, entry.namespace, entry.name)
 
@@ -41,7 +41,7 @@ class Index:
         self._dependents: dict[str, set[Place]] = defaultdict(set)
         self._gone: OrderedDict[str, None] = OrderedDict()
 
-    def note(self, kind: Kind, old: Entry | None, new: Entry | None) -> None:
+    def note(self, kind: Kind, old: StoredObject | None, new: StoredObject | None) -> None:
         """Remember a change."""
         before = old.owners if old else ()
         after = new.owners if new else ()

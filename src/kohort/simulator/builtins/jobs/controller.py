@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 
 from kohort.cluster.errors import ClusterError
 from kohort.cluster.objects import Kind, Object
-from kohort.simulator.builtins.elapsing import Stamps
 from kohort.simulator.builtins.jobs.spec import (
     TRACKING,
     JobSpec,
@@ -28,13 +27,14 @@ from kohort.simulator.builtins.jobs.spec import (
     read_tally,
     write_indexes,
 )
-from kohort.simulator.builtins.naming import make_suffix
+from kohort.simulator.builtins.names import make_suffix
 from kohort.simulator.builtins.ownership import controllers, reference
+from kohort.simulator.builtins.simulated_time import Stamps
 from kohort.simulator.builtins.templates import pod_from_template
+from kohort.simulator.component import Action, Create, Delete, Emit, Merge, Moment, Step, View
 from kohort.simulator.kinds import JOB, POD
 from kohort.simulator.resources.defaults.jobs import COMPLETION_INDEX
-from kohort.simulator.steps import Action, Create, Delete, Emit, Merge, Moment, Step, View
-from kohort.simulator.store.entries import Entry
+from kohort.simulator.store.entries import StoredObject
 
 BURST = 500
 _POD_KEY = "pod:"  # of pods whose Job is gone
@@ -55,7 +55,7 @@ class Jobs:
         self._stamps = Stamps()
 
     def observe(
-        self, kind: Kind, old: Entry | None, new: Entry | None, view: View
+        self, kind: Kind, old: StoredObject | None, new: StoredObject | None, view: View
     ) -> Iterable[str]:
         """The Job itself, or the one that controls the pod."""
         entry = new or old
@@ -124,7 +124,7 @@ class Jobs:
 class _Visit:
     """One look at one Job."""
 
-    entry: Entry
+    entry: StoredObject
     job: Object
     spec: JobSpec
     tally: Tally
@@ -153,7 +153,7 @@ class _Visit:
         self._note_indexes()
         self.status["uncountedTerminatedPods"] = {key: uids for key, uids in noted.items() if uids}
 
-    def release(self, pods: Iterable[Entry]) -> None:
+    def release(self, pods: Iterable[StoredObject]) -> None:
         """Let the pods go whose end the status has noted."""
         noted = {uid for uids in self.tally.uncounted.values() for uid in uids}
         for pod in pods:
@@ -355,15 +355,15 @@ class _Visit:
         self.actions.append(Emit(about, kind, reason, message, "job-controller"))
 
 
-def _start_key(job: Entry) -> str:
+def _start_key(job: StoredObject) -> str:
     return f"{job.uid}/start"
 
 
-def _end_key(job: Entry) -> str:
+def _end_key(job: StoredObject) -> str:
     return f"{job.uid}/end"
 
 
-def _pod_key(pod: Entry) -> str:
+def _pod_key(pod: StoredObject) -> str:
     return f"{_POD_KEY}{pod.namespace}/{pod.name}"
 
 
@@ -391,7 +391,7 @@ def _as_patch(status: Object, old: Object) -> Object:
     return patch
 
 
-def _untrack(pod: Entry) -> Merge:
+def _untrack(pod: StoredObject) -> Merge:
     kept = [f for f in pod.decode()["metadata"].get("finalizers") or () if f != TRACKING]
     patch = {"metadata": {"finalizers": kept or None, "resourceVersion": str(pod.rv)}}
     return Merge(POD, *pod.key, patch, "", pod.uid)

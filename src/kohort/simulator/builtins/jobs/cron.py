@@ -15,10 +15,10 @@ from kohort.cluster.errors import ClusterError
 from kohort.cluster.objects import Kind, Object, write_time
 from kohort.simulator.builtins.jobs.spec import find_end
 from kohort.simulator.builtins.ownership import controllers, reference
+from kohort.simulator.component import Action, Create, Delete, Emit, Merge, Moment, Step, View
 from kohort.simulator.kinds import CRON_JOB, JOB
 from kohort.simulator.resources.schedules import ScheduleError, parse_schedule
-from kohort.simulator.steps import Action, Create, Delete, Emit, Merge, Moment, Step, View
-from kohort.simulator.store.entries import Entry
+from kohort.simulator.store.entries import StoredObject
 
 _SCHEDULED_AT = "batch.kubernetes.io/cronjob-scheduled-timestamp"
 _MISSED_MAX = 100  # more missed moments than this are not looked through one by one
@@ -34,7 +34,7 @@ class CronJobs:
     kinds: tuple[Kind, ...] = (CRON_JOB, JOB)
 
     def observe(
-        self, kind: Kind, old: Entry | None, new: Entry | None, view: View
+        self, kind: Kind, old: StoredObject | None, new: StoredObject | None, view: View
     ) -> Iterable[str]:
         """The CronJob itself, or the one that controls the Job."""
         entry = new or old
@@ -65,15 +65,15 @@ class CronJobs:
 class _Visit:
     """One look at one CronJob."""
 
-    entry: Entry
+    entry: StoredObject
     cron_job: Object
     moment: Moment
-    jobs: list[Entry]
+    jobs: list[StoredObject]
     actions: list[Action] = field(default_factory=list)
     after: float | None = None
     status: Object = field(init=False)
-    _active: list[Entry] = field(init=False)
-    _ended: list[tuple[str, Entry, Object]] = field(init=False)
+    _active: list[StoredObject] = field(init=False)
+    _ended: list[tuple[str, StoredObject, Object]] = field(init=False)
 
     def __post_init__(self) -> None:
         self.status = dict(self.cron_job.get("status") or {})
@@ -201,7 +201,7 @@ class _Visit:
         self.actions.append(Emit(about, kind, reason, message, "cronjob-controller"))
 
 
-def _refer(job: Entry) -> Object:
+def _refer(job: StoredObject) -> Object:
     return {
         "apiVersion": JOB.api_version,
         "kind": JOB.name,

@@ -13,7 +13,7 @@ from typing import Any
 from kohort.cluster.objects import Object, find_condition
 from kohort.simulator.builtins.readiness import FINISHED
 from kohort.simulator.resources.defaults.jobs import COMPLETION_INDEX
-from kohort.simulator.store.entries import Entry
+from kohort.simulator.store.entries import StoredObject
 
 TRACKING = "batch.kubernetes.io/job-tracking"
 _SUCCEEDED, _FAILED = "succeeded", "failed"
@@ -52,10 +52,10 @@ def read_spec(job: Object) -> JobSpec:
 class Tally:
     """The pods of a Job: those that run, those that ended, and the numbers of its status."""
 
-    running: list[Entry] = field(default_factory=list)
-    leaving: list[Entry] = field(default_factory=list)
+    running: list[StoredObject] = field(default_factory=list)
+    leaving: list[StoredObject] = field(default_factory=list)
     uncounted: dict[str, list[str]] = field(default_factory=dict)  # as the status has it
-    fresh: dict[str, list[Entry]] = field(default_factory=dict)  # ended, and not noted yet
+    fresh: dict[str, list[StoredObject]] = field(default_factory=dict)  # ended, and not noted yet
     tracked: set[str] = field(default_factory=set)  # uids that still have their finalizer
     succeeded: int = 0
     failed: int = 0
@@ -74,7 +74,7 @@ class Tally:
         return len(self.uncounted[outcome]) + len(self.fresh[outcome])
 
 
-def read_tally(job: Object, pods: Iterable[Entry]) -> Tally:
+def read_tally(job: Object, pods: Iterable[StoredObject]) -> Tally:
     """What has become of the pods of a Job."""
     status = job.get("status") or {}
     noted = status.get("uncountedTerminatedPods") or {}
@@ -90,7 +90,7 @@ def read_tally(job: Object, pods: Iterable[Entry]) -> Tally:
     return tally
 
 
-def _sort_pod(tally: Tally, pod: Entry, known: set[str]) -> None:
+def _sort_pod(tally: Tally, pod: StoredObject, known: set[str]) -> None:
     facts = pod.facts
     is_tracked = has_tracking(pod)
     if is_tracked:
@@ -105,18 +105,18 @@ def _sort_pod(tally: Tally, pod: Entry, known: set[str]) -> None:
         tally.running.append(pod)
 
 
-def _runs(pod: Entry) -> bool:
+def _runs(pod: StoredObject) -> bool:
     return bool(pod.facts.spec and pod.facts.spec.node_name)
 
 
-def has_tracking(pod: Entry) -> bool:
+def has_tracking(pod: StoredObject) -> bool:
     """Whether the pod waits to be counted before it may go."""
     return TRACKING.encode() in pod.raw and TRACKING in (
         pod.decode()["metadata"].get("finalizers") or ()
     )
 
 
-def index_of(pod: Entry) -> int | None:
+def index_of(pod: StoredObject) -> int | None:
     """The index of a pod of an indexed Job."""
     text = pod.labels.get(COMPLETION_INDEX, "")
     return int(text) if text.isdigit() else None

@@ -11,9 +11,9 @@ from collections.abc import Iterable
 
 from kohort.cluster.errors import ClusterError
 from kohort.cluster.objects import Kind, Object
+from kohort.simulator.component import Action, Delete, Moment, Replace, Step, View
 from kohort.simulator.kinds import NAMESPACE
-from kohort.simulator.steps import Action, Delete, Moment, Replace, Step, View
-from kohort.simulator.store.entries import Entry
+from kohort.simulator.store.entries import StoredObject
 
 FINALIZER = "kubernetes"
 # Caches may be late: what was made just before the end must be seen before the end.
@@ -38,7 +38,7 @@ class NamespaceLifecycle:
         self.kinds = (NAMESPACE, *(kind for kind in kinds if kind.namespaced))
 
     def observe(
-        self, kind: Kind, old: Entry | None, new: Entry | None, view: View
+        self, kind: Kind, old: StoredObject | None, new: StoredObject | None, view: View
     ) -> Iterable[str]:
         """A namespace that changed, or one that is going and changes what it holds."""
         entry = new or old
@@ -83,13 +83,15 @@ class NamespaceLifecycle:
         """Nothing to remember: the next look decides anew."""
 
 
-def _delete(remaining: list[tuple[Kind, Entry]]) -> Iterable[Action]:
+def _delete(remaining: list[tuple[Kind, StoredObject]]) -> Iterable[Action]:
     for kind, held in remaining:
         if not held.is_leaving:
             yield Delete(kind, held.namespace, held.name, held.uid, propagation="Background")
 
 
-def _report(obj: Object, remaining: list[tuple[Kind, Entry]], moment: Moment) -> Iterable[Action]:
+def _report(
+    obj: Object, remaining: list[tuple[Kind, StoredObject]], moment: Moment
+) -> Iterable[Action]:
     """Say in the status what holds the namespace up, once everything is on its way out."""
     if any(not held.is_leaving for _, held in remaining):
         return ()
@@ -107,7 +109,7 @@ def _report(obj: Object, remaining: list[tuple[Kind, Entry]], moment: Moment) ->
     return (Replace(NAMESPACE, {**obj, "status": written}, "status"),)
 
 
-def _conditions(remaining: list[tuple[Kind, Entry]]) -> list[Object]:
+def _conditions(remaining: list[tuple[Kind, StoredObject]]) -> list[Object]:
     kinds = Counter(f"{kind.plural}.{kind.group}" for kind, _ in remaining)
     finalizers = Counter(name for _, held in remaining for name in held.facts.metadata.finalizers)
     resources = _list(kinds, "{} has {} resource instances")

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from kohort.cluster.objects import Object, labels_of
 from kohort.simulator.builtins.ownership import set_owners, write_owner
 from kohort.simulator.builtins.statefulsets.spec import Member, SetSpec
+from kohort.simulator.component import Action, Merge, View
 from kohort.simulator.kinds import CLAIM, POD, STATEFUL_SET
-from kohort.simulator.steps import Action, Merge, View
-from kohort.simulator.store.entries import Entry, OwnerFacts
+from kohort.simulator.store.entries import OwnerFacts, StoredObject
 
 
 def claim_name(template: Object, pod_name: str) -> str:
@@ -43,7 +43,7 @@ def render_claims(spec: SetSpec, pod_name: str) -> Iterator[Object]:
         }
 
 
-def find_blocker(spec: SetSpec, pod_name: str, view: View) -> Entry | None:
+def find_blocker(spec: SetSpec, pod_name: str, view: View) -> StoredObject | None:
     """A claim that a new pod must not be given, because it is about to go."""
     for template in spec.claim_templates:
         claim = view.find(CLAIM, spec.entry.namespace, claim_name(template, pod_name))
@@ -64,7 +64,7 @@ def plan_retention(spec: SetSpec, member: Member, view: View) -> Iterator[Action
                 yield fix
 
 
-def _fix_owners(spec: SetSpec, member: Member, claim: Entry) -> Merge | None:
+def _fix_owners(spec: SetSpec, member: Member, claim: StoredObject) -> Merge | None:
     owners = claim.facts.metadata.owner_references
     ours = {spec.entry.uid, member.entry.uid}
     if any(_is_namesake(owner, spec, member) and owner.uid not in ours for owner in owners):
@@ -94,6 +94,6 @@ def _is_namesake(owner: OwnerFacts, spec: SetSpec, member: Member) -> bool:
     return named in {(STATEFUL_SET.name, spec.name), (POD.name, member.entry.name)}
 
 
-def _names_pod(claim: Entry, pod_name: str) -> bool:
+def _names_pod(claim: StoredObject, pod_name: str) -> bool:
     owners = claim.facts.metadata.owner_references
     return any(owner.kind == POD.name and owner.name == pod_name for owner in owners)

@@ -15,7 +15,7 @@ from itertools import islice
 from kohort.cluster.errors import ClusterError, Conflict
 from kohort.cluster.objects import Kind, Object, name_of
 from kohort.simulator.builtins.ownership import Orphans, adopt, controllers, reference, release
-from kohort.simulator.builtins.pacing import Pace
+from kohort.simulator.builtins.pace import Pace
 from kohort.simulator.builtins.selectors import Selector, read_selector
 from kohort.simulator.builtins.statefulsets import claims, plan, revisions
 from kohort.simulator.builtins.statefulsets.pods import Renderer, identity_patch
@@ -28,9 +28,19 @@ from kohort.simulator.builtins.statefulsets.spec import (
     read_set,
 )
 from kohort.simulator.builtins.statefulsets.status import count_status
+from kohort.simulator.component import (
+    Action,
+    Create,
+    Delete,
+    Emit,
+    Merge,
+    Moment,
+    Replace,
+    Step,
+    View,
+)
 from kohort.simulator.kinds import CLAIM, POD, REVISION, STATEFUL_SET
-from kohort.simulator.steps import Action, Create, Delete, Emit, Merge, Moment, Replace, Step, View
-from kohort.simulator.store.entries import Entry
+from kohort.simulator.store.entries import StoredObject
 
 _BLOCKED_RETRY_SECONDS = 5.0
 _QUICK_SIZE_MAX = 20_000
@@ -53,7 +63,7 @@ class StatefulSets:
         self._failures: dict[str, list[str]] = {}
 
     def observe(
-        self, kind: Kind, old: Entry | None, new: Entry | None, view: View
+        self, kind: Kind, old: StoredObject | None, new: StoredObject | None, view: View
     ) -> Iterable[str]:
         """The set itself, the set that controls the object, or sets that might adopt it."""
         entry = new or old
@@ -103,7 +113,7 @@ class StatefulSets:
             text = f"Create {what} {name_of(action.obj)} in StatefulSet {key.partition('/')[2]}"
             self._failures.setdefault(key, []).append(f"{text} failed error: {error.message}")
 
-    def _possible_owners(self, child: Entry, view: View) -> Iterator[str]:
+    def _possible_owners(self, child: StoredObject, view: View) -> Iterator[str]:
         for entry in view.all(STATEFUL_SET, child.namespace):
             selector = self._selectors.get(entry.uid)
             if selector is None:
@@ -176,7 +186,7 @@ class _Visit:
         found.sort(key=lambda member: member.ordinal)
         return found
 
-    def _revisions(self) -> list[Entry]:
+    def _revisions(self) -> list[StoredObject]:
         spec = self._spec
         orphans = self._memory.orphans.find(REVISION, spec.entry.namespace, self._view)
         adoptable = [entry for entry in orphans if spec.selector.matches(entry.labels)]
@@ -221,11 +231,11 @@ class _Visit:
             name = name_of(pod)
             self._make_claims(name)
             self._actions.append(Create(POD, pod))
-            self._tell("SuccessfulCreate", f"Create Pod {name}")
+            self._emit("SuccessfulCreate", f"Create Pod {name}")
         for member in decided.remove:
             pod_entry = member.entry
             self._actions.append(Delete(POD, pod_entry.namespace, pod_entry.name, pod_entry.uid))
-            self._tell("SuccessfulDelete", f"Delete Pod {pod_entry.name}")
+            self._emit("SuccessfulDelete", f"Delete Pod {pod_entry.name}")
 
     def _mend(self, member: Member) -> None:
         pod = member.entry
@@ -235,7 +245,7 @@ class _Visit:
         if pod.labels.get(POD_NAME_LABEL) != pod.name:
             patch = identity_patch(pod.name, member.ordinal)
             self._actions.append(Merge(POD, pod.namespace, pod.name, patch, uid=pod.uid))
-            self._tell("SuccessfulUpdate", f"Update Pod {pod.name}")
+            self._emit("SuccessfulUpdate", f"Update Pod {pod.name}")
 
     def _make_claims(self, pod_name: str) -> None:
         spec = self._spec
@@ -247,7 +257,7 @@ class _Visit:
                     Emit(self._about, "Normal", "SuccessfulCreate", f"{text} success")
                 )
 
-    def _tell(self, reason: str, what: str) -> None:
+    def _emit(self, reason: str, what: str) -> None:
         message = f"{what} in StatefulSet {self._spec.name} successful"
         self._actions.append(Emit(self._about, "Normal", reason, message))
 
@@ -266,18 +276,18 @@ class _Visit:
         return min(waits, default=None)
 
 
-def _asks_for_more(old: Entry, new: Entry) -> bool:
+def _asks_for_more(old: StoredObject, new: StoredObject) -> bool:
     one, other = old.facts, new.facts
     return one.metadata.generation != other.metadata.generation or (
         one.is_leaving != other.is_leaving
     )
 
 
-def _key(entry: Entry) -> str:
+def _key(entry: StoredObject) -> str:
     return f"{entry.namespace}/{entry.name}"
 
 
-def _sets_of_claim(claim: Entry) -> set[str]:
+def _sets_of_claim(claim: StoredObject) -> set[str]:
     """The sets that wait for a claim: named by it, or by the pod that it goes with."""
     keys = set()
     for owner in claim.facts.metadata.owner_references:

@@ -10,12 +10,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from kohort.cluster.objects import Object, annotations_of, labels_of
-from kohort.simulator.builtins.naming import canonical, hash_revision
+from kohort.simulator.builtins.names import canonical, hash_revision
 from kohort.simulator.builtins.ownership import adopt
 from kohort.simulator.builtins.statefulsets.spec import SetSpec
+from kohort.simulator.component import Action, Create, Delete, Merge, View
 from kohort.simulator.kinds import REVISION
-from kohort.simulator.steps import Action, Create, Delete, Merge, View
-from kohort.simulator.store.entries import Entry
+from kohort.simulator.store.entries import StoredObject
 
 HASH_LABEL = "controller.kubernetes.io/hash"
 
@@ -24,7 +24,7 @@ HASH_LABEL = "controller.kubernetes.io/hash"
 class Revision:
     """One stored revision: its number and what it keeps, in canonical bytes."""
 
-    entry: Entry
+    entry: StoredObject
     number: int
     data: bytes
 
@@ -40,7 +40,7 @@ class Ledger:
     def __init__(self) -> None:
         self._known: dict[str, Revision] = {}
 
-    def read(self, entry: Entry) -> Revision:
+    def read(self, entry: StoredObject) -> Revision:
         """A stored revision."""
         known = self._known.get(entry.uid)
         if known is None or known.entry.rv != entry.rv:
@@ -49,7 +49,7 @@ class Ledger:
             self._known[entry.uid] = known
         return known
 
-    def forget(self, entry: Entry) -> None:
+    def forget(self, entry: StoredObject) -> None:
         """Drop a revision that is gone."""
         self._known.pop(entry.uid, None)
 
@@ -74,7 +74,9 @@ class History:
         return None
 
 
-def plan_history(spec: SetSpec, entries: Iterable[Entry], ledger: Ledger, view: View) -> History:
+def plan_history(
+    spec: SetSpec, entries: Iterable[StoredObject], ledger: Ledger, view: View
+) -> History:
     """Find or make the revision of the set's template, and the one it comes from."""
     revisions = sorted(map(ledger.read, entries), key=_age)
     actions: list[Action] = [
@@ -126,7 +128,7 @@ def _name(spec: SetSpec, data: Object, collisions: int) -> str:
     return f"{spec.name}-{hash_revision(data, collisions)}"
 
 
-def _find_taken(spec: SetSpec, data: Object, collisions: int, view: View) -> Entry | None:
+def _find_taken(spec: SetSpec, data: Object, collisions: int, view: View) -> StoredObject | None:
     return view.find(REVISION, spec.entry.namespace, _name(spec, data, collisions))
 
 

@@ -13,9 +13,9 @@ from kohort.cluster.objects import Object
 from kohort.simulator.builtins.amounts import resolve
 from kohort.simulator.builtins.readiness import FINISHED, seconds_until_available
 from kohort.simulator.builtins.selectors import Selector, read_selector
+from kohort.simulator.component import Moment
 from kohort.simulator.kinds import STATEFUL_SET
-from kohort.simulator.steps import Moment
-from kohort.simulator.store.entries import Entry
+from kohort.simulator.store.entries import StoredObject
 
 REVISION_LABEL = "controller-revision-hash"
 POD_NAME_LABEL = "statefulset.kubernetes.io/pod-name"
@@ -29,7 +29,7 @@ class SetSpec:
     """The settings of one StatefulSet."""
 
     obj: Object
-    entry: Entry
+    entry: StoredObject
     selector: Selector
     replicas: int
     start: int
@@ -94,7 +94,7 @@ class SetSpec:
         return {"spec": {"template": template}}
 
 
-def read_set(entry: Entry, *, honours_max_unavailable: bool) -> SetSpec:
+def read_set(entry: StoredObject, *, honours_max_unavailable: bool) -> SetSpec:
     """The settings of a stored set; ``maxUnavailable`` counts only behind its gate."""
     obj = entry.decode()
     spec = obj["spec"]
@@ -138,7 +138,7 @@ class Member:
     """One pod of a set, as far as decisions need it."""
 
     ordinal: int
-    entry: Entry
+    entry: StoredObject
     revision: str
     is_leaving: bool
     is_finished: bool
@@ -152,7 +152,7 @@ class Member:
         return self.seconds_left == 0.0 and not self.is_leaving
 
 
-def read_member(spec: SetSpec, entry: Entry, moment: Moment) -> Member:
+def read_member(spec: SetSpec, entry: StoredObject, moment: Moment) -> Member:
     """A pod of the set at a glance."""
     facts = entry.facts
     ordinal = find_ordinal(spec.name, entry.name)
@@ -176,7 +176,7 @@ class Roster:
     def __init__(self) -> None:
         self._known: dict[str, Member] = {}
 
-    def find(self, spec: SetSpec, entry: Entry, moment: Moment) -> Member | None:
+    def find(self, spec: SetSpec, entry: StoredObject, moment: Moment) -> Member | None:
         """A pod as a member of the set, if it is one."""
         is_owned = entry.controller == spec.entry.uid
         known = self._known.get(entry.uid)
@@ -189,7 +189,7 @@ class Roster:
             self._known[entry.uid] = member
         return member
 
-    def forget(self, entry: Entry) -> None:
+    def forget(self, entry: StoredObject) -> None:
         """Drop a pod that is gone."""
         self._known.pop(entry.uid, None)
 

@@ -14,7 +14,7 @@ from kohort.cluster.objects import Kind, Object, annotations_of
 from kohort.cluster.quantities import parse_quantity
 from kohort.simulator.builtins.ownership import reference
 from kohort.simulator.builtins.selectors import read_selector
-from kohort.simulator.builtins.volumes.rendering import (
+from kohort.simulator.builtins.volumes.objects import (
     BIND_COMPLETED,
     BOUND_BY_CONTROLLER,
     PROVISIONERS,
@@ -26,9 +26,9 @@ from kohort.simulator.builtins.volumes.rendering import (
     volume_name,
 )
 from kohort.simulator.builtins.volumes.usage import Usage
+from kohort.simulator.component import Action, Create, Delete, Emit, Merge, Moment, Step, View
 from kohort.simulator.kinds import CLAIM, POD, STORAGE_CLASS, VOLUME
-from kohort.simulator.steps import Action, Create, Delete, Emit, Merge, Moment, Step, View
-from kohort.simulator.store.entries import Entry
+from kohort.simulator.store.entries import StoredObject
 
 CLAIM_PROTECTION = "kubernetes.io/pvc-protection"
 VOLUME_PROTECTION = "kubernetes.io/pv-protection"
@@ -48,7 +48,7 @@ class Volumes:
         self._pending: set[str] = set()
 
     def observe(
-        self, kind: Kind, old: Entry | None, new: Entry | None, view: View
+        self, kind: Kind, old: StoredObject | None, new: StoredObject | None, view: View
     ) -> Iterable[str]:
         """The claim or volume and its partner; claims of a pod; all that wait for a class."""
         entry = new or old
@@ -89,14 +89,14 @@ class Volumes:
     def refused(self, key: str, action: Action, error: ClusterError) -> None:
         """Nothing to remember: the next look decides anew."""
 
-    def _release_claim(self, claim: Entry, view: View) -> Iterator[Action]:
+    def _release_claim(self, claim: StoredObject, view: View) -> Iterator[Action]:
         finalizers = claim.facts.metadata.finalizers
         if CLAIM_PROTECTION in finalizers and not self._usage.find_node(
             claim.namespace, claim.name, view
         ):
             yield _drop_finalizer(CLAIM, claim, CLAIM_PROTECTION)
 
-    def _bind(self, claim: Entry, obj: Object, view: View) -> Iterator[Action]:
+    def _bind(self, claim: StoredObject, obj: Object, view: View) -> Iterator[Action]:
         about = reference(CLAIM, claim)
         class_name = obj["spec"].get("storageClassName")
         if class_name is None:
@@ -115,7 +115,7 @@ class Volumes:
             yield from self._provision(claim, obj, class_name, view)
 
     def _provision(
-        self, claim: Entry, obj: Object, class_name: str, view: View
+        self, claim: StoredObject, obj: Object, class_name: str, view: View
     ) -> Iterator[Action]:
         about = reference(CLAIM, claim)
         found = view.find(STORAGE_CLASS, "", class_name)
@@ -135,7 +135,7 @@ class Volumes:
         text = f"Successfully provisioned volume {volume_name(claim)}"
         yield Emit(about, "Normal", "ProvisioningSucceeded", text)
 
-    def _has_consumer(self, claim: Entry, obj: Object, view: View) -> bool:
+    def _has_consumer(self, claim: StoredObject, obj: Object, view: View) -> bool:
         if annotations_of(obj).get(SELECTED_NODE):
             return True
         return self._usage.find_node(claim.namespace, claim.name, view) is not None
@@ -145,7 +145,7 @@ def _claim_key(namespace: str, name: str) -> str:
     return f"claim/{namespace}/{name}"
 
 
-def _find_default_class(view: View) -> Entry | None:
+def _find_default_class(view: View) -> StoredObject | None:
     defaults = [
         entry
         for entry in view.all(STORAGE_CLASS)
@@ -156,11 +156,11 @@ def _find_default_class(view: View) -> Entry | None:
     return max(defaults, key=lambda e: e.facts.metadata.creation_timestamp, default=None)
 
 
-def _find_free(claim: Entry, obj: Object, view: View) -> Entry | None:
+def _find_free(claim: StoredObject, obj: Object, view: View) -> StoredObject | None:
     """The smallest volume that nobody has and that fits, or one that was kept for the claim."""
     spec = obj["spec"]
     selector = read_selector(spec.get("selector") or {})
-    fitting: list[tuple[int, str, Entry]] = []
+    fitting: list[tuple[int, str, StoredObject]] = []
     for entry in view.all(VOLUME):
         volume = entry.decode()["spec"]
         held = volume.get("claimRef")
@@ -181,12 +181,12 @@ def _find_free(claim: Entry, obj: Object, view: View) -> Entry | None:
     return min(fitting)[2] if fitting else None
 
 
-def _is_for(held: Object, claim: Entry) -> bool:
+def _is_for(held: Object, claim: StoredObject) -> bool:
     is_named = (held.get("namespace"), held.get("name")) == claim.key
     return is_named and held.get("uid", claim.uid) in {"", claim.uid}
 
 
-def _tie(claim: Entry, obj: Object, volume: Entry) -> Iterator[Action]:
+def _tie(claim: StoredObject, obj: Object, volume: StoredObject) -> Iterator[Action]:
     """Let the volume name the claim and the claim the volume."""
     spec = volume.decode()["spec"]
     held = spec.get("claimRef") or {}
@@ -206,7 +206,7 @@ def _tie(claim: Entry, obj: Object, volume: Entry) -> Iterator[Action]:
     yield Merge(CLAIM, claim.namespace, claim.name, patch, uid=claim.uid)
 
 
-def _finish(claim: Entry, obj: Object, volume: Entry | None) -> Iterator[Action]:
+def _finish(claim: StoredObject, obj: Object, volume: StoredObject | None) -> Iterator[Action]:
     """Say in the status of a claim with a volume how it stands."""
     phase = (obj.get("status") or {}).get("phase")
     if volume is None:
@@ -227,7 +227,7 @@ def _finish(claim: Entry, obj: Object, volume: Entry | None) -> Iterator[Action]
         yield Merge(CLAIM, *claim.key, status, subresource="status", uid=claim.uid)
 
 
-def _keep_volume(volume: Entry, view: View) -> Iterator[Action]:
+def _keep_volume(volume: StoredObject, view: View) -> Iterator[Action]:
     """Keep the phase of a volume, and delete it when its claim has gone."""
     obj = volume.decode()
     held = obj["spec"].get("claimRef") or {}
@@ -247,7 +247,7 @@ def _keep_volume(volume: Entry, view: View) -> Iterator[Action]:
         yield Delete(VOLUME, "", volume.name, volume.uid)
 
 
-def _drop_finalizer(kind: Kind, entry: Entry, finalizer: str) -> Merge:
+def _drop_finalizer(kind: Kind, entry: StoredObject, finalizer: str) -> Merge:
     rest = [name for name in entry.facts.metadata.finalizers if name != finalizer]
     metadata = {"finalizers": rest or None, "resourceVersion": str(entry.rv)}
     return Merge(kind, entry.namespace, entry.name, {"metadata": metadata}, uid=entry.uid)

@@ -7,9 +7,9 @@ A pod's volumes never change, so a pod is read once, and only if it has claims.
 from collections import defaultdict
 
 from kohort.simulator.builtins.readiness import FINISHED
+from kohort.simulator.component import View
 from kohort.simulator.kinds import POD
-from kohort.simulator.steps import View
-from kohort.simulator.store.entries import Entry
+from kohort.simulator.store.entries import StoredObject
 
 _Place = tuple[str, str]
 
@@ -21,7 +21,7 @@ class Usage:
         self._claims: dict[_Place, tuple[str, tuple[str, ...]]] = {}
         self._pods: dict[_Place, set[str]] = defaultdict(set)
 
-    def note(self, old: Entry | None, new: Entry | None) -> list[_Place]:
+    def note(self, old: StoredObject | None, new: StoredObject | None) -> list[_Place]:
         """Remember a change of a pod; the claims that it uses or used."""
         entry = new or old
         assert entry is not None
@@ -51,7 +51,7 @@ class Usage:
         return None
 
 
-def _read_claims(pod: Entry) -> tuple[str, ...]:
+def _read_claims(pod: StoredObject) -> tuple[str, ...]:
     if b'"persistentVolumeClaim"' not in pod.raw and b'"ephemeral"' not in pod.raw:
         return ()
     claims = []

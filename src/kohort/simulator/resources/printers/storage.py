@@ -28,7 +28,7 @@ _DEFAULT_ANNOTATIONS = (
 )
 
 
-def _part(obj: Object, part: str, field: str, default: Any = "") -> Any:
+def _segment(obj: Object, part: str, field: str, default: Any = "") -> Any:
     return (obj.get(part) or {}).get(field) or default
 
 
@@ -37,29 +37,29 @@ def _show_modes(modes: Sequence[str]) -> str:
 
 
 def _read_phase(obj: Object) -> str:
-    return "Terminating" if is_leaving(obj) else str(_part(obj, "status", "phase"))
+    return "Terminating" if is_leaving(obj) else str(_segment(obj, "status", "phase"))
 
 
 def _read_class(obj: Object) -> str:
     annotated = annotations_of(obj).get(_CLASS_ANNOTATION)
-    return annotated or str(_part(obj, "spec", "storageClassName"))
+    return annotated or str(_segment(obj, "spec", "storageClassName"))
 
 
 def _read_claim(volume: Object) -> str:
-    claim = _part(volume, "spec", "claimRef")
+    claim = _segment(volume, "spec", "claimRef")
     return f"{claim.get('namespace', '')}/{claim.get('name', '')}" if claim else ""
 
 
 def _read_capacity(claim: Object) -> str:
     """What a claim has got; nothing before it has a volume."""
-    if not _part(claim, "spec", "volumeName"):
+    if not _segment(claim, "spec", "volumeName"):
         return ""
-    return str(_part(claim, "status", "capacity", {}).get("storage", "0"))
+    return str(_segment(claim, "status", "capacity", {}).get("storage", "0"))
 
 
 def _read_modes(claim: Object) -> str:
-    is_bound = _part(claim, "spec", "volumeName")
-    return _show_modes(_part(claim, "status", "accessModes", [])) if is_bound else ""
+    is_bound = _segment(claim, "spec", "volumeName")
+    return _show_modes(_segment(claim, "status", "accessModes", [])) if is_bound else ""
 
 
 def _read_class_name(storage_class: Object) -> str:
@@ -72,27 +72,29 @@ _STATUS = shown("Status", _read_phase)
 _CLASS = shown("StorageClass", _read_class)
 _ATTRIBUTES = shown(
     "VolumeAttributesClass",
-    lambda obj: _part(obj, "spec", "volumeAttributesClassName", UNSET),
+    lambda obj: _segment(obj, "spec", "volumeAttributesClassName", UNSET),
 )
-_MODE = wide("VolumeMode", lambda obj: _part(obj, "spec", "volumeMode", UNSET))
+_MODE = wide("VolumeMode", lambda obj: _segment(obj, "spec", "volumeMode", UNSET))
 
 PERSISTENT_VOLUMES = make_printer(
     NAME,
-    shown("Capacity", lambda volume: _part(volume, "spec", "capacity", {}).get("storage", "0")),
-    shown("Access Modes", lambda volume: _show_modes(_part(volume, "spec", "accessModes", []))),
-    shown("Reclaim Policy", lambda volume: _part(volume, "spec", "persistentVolumeReclaimPolicy")),
+    shown("Capacity", lambda volume: _segment(volume, "spec", "capacity", {}).get("storage", "0")),
+    shown("Access Modes", lambda volume: _show_modes(_segment(volume, "spec", "accessModes", []))),
+    shown(
+        "Reclaim Policy", lambda volume: _segment(volume, "spec", "persistentVolumeReclaimPolicy")
+    ),
     _STATUS,
     shown("Claim", _read_claim, "The claim that holds the volume."),
     _CLASS,
     _ATTRIBUTES,
-    shown("Reason", lambda volume: _part(volume, "status", "reason")),
+    shown("Reason", lambda volume: _segment(volume, "status", "reason")),
     AGE,
     _MODE,
 )
 PERSISTENT_VOLUME_CLAIMS = make_printer(
     NAME,
     _STATUS,
-    shown("Volume", lambda claim: _part(claim, "spec", "volumeName")),
+    shown("Volume", lambda claim: _segment(claim, "spec", "volumeName")),
     shown("Capacity", _read_capacity),
     shown("Access Modes", _read_modes),
     _CLASS,

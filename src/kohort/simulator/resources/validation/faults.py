@@ -5,8 +5,8 @@ from typing import Any
 
 import orjson
 
-from kohort.cluster.fields import Fault as _Fault
 from kohort.cluster.fields import FieldError
+from kohort.cluster.fields import FieldErrorType as _Fault
 from kohort.cluster.numbers import find_whole
 
 NOT_NEGATIVE = "must be greater than or equal to 0"

@@ -36,7 +36,7 @@ from kohort.simulator.resources.validation.selectors import (
     selects,
     validate_selector,
 )
-from kohort.simulator.schemas.writing import write_raw
+from kohort.simulator.schemas.go_json import write_raw
 
 Check = Callable[[Object, Object | None], list[FieldError]]
 

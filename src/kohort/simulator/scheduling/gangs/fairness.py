@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from kohort.placement.forest import ROOT
 from kohort.placement.layout import Ask, Layout
-from kohort.placement.searching import count_room, list_tiers
+from kohort.placement.search import count_room, list_tiers
 from kohort.placement.units import Unit
 from kohort.simulator.scheduling.demands import Demand
 from kohort.simulator.scheduling.gangs.membership import speaks

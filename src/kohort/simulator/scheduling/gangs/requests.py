@@ -14,8 +14,8 @@ from kohort.placement.amounts import Amounts
 from kohort.placement.forest import Forest
 from kohort.placement.units import Window
 
-Terrain = tuple[str, ...]  # where domains come from: their sort, and what tells which
-HYPERNODES: Terrain = ("hypernodes",)
+DomainSource = tuple[str, ...]  # where domains come from: their sort, and what tells which
+HYPERNODES: DomainSource = ("hypernodes",)
 NOWHERE = Window(-1, -1)  # no domain has such a tier
 
 
@@ -50,7 +50,7 @@ class Limit:
 
 
 @dataclass(frozen=True, slots=True)
-class PartPolicy:
+class SubgroupPolicy:
     """Subgroups that are made alike: which pods, told apart by which labels."""
 
     name: str
@@ -75,8 +75,8 @@ class GangSpec:
     resources: Amounts | None = None  # what must be there before it is let in
     minima: Mapping[str, int] = field(default_factory=dict)  # members of each role
     limit: Limit | None = None
-    terrain: Terrain = HYPERNODES
-    policies: tuple[PartPolicy, ...] = ()
+    domains: DomainSource = HYPERNODES
+    policies: tuple[SubgroupPolicy, ...] = ()
     is_uniform: bool = False  # whether all members must have one priority
     annotations: Mapping[str, str] = field(default_factory=dict)
     status: Object = field(default_factory=dict)

@@ -9,21 +9,21 @@ ask for the same as one that failed are not tried at all.
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
-from kohort.placement.fitting import fit_tiers
+from kohort.placement.fits import fit_tiers
 from kohort.placement.layout import Layout
-from kohort.placement.packing import RoomTrial
-from kohort.placement.searching import Trial, find_seats
-from kohort.placement.units import EVERYWHERE, Seat, Unit
+from kohort.placement.packs import RoomTrial
+from kohort.placement.search import Trial, find_assignments
+from kohort.placement.units import EVERYWHERE, Assignment, Unit
 from kohort.simulator.scheduling.demands import Demand
 from kohort.simulator.scheduling.explain import explain
-from kohort.simulator.scheduling.gangs.building import NOT_ENOUGH_RESOURCES, Builder, Refusal
+from kohort.simulator.scheduling.gangs.domains import Domains
 from kohort.simulator.scheduling.gangs.fairness import Fairness
+from kohort.simulator.scheduling.gangs.messages import describe_fits
 from kohort.simulator.scheduling.gangs.queues import OVER_QUOTA, Queues
 from kohort.simulator.scheduling.gangs.requests import GangKey, GangSpec
 from kohort.simulator.scheduling.gangs.roster import Gang, Roster
-from kohort.simulator.scheduling.gangs.terrain import Ground
 from kohort.simulator.scheduling.gangs.trials import LedgerTrial
-from kohort.simulator.scheduling.gangs.words import describe_fits
+from kohort.simulator.scheduling.gangs.units import NOT_ENOUGH_RESOURCES, Builder, Refusal
 from kohort.simulator.scheduling.ledger import Ledger
 
 Signature = tuple[object, ...]
@@ -41,7 +41,7 @@ class Session:
     """Places gangs in the ledger."""
 
     def __init__(self, ledger: Ledger, roster: Roster) -> None:
-        self.ground = Ground(ledger.index)
+        self.domains = Domains(ledger.index)
         self.queues = Queues(ledger.index)
         self.fairness = Fairness()
         self._ledger = ledger
@@ -87,7 +87,7 @@ class Session:
 
     def place(self, gang: Gang, spec: GangSpec) -> Outcome:
         """Place what can be placed of a gang."""
-        layout = self.ground.layout(spec.terrain)
+        layout = self.domains.layout(spec.domains)
         if spec.is_constrained and layout.forest.errors:
             detail = f"HyperNodes are no forest: {layout.forest.errors[0]}"
             return Outcome(refusal=Refusal(NOT_ENOUGH_RESOURCES, detail))
@@ -98,12 +98,12 @@ class Session:
         placed: list[tuple[Demand, str]] = []
         if builder.needed:
             unit = builder.build()
-            seats, refusal = self._try(gang, spec, unit, layout)
+            assignments, refusal = self._try(gang, spec, unit, layout)
             if refusal is not None:
                 self._blocked[gang.key] = gang
                 self._ledger.freed |= self.fairness.keep(gang, unit, layout)
                 return Outcome(refusal=refusal)
-            placed += self._commit(seats)
+            placed += self._commit(assignments)
             self.queues.update(gang)
             for other in self.fairness.note_commit(gang, self._blocked.values()):
                 self._keep(other)
@@ -115,7 +115,7 @@ class Session:
         spec = gang.spec
         if spec is None:
             return
-        layout = self.ground.layout(spec.terrain)
+        layout = self.domains.layout(spec.domains)
         builder = Builder(gang, spec, layout, lambda pod: EVERYWHERE)
         if builder.needed and builder.find_refusal() is None:
             self._ledger.freed |= self.fairness.keep(gang, builder.build(), layout)
@@ -132,9 +132,9 @@ class Session:
             builder = Builder(gang, spec, layout, mask)
             if alike in failed or not builder.may_join(pod):
                 continue
-            seats, refusal = self._try(gang, spec, builder.build_single(pod), layout)
+            assignments, refusal = self._try(gang, spec, builder.build_single(pod), layout)
             if refusal is None:
-                placed += self._commit(seats)
+                placed += self._commit(assignments)
                 self.queues.update(gang)
             else:
                 failed[alike] = refusal
@@ -148,54 +148,56 @@ class Session:
         placed: list[tuple[Demand, str]] = []
         mask, reason = self._mask_for(gang), None
         for unit in Builder(gang, spec, layout, mask).build_more():
-            seats, refusal = self._try(gang, spec, unit, layout)
+            assignments, refusal = self._try(gang, spec, unit, layout)
             if refusal is None:
-                placed += self._commit(seats)
+                placed += self._commit(assignments)
                 self.queues.update(gang)
             reason = reason or refusal
         return placed, reason or Builder(gang, spec, layout, mask).find_incomplete()
 
     def _try(
         self, gang: Gang, spec: GangSpec, unit: Unit, layout: Layout
-    ) -> tuple[list[Seat], Refusal | None]:
+    ) -> tuple[list[Assignment], Refusal | None]:
         """Find seats for a unit; the ledger is as it was afterwards."""
         pods = _pods_of(unit)
         minds_others = any(pod.ports or not pod.terms.is_empty for pod in pods)
-        signature = () if minds_others else _sign(unit, spec.terrain)
+        signature = () if minds_others else _sign(unit, spec.domains)
         known = self._failed.get(signature) if signature else None
         if known is not None:
             return [], known
-        seats = self._find_seats(unit, layout, minds_others=minds_others)
-        if not seats:
+        assignments = self._find_assignments(unit, layout, minds_others=minds_others)
+        if not assignments:
             refusal = Refusal(NOT_ENOUGH_RESOURCES, self._explain(gang, unit, layout, pods))
             if signature:
                 self._failed[signature] = refusal
             return [], refusal
         asked: dict[str, int] = {}
-        for seat in seats:
-            for name, amount in seat.batch.ask.request.items():
+        for assignment in assignments:
+            for name, amount in assignment.batch.ask.request.items():
                 asked[name] = asked.get(name, 0) + amount
         if self.queues.exceeds(spec, asked):
             return [], Refusal(NOT_ENOUGH_RESOURCES, OVER_QUOTA)
-        return seats, None
+        return assignments, None
 
-    def _find_seats(self, unit: Unit, layout: Layout, *, minds_others: bool) -> list[Seat]:
+    def _find_assignments(
+        self, unit: Unit, layout: Layout, *, minds_others: bool
+    ) -> list[Assignment]:
         ledger = self._ledger
         freed, woken = ledger.freed, set(ledger.book.woken)
         trial: Trial = LedgerTrial(layout, ledger) if minds_others else RoomTrial(layout)
-        found = find_seats(trial, unit)
-        seats = list(trial.seats) if found is not None else []
+        found = find_assignments(trial, unit)
+        assignments = list(trial.assignments) if found is not None else []
         trial.undo(0)
         # Nobody left: what was tried out and taken back is no news for others.
         ledger.freed, ledger.book.woken = freed, woken
-        return seats
+        return assignments
 
-    def _commit(self, seats: Iterable[Seat]) -> list[tuple[Demand, str]]:
+    def _commit(self, assignments: Iterable[Assignment]) -> list[tuple[Demand, str]]:
         placed = []
-        for seat in seats:
-            pod = seat.member
+        for assignment in assignments:
+            pod = assignment.member
             assert isinstance(pod, Demand)
-            node = self._ledger.index.name(seat.slot)
+            node = self._ledger.index.name(assignment.slot)
             self._ledger.place(pod, node)
             self._roster.place(pod)
             placed.append((pod, node))
@@ -233,10 +235,10 @@ def _part_keys(spec: GangSpec) -> list[str]:
     return [key for policy in spec.policies for key in policy.keys]
 
 
-def _sign(unit: Unit, terrain: tuple[str, ...]) -> Signature:
+def _sign(unit: Unit, domains: tuple[str, ...]) -> Signature:
     """What decides whether a unit fits, as far as room alone goes."""
     return (
-        terrain,
+        domains,
         unit.needed,
         unit.window,
         unit.pinned,
@@ -244,5 +246,5 @@ def _sign(unit: Unit, terrain: tuple[str, ...]) -> Signature:
         tuple((b.ask, len(b.members), b.role, b.mask) for b in unit.batches),
         tuple(sorted(unit.minima.items())),
         tuple(sorted(unit.parts_needed.items())),
-        tuple(_sign(part, terrain) for part in unit.parts),
+        tuple(_sign(part, domains) for part in unit.parts),
     )

@@ -8,6 +8,7 @@ session in which it was. Nothing is written when nothing but the session differs
 """
 
 from kohort.cluster.objects import Object
+from kohort.simulator.component import Action, Emit, Merge
 from kohort.simulator.scheduling.gangs.membership import (
     COSCHEDULING,
     DEFAULT_SCHEDULER,
@@ -18,7 +19,6 @@ from kohort.simulator.scheduling.gangs.membership import (
 )
 from kohort.simulator.scheduling.gangs.requests import GangSpec
 from kohort.simulator.scheduling.gangs.roster import Gang
-from kohort.simulator.steps import Action, Emit, Merge
 
 UNSCHEDULABLE, SCHEDULED = "Unschedulable", "Scheduled"
 READY_REASON = "tasks in gang are ready to be scheduled"
@@ -46,12 +46,12 @@ def _write_volcano(
     told: list[Action] = []
     condition = _find_condition(gang, spec)
     if condition is not None:
-        before = _find_told(spec, condition["type"])
+        before = _read_condition(spec, condition["type"])
         if any(before.get(name, "") != value for name, value in condition.items()):
             stamped = {**condition, "transitionID": session, "lastTransitionTime": stamp}
             kept = [c for c in _conditions(spec) if c.get("type") != condition["type"]]
             status["conditions"] = [*kept, stamped]
-            told.append(_tell(spec, condition))
+            told.append(_emit(spec, condition))
     patch: Object = {}
     if any(spec.status.get(name) != value for name, value in status.items()):
         patch["status"] = status
@@ -83,7 +83,7 @@ def _find_condition(gang: Gang, spec: GangSpec) -> Object | None:
     return None
 
 
-def _tell(spec: GangSpec, condition: Object) -> Emit:
+def _emit(spec: GangSpec, condition: Object) -> Emit:
     if condition["type"] == UNSCHEDULABLE:
         return Emit(spec.about(), "Warning", UNSCHEDULABLE, condition["message"], _source(spec))
     return Emit(spec.about(), "Normal", SCHEDULED, "pod group is ready", _source(spec))
@@ -124,7 +124,7 @@ def _write_native(gang: Gang, spec: GangSpec, stamp: str) -> list[Action]:
     assert spec.kind is not None
     is_sticky = spec.kind.version != "v1alpha2"
     name = "PodGroupInitiallyScheduled" if is_sticky else "PodGroupScheduled"
-    before = _find_told(spec, name)
+    before = _read_condition(spec, name)
     if gang.placed and gang.count() >= spec.minimum:
         condition = {"type": name, "status": "True", "reason": SCHEDULED, "message": ""}
     elif gang.reason and not (is_sticky and before.get("status") == "True"):
@@ -158,7 +158,7 @@ def _conditions(spec: GangSpec) -> list[Object]:
     return spec.status.get("conditions") or []
 
 
-def _find_told(spec: GangSpec, name: str) -> Object:
+def _read_condition(spec: GangSpec, name: str) -> Object:
     return next((c for c in _conditions(spec) if c.get("type") == name), {})
 
 

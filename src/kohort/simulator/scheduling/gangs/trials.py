@@ -11,10 +11,10 @@ from collections.abc import Hashable, Iterable
 
 from kohort.placement.layout import Layout
 from kohort.placement.nodes import bits_of
-from kohort.placement.searching import TRIED_MAX
-from kohort.placement.units import Batch, Seat
+from kohort.placement.search import TRIED_MAX
+from kohort.placement.units import Assignment, Batch
 from kohort.simulator.scheduling.constraints import find_constraints
-from kohort.simulator.scheduling.counting.terms import Terms
+from kohort.simulator.scheduling.counts.terms import Terms
 from kohort.simulator.scheduling.demands import Demand
 from kohort.simulator.scheduling.ledger import Ledger
 
@@ -25,7 +25,7 @@ class LedgerTrial:
     def __init__(self, layout: Layout, ledger: Ledger) -> None:
         self.layout = layout
         self.ledger = ledger
-        self.seats: list[Seat] = []
+        self.assignments: list[Assignment] = []
 
     def fill(self, domain: int, batches: tuple[Batch, ...], needed: int) -> None:
         """Seat as many members as there is room for in a domain."""
@@ -35,19 +35,19 @@ class LedgerTrial:
 
     def undo(self, count: int) -> None:
         """Give seats back until only so many are left."""
-        while len(self.seats) > count:
-            self.ledger.remove(_pod_of(self.seats.pop().member))
+        while len(self.assignments) > count:
+            self.ledger.remove(_pod_of(self.assignments.pop().member))
 
     def _fill_company(self, mask: int, company: list[Batch]) -> None:
-        start, size = len(self.seats), sum(len(batch.members) for batch in company)
+        start, size = len(self.assignments), sum(len(batch.members) for batch in company)
         most, best = 0, 0
         for area in self._find_areas(mask, company):
             self._fill_area(area, company)
-            seated = len(self.seats) - start
-            if seated == size:
+            assigned = len(self.assignments) - start
+            if assigned == size:
                 return
-            if seated > most:
-                most, best = seated, area
+            if assigned > most:
+                most, best = assigned, area
             self.undo(start)
         if most:
             self._fill_area(best, company)
@@ -60,7 +60,7 @@ class LedgerTrial:
                 slot = self._choose(pod, batch, area)
                 if slot is not None:
                     self.ledger.place(pod, index.name(slot))
-                    self.seats.append(Seat(batch, member, slot))
+                    self.assignments.append(Assignment(batch, member, slot))
 
     def _choose(self, pod: Demand, batch: Batch, area: int) -> int | None:
         """The fullest node that will do, first by name."""

@@ -45,16 +45,16 @@ def is_url(text: str) -> bool:
     return True
 
 
-def _part(read: Callable[[SplitResult], str | None]) -> Callable[[dict[str, str]], str]:
+def _segment(read: Callable[[SplitResult], str | None]) -> Callable[[dict[str, str]], str]:
     return lambda value: read(urlsplit(value[_URL])) or ""
 
 
 URL_PARTS: dict[str, Callable[[dict[str, str]], str]] = {
-    "getScheme": _part(lambda url: url.scheme),
-    "getHost": _part(lambda url: url.netloc.rpartition("@")[2]),
-    "getHostname": _part(lambda url: url.hostname),
-    "getPort": _part(lambda url: str(url.port) if url.port is not None else ""),
-    "getEscapedPath": _part(lambda url: url.path),
+    "getScheme": _segment(lambda url: url.scheme),
+    "getHost": _segment(lambda url: url.netloc.rpartition("@")[2]),
+    "getHostname": _segment(lambda url: url.hostname),
+    "getPort": _segment(lambda url: str(url.port) if url.port is not None else ""),
+    "getEscapedPath": _segment(lambda url: url.path),
 }
 
 
@@ -93,7 +93,7 @@ def _read_ip(value: Any) -> _Address:
     return _parse_ip(value if isinstance(value, str) else value[_IP])
 
 
-def read_family(value: dict[str, str]) -> int:
+def read_snapshot(value: dict[str, str]) -> int:
     """Four or six."""
     return _read_ip(value).version
 

@@ -24,7 +24,7 @@ from cel_expr_python.ext import (
 from kohort.cluster.errors import KohortError
 from kohort.simulator.schemas.cel.costs import CALL_MAX, Budget, read_costs
 from kohort.simulator.schemas.cel.library import make_library
-from kohort.simulator.schemas.cel.unrolling import (
+from kohort.simulator.schemas.cel.unrolled_rules import (
     INDEX,
     find_loop,
     split_conjunction,

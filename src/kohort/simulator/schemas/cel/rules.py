@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from kohort.cluster.fields import OMITTED, Fault, FieldError
+from kohort.cluster.fields import OMITTED, FieldError, FieldErrorType
 from kohort.cluster.objects import Object
 from kohort.simulator.schemas.cel.costs import Budget, OutOfBudgetError
 from kohort.simulator.schemas.cel.environment import EvaluationError, Expression, ExpressionError
@@ -27,9 +27,9 @@ from kohort.simulator.schemas.cel.values import (
 
 _OLD = re.compile(r"(?<![\w.])oldSelf\b")
 _FAULTS = {
-    "FieldValueForbidden": Fault.FORBIDDEN,
-    "FieldValueRequired": Fault.REQUIRED,
-    "FieldValueDuplicate": Fault.DUPLICATE,
+    "FieldValueForbidden": FieldErrorType.FORBIDDEN,
+    "FieldValueRequired": FieldErrorType.REQUIRED,
+    "FieldValueDuplicate": FieldErrorType.DUPLICATE,
 }
 _MESSAGE_BYTES_MAX = 5 * 1024
 _OUT_OF_BUDGET = (
@@ -47,7 +47,7 @@ class Rule:
         self.is_optional = bool(raw.get("optionalOldSelf"))
         self.message = (raw.get("message") or "").strip()
         self.name = self.message or text
-        self.fault = _FAULTS.get(raw.get("reason") or "", Fault.INVALID)
+        self.fault = _FAULTS.get(raw.get("reason") or "", FieldErrorType.INVALID)
         self.field_path = _read_field_path(raw.get("fieldPath") or "")
         self.type: str = schema.get("type") or ""
         self._expression = self._compile(text, schema, "BOOL")
@@ -80,7 +80,7 @@ class Rule:
 
     def find_fault(
         self, value: Any, old: Any, budget: Budget | None = None
-    ) -> tuple[Fault, str, Any] | None:
+    ) -> tuple[FieldErrorType, str, Any] | None:
         """What the rule says against a value: the fault, the words and the value to show."""
         if self.uses_old and old is None and not self.is_optional:
             return None
@@ -89,7 +89,7 @@ class Rule:
             if self._expression.evaluate(bound, budget):
                 return None
         except EvaluationError as error:
-            return Fault.INVALID, self._explain(str(error)), self.type
+            return FieldErrorType.INVALID, self._explain(str(error)), self.type
         shown = OMITTED if self.type in ("object", "array") else value
         return self.fault, self._word(value, old), shown
 
@@ -157,7 +157,7 @@ class Rules:
         try:
             _visit(self._place, "", obj, old, (anchor, errors, Budget()))
         except OutOfBudgetError:
-            errors.append(FieldError(Fault.INVALID, "<nil>", _OUT_OF_BUDGET, OMITTED))
+            errors.append(FieldError(FieldErrorType.INVALID, "<nil>", _OUT_OF_BUDGET, OMITTED))
         return errors
 
 
@@ -173,7 +173,9 @@ def _visit(place: _Place, path: str, value: Any, old: Any, context: _Visit) -> N
             continue
         fault, words, shown = found
         where = f"{path}{rule.field_path}".removeprefix(".") or "<nil>"
-        errors.append(FieldError(fault, where, "" if fault is Fault.DUPLICATE else words, shown))
+        errors.append(
+            FieldError(fault, where, "" if fault is FieldErrorType.DUPLICATE else words, shown)
+        )
     if type(value) is dict:
         _visit_fields(place, path, value, old, context)
     elif type(value) is list and place.items is not None:

@@ -6,10 +6,10 @@ on a schema, its errors are reported under ``spec.validation``, as if it had
 been written once for all of them; scale and columns likewise.
 """
 
-from kohort.simulator.schemas.definition.completing import default_definition, warnings_of
-from kohort.simulator.schemas.definition.serving import validate_scale
+from kohort.simulator.schemas.definition.completion import default_definition, warnings_of
+from kohort.simulator.schemas.definition.served import validate_scale
 from kohort.simulator.schemas.definition.status import status_of
-from kohort.simulator.schemas.definition.validating import validate_definition
+from kohort.simulator.schemas.definition.validation import validate_definition
 
 __all__ = [
     "default_definition",

@@ -5,7 +5,7 @@ Short ways to say what is wrong with a field of a definition.
 import re
 from typing import Any
 
-from kohort.cluster.fields import Fault, FieldError, show
+from kohort.cluster.fields import FieldError, FieldErrorType, show
 
 _LABEL = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
 _SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
@@ -23,23 +23,23 @@ _SUBDOMAIN_TEXT = (
 
 def required(path: str, detail: str = "") -> FieldError:
     """A value is missing."""
-    return FieldError(Fault.REQUIRED, path, detail)
+    return FieldError(FieldErrorType.REQUIRED, path, detail)
 
 
 def invalid(path: str, value: Any, detail: str) -> FieldError:
     """A value is wrong."""
-    return FieldError(Fault.INVALID, path, detail, value)
+    return FieldError(FieldErrorType.INVALID, path, detail, value)
 
 
 def forbidden(path: str, detail: str) -> FieldError:
     """A value must not be there."""
-    return FieldError(Fault.FORBIDDEN, path, detail)
+    return FieldError(FieldErrorType.FORBIDDEN, path, detail)
 
 
 def unsupported(path: str, value: Any, allowed: list[str]) -> FieldError:
     """A value is none of those that are allowed."""
     detail = "supported values: " + ", ".join(show(entry) for entry in allowed)
-    return FieldError(Fault.NOT_SUPPORTED, path, detail, value)
+    return FieldError(FieldErrorType.NOT_SUPPORTED, path, detail, value)
 
 
 def find_label_fault(text: str) -> str:

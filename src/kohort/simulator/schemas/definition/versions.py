@@ -18,7 +18,7 @@ from kohort.simulator.schemas.definition.faults import (
     required,
 )
 from kohort.simulator.schemas.definition.schema import find_schema_errors
-from kohort.simulator.schemas.definition.serving import (
+from kohort.simulator.schemas.definition.served import (
     find_column_errors,
     find_scale_errors,
     find_selectable_errors,

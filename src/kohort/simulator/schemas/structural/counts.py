@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from kohort.cluster.fields import Fault, FieldError
+from kohort.cluster.fields import FieldError, FieldErrorType
 from kohort.cluster.objects import Object
 
 _COUNT_MAX = 2**31 - 1
@@ -42,4 +42,4 @@ def _unreadable(where: str, value: Any, expected: str) -> FieldError:
 
 
 def _invalid(where: str, value: int, detail: str) -> FieldError:
-    return FieldError(Fault.INVALID, where, detail, value)
+    return FieldError(FieldErrorType.INVALID, where, detail, value)

@@ -9,31 +9,31 @@ types, sizes or required fields are already wrong.
 from collections.abc import Sequence
 from functools import cached_property
 
-from kohort.cluster.fields import Fault, FieldError
+from kohort.cluster.fields import FieldError, FieldErrorType
 from kohort.cluster.objects import Object
 from kohort.simulator.schemas.cel import Rules, find_rules
 from kohort.simulator.schemas.shapes import Shape
 from kohort.simulator.schemas.structural.checks import compile_check
 from kohort.simulator.schemas.structural.checks.problems import NOWHERE, Check, Problem
-from kohort.simulator.schemas.structural.filling import fill
+from kohort.simulator.schemas.structural.defaults import fill
 from kohort.simulator.schemas.structural.node import Node, Schema
-from kohort.simulator.schemas.structural.pruning import prune
-from kohort.simulator.schemas.structural.ratcheting import (
+from kohort.simulator.schemas.structural.prune import prune
+from kohort.simulator.schemas.structural.ratchet import (
     drop_duplicates,
     drop_unchanged,
     is_duplicate,
 )
-from kohort.simulator.schemas.structural.shaping import shape_of
+from kohort.simulator.schemas.structural.shape import shape_of
 
 _BLOCKING = {
-    Fault.NOT_SUPPORTED,
-    Fault.REQUIRED,
-    Fault.TOO_LONG,
-    Fault.TOO_MANY,
-    Fault.TYPE_INVALID,
+    FieldErrorType.NOT_SUPPORTED,
+    FieldErrorType.REQUIRED,
+    FieldErrorType.TOO_LONG,
+    FieldErrorType.TOO_MANY,
+    FieldErrorType.TYPE_INVALID,
 }
 _NOT_CHECKED = FieldError(
-    Fault.INVALID,
+    FieldErrorType.INVALID,
     NOWHERE,
     "some validation rules were not checked because the object was invalid; "
     "correct the existing errors to complete validation",

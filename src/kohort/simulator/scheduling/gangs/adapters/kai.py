@@ -9,7 +9,7 @@ from kohort.apis.gangs.dialects.kai import DEFAULT_SUBGROUP, SUBGROUP_NAME
 from kohort.cluster.objects import Kind, Object, metadata_of, name_of, namespace_of
 from kohort.cluster.selectors import LabelSelector, Requirement
 from kohort.simulator.scheduling.gangs.membership import KAI
-from kohort.simulator.scheduling.gangs.requests import GangKey, GangSpec, Limit, PartPolicy
+from kohort.simulator.scheduling.gangs.requests import GangKey, GangSpec, Limit, SubgroupPolicy
 
 
 def read_kai(obj: Object, kind: Kind) -> GangSpec:
@@ -31,7 +31,7 @@ def read_kai(obj: Object, kind: Kind) -> GangSpec:
         queue=spec.get("queue") or "",
         priority_class=spec.get("priorityClassName") or "",
         limit=_read_limit(constraint),
-        terrain=(KAI, topology),
+        domains=(KAI, topology),
         policies=tuple(_read_part(part) for part in parts),
         status=obj.get("status") or {},
     )
@@ -45,9 +45,9 @@ def _read_limit(raw: Object) -> Limit | None:
     return Limit(is_hard=False, preferred=should) if should else None
 
 
-def _read_part(raw: Object) -> PartPolicy:
+def _read_part(raw: Object) -> SubgroupPolicy:
     name = raw.get("name", "")
     selector = LabelSelector((Requirement(SUBGROUP_NAME, "In", (name,)),))
     size = int(raw.get("minMember") or 1)
     limit = _read_limit(raw.get("topologyConstraint") or {})
-    return PartPolicy(name, (SUBGROUP_NAME,), size, 1, selector, limit)
+    return SubgroupPolicy(name, (SUBGROUP_NAME,), size, 1, selector, limit)

@@ -27,7 +27,7 @@ def read_native(obj: Object, kind: Kind) -> GangSpec:
         created=metadata.get("creationTimestamp", ""),
         priority_class=spec.get("priorityClassName") or "",
         limit=limit,
-        terrain=("labels", *labels),
+        domains=("labels", *labels),
         is_uniform=True,
         status=obj.get("status") or {},
     )

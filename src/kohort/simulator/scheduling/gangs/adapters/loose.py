@@ -41,7 +41,7 @@ def _read_group(obj: Object, kind: Kind, dialect: str, limit: Limit | None) -> G
         created=metadata.get("creationTimestamp", ""),
         resources=None if resources is None else read_amounts(resources),
         limit=limit,
-        terrain=LAYERS,
+        domains=LAYERS,
         status=obj.get("status") or {},
     )
 
@@ -80,7 +80,7 @@ def find_implicit(key: GangKey, annotations: Mapping[str, str], created: str) ->
         size = _find_count(next(found, ""))
         if size is not None:
             limit = _read_layers(annotations)
-            return GangSpec(key, size, created=created, limit=limit, terrain=LAYERS)
+            return GangSpec(key, size, created=created, limit=limit, domains=LAYERS)
     return None
 
 
@@ -96,5 +96,5 @@ def _read_kueue(key: GangKey, annotations: Mapping[str, str], size: int, created
         limit = Limit(is_hard=True, tier_name=must, is_strict=True)
     elif should:
         limit = Limit(is_hard=False, preferred=should)
-    terrain = ("labels", must or should)
-    return GangSpec(key, size, created=created, limit=limit, terrain=terrain)
+    domains = ("labels", must or should)
+    return GangSpec(key, size, created=created, limit=limit, domains=domains)

@@ -10,7 +10,7 @@ from kohort.cluster.objects import Kind, Object, annotations_of, metadata_of, na
 from kohort.cluster.selectors import EVERYTHING, read_label_selector
 from kohort.placement.amounts import read_amounts
 from kohort.simulator.scheduling.gangs.membership import VOLCANO
-from kohort.simulator.scheduling.gangs.requests import GangKey, GangSpec, Limit, PartPolicy
+from kohort.simulator.scheduling.gangs.requests import GangKey, GangSpec, Limit, SubgroupPolicy
 
 DEFAULT_QUEUE = "default"
 
@@ -52,9 +52,9 @@ def _read_limit(raw: Object | None) -> Limit | None:
     return Limit(is_hard=True, tier=None if name else int(tier or 0), tier_name=name)
 
 
-def _read_policy(raw: Object, at: int) -> PartPolicy:
+def _read_policy(raw: Object, at: int) -> SubgroupPolicy:
     selector = raw.get("labelSelector")
-    return PartPolicy(
+    return SubgroupPolicy(
         raw.get("name") or f"policy-{at}",
         tuple(raw.get("matchLabelKeys") or ()),
         max(1, int(raw.get("subGroupSize") or 1)),

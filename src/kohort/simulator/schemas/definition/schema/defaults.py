@@ -9,9 +9,9 @@ from kohort.cluster.objects import Object
 from kohort.simulator.schemas.cel import find_rules
 from kohort.simulator.schemas.definition.faults import invalid
 from kohort.simulator.schemas.structural.checks import compile_check
-from kohort.simulator.schemas.structural.filling import copy_json
+from kohort.simulator.schemas.structural.defaults import copy_json
 from kohort.simulator.schemas.structural.node import Node
-from kohort.simulator.schemas.structural.pruning import prune
+from kohort.simulator.schemas.structural.prune import prune
 
 
 def find_default_errors(schema: Object, path: str) -> Iterator[FieldError]:

@@ -5,6 +5,6 @@ Each module makes the checks of one kind of value; ``compiling`` puts them
 together.
 """
 
-from kohort.simulator.schemas.structural.checks.compiling import compile_check
+from kohort.simulator.schemas.structural.checks.compiler import compile_check
 
 __all__ = ["compile_check"]

@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from kohort.cluster.fields import Fault
+from kohort.cluster.fields import FieldErrorType
 from kohort.simulator.schemas.structural.checks.problems import Check, Found, Problem, invalid
 from kohort.simulator.schemas.structural.node import Schema
 
@@ -53,7 +53,7 @@ def size_check(schema: Schema) -> Check | None:
 def too_many(count: int, most: int) -> Problem:
     """There are more entries or keys than allowed."""
     unit = "item" if most == 1 else "items"
-    return Problem(Fault.TOO_MANY, f"must have at most {most} {unit}", count)
+    return Problem(FieldErrorType.TOO_MANY, f"must have at most {most} {unit}", count)
 
 
 def set_check(value: list[Any]) -> Found:
@@ -70,7 +70,7 @@ def keyed_check(keys: list[str]) -> Check:
         for index, entry in enumerate(value):
             if type(entry) is not dict and entry is not None:
                 detail = "must be an object for an array of list-type map"
-                return [_late(Fault.INVALID, index, entry, detail)]
+                return [_late(FieldErrorType.INVALID, index, entry, detail)]
         if len(value) < 2:
             return None
         found: list[dict[str, Any]] = []
@@ -85,10 +85,10 @@ def keyed_check(keys: list[str]) -> Check:
 
 
 def _duplicate(index: int, value: Any) -> Problem:
-    return _late(Fault.DUPLICATE, index, value, "")
+    return _late(FieldErrorType.DUPLICATE, index, value, "")
 
 
-def _late(fault: Fault, index: int, value: Any, detail: str) -> Problem:
+def _late(fault: FieldErrorType, index: int, value: Any, detail: str) -> Problem:
     problem = Problem(fault, detail, value)
     problem.is_late = True
     problem.segments.append(index)

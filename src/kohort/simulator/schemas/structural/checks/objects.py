@@ -7,7 +7,7 @@ The check of a field is made when the first value of that name comes.
 from collections.abc import Callable
 from typing import Any
 
-from kohort.cluster.fields import Fault
+from kohort.cluster.fields import FieldErrorType
 from kohort.simulator.schemas.structural.checks import lists
 from kohort.simulator.schemas.structural.checks.problems import (
     PATH,
@@ -38,7 +38,7 @@ def object_check(schema: Schema, root: bool, compile_check: Compile) -> Check | 
             problems += fields(value) or ()
         for key in required:
             if key not in value:
-                problems.append(Problem(Fault.REQUIRED, "", tail=f".{key}"))
+                problems.append(Problem(FieldErrorType.REQUIRED, "", tail=f".{key}"))
         if embedded:
             problems += _embedded_problems(value)
         return problems or None
@@ -77,7 +77,7 @@ def _fields_check(schema: Schema, compile_check: Compile) -> Check | None:
 
 def _closed_check(value: dict[str, Any]) -> Found:
     return [
-        Problem(Fault.INVALID, f"{PATH}.{key} in body is a forbidden property", key)
+        Problem(FieldErrorType.INVALID, f"{PATH}.{key} in body is a forbidden property", key)
         for key in value
     ]
 
@@ -118,7 +118,7 @@ def _embedded_problems(value: dict[str, Any]) -> list[Problem]:
     found: list[Problem] = []
     for key in ("apiVersion", "kind"):
         if key not in value:
-            problem = Problem(Fault.REQUIRED, "", tail=f".{key}")
+            problem = Problem(FieldErrorType.REQUIRED, "", tail=f".{key}")
             problem.is_late = True
             found.append(problem)
     return found

@@ -10,7 +10,7 @@ texts are those of the API, which repeats the path inside the sentence.
 from collections.abc import Callable
 from typing import Any
 
-from kohort.cluster.fields import Fault, FieldError
+from kohort.cluster.fields import FieldError, FieldErrorType
 
 # The path of an error that belongs to no field.
 NOWHERE = "<nil>"
@@ -40,7 +40,13 @@ class Problem:
     )
 
     def __init__(
-        self, fault: Fault, detail: str, value: Any = "", *, tail: str = "", loose: bool = False
+        self,
+        fault: FieldErrorType,
+        detail: str,
+        value: Any = "",
+        *,
+        tail: str = "",
+        loose: bool = False,
     ) -> None:
         self.fault = fault
         self.detail = detail
@@ -94,14 +100,14 @@ def bracketed(segments: list[Segment]) -> str:
 def type_problem(expected: str, seen: str) -> Problem:
     """The value is of another type than the schema's."""
     detail = f'{PATH} in body must be of type {expected}: "{seen}"'
-    return Problem(Fault.TYPE_INVALID, detail, seen)
+    return Problem(FieldErrorType.TYPE_INVALID, detail, seen)
 
 
 def invalid(text: str, value: Any) -> Problem:
     """The value breaks a rule; the text goes on after the path."""
-    return Problem(Fault.INVALID, f"{PATH} in body {text}", value)
+    return Problem(FieldErrorType.INVALID, f"{PATH} in body {text}", value)
 
 
 def loose(text: str) -> Problem:
     """Something is wrong that the API reports without a field."""
-    return Problem(Fault.INVALID, text, loose=True)
+    return Problem(FieldErrorType.INVALID, text, loose=True)

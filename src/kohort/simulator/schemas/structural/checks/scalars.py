@@ -13,7 +13,7 @@ from typing import Any
 
 import orjson
 
-from kohort.cluster.fields import Fault, show
+from kohort.cluster.fields import FieldErrorType, show
 from kohort.cluster.patterns import compile_pattern
 from kohort.simulator.schemas.structural.checks.formats import find_format
 from kohort.simulator.schemas.structural.checks.problems import (
@@ -44,7 +44,7 @@ def string_check(schema: Schema) -> Check | None:
     def check(value: str) -> Found:
         if longest is not None and len(value) > longest:
             unit = "byte" if longest == 1 else "bytes"
-            return [Problem(Fault.TOO_LONG, f"may not be more than {longest} {unit}")]
+            return [Problem(FieldErrorType.TOO_LONG, f"may not be more than {longest} {unit}")]
         if shortest is not None and len(value) < shortest:
             return [invalid(f"should be at least {shortest} chars long", value)]
         if search is not None and search(value) is None:
@@ -65,7 +65,7 @@ def format_check(name: str) -> Check | None:
             return None
         shown = orjson.dumps(value).decode()
         detail = f"{PATH} in body must be of type {name}: {shown}"
-        return [Problem(Fault.TYPE_INVALID, detail, value)]
+        return [Problem(FieldErrorType.TYPE_INVALID, detail, value)]
 
     return check
 
@@ -135,7 +135,7 @@ def _multiple_check(schema: Schema) -> Check | None:
         bound = int(factor) if isinstance(value, int) else float(factor)
         if bound <= 0:
             words = f"factor MultipleOf declared for {PATH} must be positive: {show(bound)}"
-            return [Problem(Fault.INVALID, words, bound)]
+            return [Problem(FieldErrorType.INVALID, words, bound)]
         if _is_multiple(value, bound):
             return None
         return [invalid(f"should be a multiple of {show(bound)}", value)]

@@ -1,0 +1,196 @@
+"""
+Acts: what is done to the operator, and what is then seen.
+
+Seconds count from the first call of an act. What it cost is counted until the operator
+is quiet again, so that work which is put off is no gain.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from bench.real.costs import Meter
+from bench.real.server import Refused, Server, at_once
+from bench.real.sightings import WORKLOADS, Sight, Where
+from kohort.apis.leaderworkerset import labels
+
+SIZE = 4
+LOST = 10
+SECONDS_MAX = 300.0
+RECOVERY_SECONDS_MAX = 60.0
+QUIET_SECONDS = 2.0
+_QUIET_SECONDS_MAX = 20.0
+_BUSY_CPU_SECONDS = 0.02
+Marks = dict[str, Callable[[], bool]]
+
+
+@dataclass
+class BenchSite:
+    """Where acts are played."""
+
+    server: Server
+    sight: Sight
+    meter: Meter
+    carrier: str
+    rest_seconds: float = 60.0
+    seconds_max: float = SECONDS_MAX
+    _turn: int = field(default=0)
+
+    async def create(self, names: list[str], groups: int) -> dict[str, Any]:
+        """Make workloads of so many groups, in a namespace of their own, named after the first."""
+        space = f"bench-{names[0]}"
+        await self._make_namespace(space)
+        pods = len(names) * groups * SIZE
+        seen = self.sight
+        bodies = [make_workload(name, groups, self.carrier) for name in names]
+        path = f"/apis/leaderworkerset.x-k8s.io/v1/namespaces/{space}/leaderworkersets"
+        marks: Marks = {
+            "created_s": lambda: seen.present[space] >= pods,
+            "ready_s": lambda: seen.ready[space] >= pods,
+            "status_s": lambda: all(self._is_ready((space, name), groups) for name in names),
+        }
+
+        async def action() -> None:
+            await at_once(
+                [lambda body=body: self.server.ask("POST", path, body) for body in bodies]
+            )
+
+        return {"objects": len(names), "groups": groups, **await self._run(action, marks)}
+
+    async def roll_out(self, where: Where, groups: int) -> dict[str, Any]:
+        """Give a workload another image."""
+        self._turn += 1
+        image = f"engine:{self._turn + 1}"
+        seen = self.sight
+        seen.fewest[where] = seen.serving[where]
+
+        def is_updated() -> bool:
+            if seen.serving[where] < groups or seen.present[where[0]] != groups * SIZE:
+                return False
+            return all(p.image == image for p in seen.pods.values() if p.where[0] == where[0])
+
+        marks: Marks = {"ready_s": is_updated, "status_s": lambda: self._is_ready(where, groups)}
+
+        async def action() -> None:
+            template = {"workerTemplate": {"spec": {"containers": [make_container(image)]}}}
+            await self.server.ask(
+                "PATCH", _path(where), {"spec": {"leaderWorkerTemplate": template}}
+            )
+
+        found = await self._run(action, marks)
+        return {**found, "fewest_ready": seen.fewest[where], "asked": groups - groups // 10}
+
+    async def recover(self, where: Where, groups: int) -> dict[str, Any]:
+        """Delete one worker in each of some groups; all their pods are to be made anew."""
+        seen = self.sight
+        mine = [pod for pod in seen.pods.values() if (pod.where[0], pod.workload) == where]
+        hit = sorted({pod.group for pod in mine}, key=int)[:LOST]
+        old = {pod.uid for pod in mine if pod.group in hit}
+        victims = [pod for pod in mine if pod.group in hit and pod.index == "1"]
+        seen.fewest[where] = seen.serving[where]
+
+        def is_new() -> bool:
+            if seen.serving[where] < groups or seen.present[where[0]] != groups * SIZE:
+                return False
+            return not any(pod.uid in old for pod in seen.pods.values())
+
+        marks: Marks = {"ready_s": is_new, "status_s": lambda: self._is_ready(where, groups)}
+
+        async def action() -> None:
+            paths = [f"/api/v1/namespaces/{p.where[0]}/pods/{p.where[1]}" for p in victims]
+            await at_once([lambda path=path: self.server.ask("DELETE", path) for path in paths])
+
+        found = await self._run(action, marks, RECOVERY_SECONDS_MAX)
+        left = sum(pod.uid in old for pod in seen.pods.values())
+        return {**found, "fewest_ready": seen.fewest[where], "old_pods_left": left}
+
+    async def rest(self) -> dict[str, Any]:
+        """Do nothing for a while."""
+        await self.meter.start()
+        await asyncio.sleep(self.rest_seconds)
+        found = {"objects": len(self.sight.statuses), "pods": len(self.sight.pods)}
+        return {**found, "seconds": self.rest_seconds, **await self.meter.read()}
+
+    async def settle(self) -> None:
+        """Return when the operator has been quiet for a moment."""
+        used, since = self.meter.operator_cpu(), time.monotonic()
+        end = since + _QUIET_SECONDS_MAX
+        while time.monotonic() < min(end, since + QUIET_SECONDS):
+            await asyncio.sleep(0.25)
+            now = self.meter.operator_cpu()
+            if now - used > _BUSY_CPU_SECONDS:
+                used, since = now, time.monotonic()
+
+    async def _run(
+        self, action: Callable[[], Any], marks: Marks, seconds: float = 0.0
+    ) -> dict[str, Any]:
+        """Act, note when each mark was passed in its order, and what it cost."""
+        await self.meter.start()
+        made, reached = self.sight.made, dict[str, float]()
+        began = time.monotonic()
+        acting = asyncio.create_task(action())
+
+        def is_done() -> bool:
+            for name, holds in marks.items():
+                if name not in reached:
+                    if not holds():
+                        return False
+                    reached[name] = round(time.monotonic() - began, 2)
+            return True
+
+        # What was true before the act is no answer to it.
+        await acting
+        done = await self.sight.wait(is_done, seconds or self.seconds_max)
+        await self.settle()
+        spent = await self.meter.read()
+        return {"done": done, **reached, "pods_made": self.sight.made - made, **spent}
+
+    def _is_ready(self, where: Where, groups: int) -> bool:
+        status = self.sight.statuses.get(where)
+        if status is None:
+            return False
+        return (status.ready_replicas, status.updated_replicas) == (groups, groups)
+
+    async def _make_namespace(self, name: str) -> None:
+        body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+        await self.server.ask("POST", "/api/v1/namespaces", body)
+        for _ in range(100):
+            try:
+                await self.server.read(f"/api/v1/namespaces/{name}/serviceaccounts/default")
+                return
+            except Refused:
+                await asyncio.sleep(0.1)
+        raise TimeoutError(f"the namespace {name} never got its account")
+
+
+def make_container(image: str) -> dict[str, Any]:
+    """The one container of every pod."""
+    requests = {"cpu": "100m", "memory": "64Mi"}
+    return {"name": "main", "image": image, "resources": {"requests": requests}}
+
+
+def make_workload(name: str, groups: int, carrier: str) -> dict[str, Any]:
+    """A LeaderWorkerSet that may miss a tenth of its groups in a rollout."""
+    budget = "10%" if groups >= 10 else 1
+    rolling = {"maxUnavailable": budget, "maxSurge": 0}
+    return {
+        "apiVersion": "leaderworkerset.x-k8s.io/v1",
+        "kind": "LeaderWorkerSet",
+        "metadata": {"name": name, "annotations": {labels.CARRIER: carrier}},
+        "spec": {
+            "replicas": groups,
+            "rolloutStrategy": {"type": "RollingUpdate", "rollingUpdateConfiguration": rolling},
+            "leaderWorkerTemplate": {
+                "size": SIZE,
+                "restartPolicy": "RecreateGroupOnPodRestart",
+                "workerTemplate": {"spec": {"containers": [make_container("engine:1")]}},
+            },
+        },
+    }
+
+
+def _path(where: Where) -> str:
+    root, _, plural = WORKLOADS.rpartition("/")
+    return f"{root}/namespaces/{where[0]}/{plural}/{where[1]}"

@@ -1,0 +1,60 @@
+"""
+What to ask, and whom to wake, when pods may not be made because our webhook is away.
+
+Pods are made by the sets' own controller, which waits longer after each failure.
+A changed annotation makes it look at a set at once.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+
+from kohort.apis.api import AdmissionProbe, Snapshot
+from kohort.apis.facts import PodFacts, SetFacts
+from kohort.apis.leaderworkerset import labels, spec
+from kohort.apis.leaderworkerset.read import POD, STATEFUL_SET
+from kohort.cluster.actions import Action, Patch
+from kohort.cluster.objects import Object, annotations_of, labels_of, name_of, namespace_of
+from kohort.cluster.port import Address
+
+WOKEN = "kohort.dev/woken-at"
+_NOBODY = "999999999"
+
+
+def make_probe(snapshot: Snapshot) -> AdmissionProbe | None:
+    """A leader that is never made; None if we make the pods ourselves, without a webhook."""
+    lws = snapshot.root
+    if annotations_of(lws).get(labels.CARRIER) == "pods" or spec.replicas_of(lws) == 0:
+        return None
+    pod = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {
+            "name": f"{name_of(lws)}-{_NOBODY}",
+            "namespace": namespace_of(lws),
+            "labels": {labels.NAME: name_of(lws), labels.WORKER_INDEX: "0"},
+            "annotations": {labels.SIZE: "1"},
+        },
+        "spec": {"containers": [{"name": "rehearsal", "image": "rehearsal"}]},
+    }
+    return AdmissionProbe(POD, namespace_of(lws), pod, _is_admitted)
+
+
+def _is_admitted(pod: Object) -> bool:
+    return labels.GROUP_INDEX in labels_of(pod)
+
+
+def wake(snapshot: Snapshot, now: str) -> tuple[Action, ...]:
+    """A touch for each set that lacks pods."""
+    pods: tuple[PodFacts, ...] = snapshot.all(POD)
+    made = Counter(pod.metadata.controller for pod in pods)
+    return tuple(_touches(snapshot.all(STATEFUL_SET), made, now))
+
+
+def _touches(sets: tuple[SetFacts, ...], made: Counter[str], now: str) -> Iterator[Action]:
+    for found in sets:
+        metadata = found.metadata
+        if metadata.is_leaving or made[metadata.uid] >= found.spec.replicas:
+            continue
+        address = Address(STATEFUL_SET, metadata.namespace, metadata.name)
+        note = {"metadata": {"uid": metadata.uid, "annotations": {WOKEN: now}}}
+        yield Patch(address, note, why=f"{metadata.name} lacks pods, and they can be made again")

@@ -1,0 +1,262 @@
+"""
+The objects of a LeaderWorkerSet's gangs, as they exist, and what has to be done about them.
+
+Each live leader that was admitted into a gang has its own, which belong to it and go
+with it. They are made when they are missing, whoever took them. One of the same name
+that belongs to a leader of before is waited for: the garbage collector takes it, and that
+is when we are asked again (lws#1054). One that belonged to the workload and lost it with
+``--cascade=orphan`` is taken back. Leaders of a time without gangs get none, since
+a scheduler would keep room for pods that never come.
+
+Topology, queue and priority are patched as long as no member has a node, and never
+afterwards: a constraint that the scheduler has acted on stays (P5). Counts stay as they
+were made (P3). Patches hold the spec alone: where status is no part of its own,
+anything else would write it too (P6).
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from msgspec import structs
+
+from kohort.apis.api import Reading, Snapshot
+from kohort.apis.facts import PodFacts, Whole
+from kohort.apis.gangs.dialect import Dialect
+from kohort.apis.leaderworkerset import labels, names, spec
+from kohort.apis.leaderworkerset.drift.adoption import adopt
+from kohort.apis.leaderworkerset.objects.differences import find_differences
+from kohort.apis.leaderworkerset.objects.gangs import (
+    choose_dialect,
+    find_dialect,
+    make_intent,
+)
+from kohort.apis.leaderworkerset.read import POD
+from kohort.apis.leaderworkerset.revision import apply_revision
+from kohort.cluster.actions import Action, Create, Delete, Patch
+from kohort.cluster.numbers import find_whole
+from kohort.cluster.objects import Kind, Object, name_of, namespace_of, uid_of
+from kohort.cluster.port import Address
+from kohort.model.placement import Gang
+from kohort.model.plans import Plan
+
+# What belongs to one of these goes with it.
+_COLLECTED = ("Pod", labels.KIND.name)
+
+
+class Gangs:
+    """The gangs of one workload in one plan."""
+
+    def __init__(self, snapshot: Snapshot, revisions: tuple[Whole, ...], plan: Plan) -> None:
+        self._family = snapshot
+        self._lws = snapshot.root
+        self._revisions = revisions
+        self._plan = plan
+        self._planned = {gang.incarnation: gang for gang in plan.gangs}
+        self._held: dict[Kind, dict[str, Whole]] = {}
+        self._specs: dict[str, Object] = {}  # by the key of their revision
+
+    def find(self, leader: PodFacts) -> tuple[Gang, Dialect] | None:
+        """The gang that the group of this leader is placed as, and the words for it."""
+        metadata = self._restore(leader).metadata
+        is_worker = labels.LEADER_NAME in metadata.annotations
+        gang = self._planned.get(metadata.uid)
+        if gang is None or is_worker or not self._family.settings.gangs:
+            return None
+        dialect = find_dialect(self._family.settings, metadata.labels, metadata.annotations)
+        return None if dialect is None else (gang, dialect)
+
+    def waits_for_all(self, leader: PodFacts) -> bool:
+        """Whether nobody in the group of this leader gets a node before all its pods exist."""
+        found = self.find(leader)
+        return found is not None and found[0].minimum > 1
+
+    def ensure(self, leader: PodFacts) -> Iterator[Action]:
+        """What is missing of the gang of this leader, or differs and may still be changed."""
+        leader = self._restore(leader)
+        found = self.find(leader)
+        if found is None:
+            return
+        gang, dialect = found
+        if self._is_settled(leader, gang, dialect):
+            return
+        then = self._find_spec(leader.metadata.labels.get(labels.REVISION, ""))
+        if then is None:
+            return
+        if gang.is_placed:
+            # It was lost, and its pods may stand wider than the wish of today allows.
+            gang = replace(gang, pack=None)
+        intent = make_intent(then, as_leader(then, leader), gang, dialect)
+        for wanted in dialect.render(intent, self._family.tiers_of(dialect)):
+            kind = _kind_of(wanted, dialect)
+            if kind not in self._family.absent:
+                yield from self._bring(kind, wanted, leader, gang, dialect)
+
+    def _restore(self, leader: PodFacts) -> PodFacts:
+        """The leader with its revision; where the label tells none, the name of its gang does."""
+        metadata, marks = leader.metadata, leader.metadata.labels
+        if self._find_spec(marks.get(labels.REVISION, "")) is not None:
+            return leader
+        prefix = names.pod_group_name(name_of(self._lws), marks.get(labels.GROUP_INDEX, ""), "")
+        for dialect in self._family.settings.gangs:
+            named = dialect.find_gang(marks, metadata.annotations)
+            key = named.removeprefix(prefix)
+            if named.startswith(prefix) and self._find_spec(key) is not None:
+                told = structs.replace(metadata, labels={**marks, labels.REVISION: key})
+                return structs.replace(leader, metadata=told)
+        return leader
+
+    def _bring(
+        self, kind: Kind, wanted: Object, leader: PodFacts, gang: Gang, dialect: Dialect
+    ) -> Iterator[Action]:
+        held = self._all(kind).get(name_of(wanted))
+        group = leader.metadata.name
+        if held is not None and self._is_orphan(held, dialect):
+            # It is taken back before anything else is done about it.
+            return
+        if held is None or _is_in_the_way(held):
+            why = f"group {group} has no {_name_kind(kind)}"
+            yield Create(kind, namespace_of(self._lws), wanted, why)
+        elif self._is_own(held, leader) and dialect.is_mutable and not gang.is_placed:
+            pruned = self._family.pruned.get(kind, frozenset())
+            change = _find_change(wanted, held, dialect, pruned)
+            if change:
+                address = Address(kind, namespace_of(self._lws), name_of(wanted))
+                body = {"metadata": {"uid": held.metadata.uid}, "spec": change}
+                why = f"{_name_kind(kind)} of {group}: {', '.join(sorted(change))} differ"
+                yield Patch(address, body, why=why)
+
+    def _is_settled(self, leader: PodFacts, gang: Gang, dialect: Dialect) -> bool:
+        """Whether nothing can be wrong: all is there, and may not be changed any more."""
+        if dialect.is_mutable and not gang.is_placed:
+            return False
+        name = dialect.find_gang(leader.metadata.labels, leader.metadata.annotations)
+        found = [self._all(kind).get(name) for kind in dialect.kinds]
+        return all(held is not None and self._is_own(held, leader) for held in found)
+
+    def _is_own(self, held: Whole, leader: PodFacts) -> bool:
+        owners = (leader.metadata.uid, uid_of(self._lws))
+        return held.metadata.controller in owners and not held.metadata.is_leaving
+
+    def _is_orphan(self, held: Whole, dialect: Dialect) -> bool:
+        """Whether it was the workload's own, and belongs to nobody since that was deleted."""
+        metadata, marks = held.metadata, held.metadata.labels
+        if dialect.belongs_to_leader or metadata.owner_references or metadata.is_leaving:
+            return False
+        place = marks.get(labels.GROUP_INDEX, ""), marks.get(labels.REVISION, "")
+        name = name_of(self._lws)
+        return marks.get(labels.NAME) == name and metadata.name == names.pod_group_name(
+            name, *place
+        )
+
+    def collect(self, reading: Reading) -> Iterator[Action]:
+        """Take away what belongs to the workload itself, and nobody names or will name."""
+        for dialect in self._family.settings.gangs:
+            if not dialect.belongs_to_leader:
+                for kind in dialect.kinds:
+                    yield from self._collect(kind, dialect, reading)
+
+    def _collect(self, kind: Kind, dialect: Dialect, reading: Reading) -> Iterator[Action]:
+        pods: tuple[PodFacts, ...] = self._family.all(POD)
+        named = {dialect.find_gang(p.metadata.labels, p.metadata.annotations) for p in pods}
+        for name, held in self._all(kind).items():
+            metadata = held.metadata
+            if self._is_orphan(held, dialect):
+                yield from adopt(self._lws, kind, metadata)
+            is_ours = metadata.controller == uid_of(self._lws) and not metadata.is_leaving
+            if is_ours and name not in named and not self._may_come(held, dialect, reading):
+                why = f"nobody is in {_name_kind(kind)} {name} any more"
+                yield Delete(kind, metadata.namespace, name, metadata.uid, why=why)
+
+    def _may_come(self, held: Whole, dialect: Dialect, reading: Reading) -> bool:
+        """Whether a leader may still be made that is in this gang."""
+        marks, progress = held.metadata.labels, reading.observed.progress
+        index, step = marks.get(labels.GROUP_INDEX, ""), self._plan.rollout
+        count = max(step.count, progress.count if progress else 0)
+        number = find_whole(index)
+        if number is None or number >= count:
+            return False
+        if marks.get(labels.REVISION) == reading.workload.revision:
+            is_chosen = choose_dialect(self._lws, self._family.settings) == dialect
+            return is_chosen or not self._plan.report.is_done
+        # Below the boundary leaders keep their revision, above it only until the carrier knows.
+        target = reading.workload.revision
+        is_known = progress is not None and progress.target == target and progress.is_seen
+        boundary = max(step.boundary, progress.boundary if progress else 0)
+        is_held = int(index) < boundary or not is_known
+        return is_held and not self._plan.report.is_done
+
+    def _all(self, kind: Kind) -> dict[str, Whole]:
+        if kind not in self._held:
+            self._held[kind] = {found.metadata.name: found for found in self._family.all(kind)}
+        return self._held[kind]
+
+    def _find_spec(self, key: str) -> Object | None:
+        if key not in self._specs:
+            found = [r for r in self._revisions if r.metadata.labels.get(labels.REVISION) == key]
+            if not found:
+                return None
+            self._specs[key] = apply_revision(self._lws, found[-1].decode())
+        return self._specs[key]
+
+
+def _kind_of(obj: Object, dialect: Dialect) -> Kind:
+    for kind in dialect.kinds:
+        if (kind.api_version, kind.name) == (obj["apiVersion"], obj["kind"]):
+            return kind
+    raise AssertionError(f"dialect {dialect.name} renders {obj['kind']}, which it does not declare")
+
+
+def _name_kind(kind: Kind) -> str:
+    return "pod group" if kind.name == "PodGroup" else kind.name
+
+
+def _is_in_the_way(held: Whole) -> bool:
+    """Whether nobody will take it away: then the server's refusal says whose it is."""
+    owners = [owner for owner in held.metadata.owner_references if owner.controller]
+    return not held.metadata.is_leaving and not any(owner.kind in _COLLECTED for owner in owners)
+
+
+def _find_change(wanted: Object, held: Whole, dialect: Dialect, pruned: frozenset[str]) -> Object:
+    """The fields of the spec to be patched; a clause that is asked for no more is taken away."""
+    found: Object = held.decode().get("spec") or {}
+    asked: Object = wanted.get("spec") or {}
+    change: Object = {}
+    for name in dialect.clauses:
+        value = asked.get(name)
+        if value is None and name not in dialect.filled and found.get(name) is not None:
+            change[name] = None
+        elif value is not None:
+            value = _with_endings(value, found.get(name))
+            if find_differences({"spec": {name: value}}, {"spec": found}, pruned):
+                change[name] = value
+    return change
+
+
+def _with_endings(wanted: Any, found: Any) -> Any:
+    """The value, with an end for each leaf that is there beside it: a merge would keep that."""
+    if not isinstance(wanted, dict) or not isinstance(found, dict):
+        return wanted
+    return {
+        **dict.fromkeys(found, None),
+        **{key: _with_endings(value, found.get(key)) for key, value in wanted.items()},
+    }
+
+
+def as_leader(lws: Object, leader: PodFacts) -> Object:
+    """The leader as far as rendering asks for it; its containers are those of its template."""
+    template = spec.template_of(lws)
+    chosen = template.get("leaderTemplate") or template.get("workerTemplate") or {}
+    metadata = leader.metadata
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {
+            "name": metadata.name,
+            "namespace": metadata.namespace,
+            "uid": metadata.uid,
+            "labels": metadata.labels,
+            "annotations": metadata.annotations,
+        },
+        "spec": {**(chosen.get("spec") or {}), "schedulerName": leader.spec.scheduler_name},
+    }

@@ -1,0 +1,105 @@
+"""
+The gang of a group, before any scheduler's words.
+
+A group belongs to the gang that its leader names, in the dialect in which it names
+it, whatever the operator is told now: a group never has two providers (lws#1075). All is
+counted from the spec as it was at the leader's revision; only the topology is that
+of now. Where others wait for the leader, no subgroup can be asked for: its pods would
+be waited for by those who make them.
+"""
+
+from collections.abc import Iterable, Mapping
+
+from kohort.apis.api import Settings
+from kohort.apis.gangs.dialect import Dialect
+from kohort.apis.gangs.intent import Intent, SubgroupKind
+from kohort.apis.leaderworkerset import labels, names
+from kohort.apis.leaderworkerset.admission.pods import SUBGROUP
+from kohort.apis.leaderworkerset.objects.requests import group_requests
+from kohort.apis.leaderworkerset.objects.sets import as_pod
+from kohort.apis.leaderworkerset.objects.templates import group_labels
+from kohort.apis.leaderworkerset.spec import (
+    LEADER_EXCLUDED,
+    find_exclusive_topology,
+    find_subgroup_policy,
+    pod_specs_of,
+    size_of,
+)
+from kohort.cluster.objects import (
+    Object,
+    annotations_of,
+    labels_of,
+    name_of,
+    namespace_of,
+    owner_reference,
+)
+from kohort.model.placement import Gang
+
+
+def choose_dialect(lws: Object, settings: Settings) -> Dialect | None:
+    """The dialect that gangs of new groups are made in; None: they are in no gang."""
+    return settings.find_dialect(annotations_of(lws).get(labels.GANG, ""))
+
+
+def find_dialect(
+    settings: Settings, marks: Mapping[str, str], notes: Mapping[str, str]
+) -> Dialect | None:
+    """The dialect in which the pod with these labels and annotations is in a gang of ours."""
+    group, key = marks.get(labels.GROUP_INDEX, ""), marks.get(labels.REVISION, "")
+    name = names.pod_group_name(marks.get(labels.NAME, ""), group, key)
+    joined = [d for d in settings.gangs if d.find_gang(marks, notes) == name]
+    # Two dialects may read the same key: then the pod says which one was meant.
+    chosen = notes.get(labels.GANG)
+    return next((d for d in joined if d.name == chosen), joined[0] if joined else None)
+
+
+def make_intent(
+    lws_at_revision: Object, leader_pod: Object, gang: Gang, dialect: Dialect
+) -> Intent:
+    """The gang of one group, from the spec as it was at the leader's revision."""
+    marks = group_labels(lws_at_revision, leader_pod)
+    index, key = marks[labels.GROUP_INDEX], marks[labels.REVISION]
+    joined = dialect.find_gang(labels_of(leader_pod), annotations_of(leader_pod))
+    given = annotations_of(lws_at_revision)
+    specs = pod_specs_of(lws_at_revision)
+    return Intent(
+        namespace=namespace_of(lws_at_revision),
+        name=joined or names.pod_group_name(name_of(lws_at_revision), index, key),
+        gang=gang,
+        owner=owner_reference(as_pod(leader_pod) if dialect.belongs_to_leader else lws_at_revision),
+        labels={k: v for k, v in marks.items() if k != labels.GROUP_KEY},
+        annotations=given,
+        requests=group_requests(lws_at_revision),
+        queue=dialect.find_queue(labels_of(lws_at_revision), given),
+        priorities=_once(spec.get("priorityClassName") for spec in specs),
+        schedulers=_once(spec.get("schedulerName") for spec in specs),
+        parts=find_parts(lws_at_revision, marks) if gang.minimum == gang.size else (),
+        exclusive=find_exclusive_topology(lws_at_revision) or "",
+        shapes=1 if specs[0] == specs[-1] else 2,
+    )
+
+
+def _once(values: Iterable[str | None]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(value or "" for value in values))
+
+
+def find_parts(lws: Object, marks: Mapping[str, str]) -> tuple[SubgroupKind, ...]:
+    """The subgroups of a group: all of one size, though a leader may be one too many."""
+    policy = find_subgroup_policy(lws) or {}
+    size, each = size_of(lws), policy.get("subGroupSize") or 0
+    if each < 1:
+        return ()
+    is_excluded = policy.get("subGroupPolicyType") == LEADER_EXCLUDED
+    is_even = size % each == 0
+    count = (size - 1) // each if is_excluded or not is_even else size // each
+    if count < 1:
+        return ()
+    # Workers that stand alone are numbered by their own index, which starts behind the leader.
+    first = 1 if is_excluded and is_even else 0
+    selector = {key: marks[key] for key in (labels.NAME, labels.GROUP_INDEX)}
+    extra = 0 if is_excluded or is_even else 1
+    return (
+        SubgroupKind(
+            SUBGROUP, labels.SUBGROUP_INDEX, each, count, selector, first=first, extra=extra
+        ),
+    )

@@ -1,0 +1,79 @@
+"""
+The claims of a LeaderWorkerSet's pods, as they exist, and what is to be done about them.
+
+Pods without claim templates cost nothing here. A claim is made before its pod or with
+it; while one is about to go, its pod waits, since it would be given what is lost.
+"""
+
+from collections.abc import Iterable, Iterator
+
+from kohort.apis.api import Snapshot
+from kohort.apis.facts import PodFacts, Whole
+from kohort.apis.leaderworkerset.objects.claims import (
+    CLAIM,
+    claim_name,
+    claim_templates,
+    find_owners,
+    is_going,
+    render_claim,
+)
+from kohort.cluster.actions import Action, Create, Patch
+from kohort.cluster.objects import namespace_of
+from kohort.cluster.port import Address
+
+
+class Claims:
+    """The claims of one workload in one plan."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self._lws = snapshot.root
+        self._templates = claim_templates(snapshot.root)
+        found: tuple[Whole, ...] = snapshot.all(CLAIM) if self._templates else ()
+        self._held = {claim.metadata.name: claim for claim in found}
+
+    def are_going(self, pod: str) -> bool:
+        """Whether a claim of this pod is about to go."""
+        return any(is_going(self._lws, claim, pod) for claim in self._held_by(pod))
+
+    def make(self, pod: str, marks: dict[str, str]) -> Iterator[Action]:
+        """The claims that this pod lacks; it carries those labels."""
+        for template in self._templates:
+            name = claim_name(template, pod)
+            if name not in self._held:
+                body = render_claim(self._lws, template, pod, marks)
+                why = f"claim {name} does not exist"
+                yield Create(CLAIM, namespace_of(self._lws), body, why)
+
+    def find_changes(self, pod: PodFacts, is_surplus: bool) -> list[Action]:
+        """What has to change so that the claims of this pod go with whom they should."""
+        changes: list[Action] = []
+        for claim in self._held_by(pod.metadata.name):
+            owners = find_owners(self._lws, pod, claim, is_surplus)
+            if owners is not None and not claim.metadata.is_leaving:
+                address = Address(CLAIM, namespace_of(self._lws), claim.metadata.name)
+                # The version guards references that somebody else adds meanwhile.
+                version = claim.metadata.resource_version
+                body = {"ownerReferences": owners or None, "resourceVersion": version}
+                why = f"claim {claim.metadata.name} has other owners than its policy says"
+                changes.append(Patch(address, {"metadata": body}, why=why))
+        return changes
+
+    def keep(self, pods: Iterable[PodFacts], surplus: frozenset[str]) -> Iterator[Action]:
+        """Everything that the claims of existing pods need; ``surplus`` are leaders to go."""
+        if not self._templates:
+            return
+        for pod in pods:
+            metadata = pod.metadata
+            is_surplus = metadata.uid in surplus or metadata.controller in surplus
+            if metadata.is_leaving and not is_surplus:
+                continue
+            # One that is on its way out already may turn out to be one too many.
+            yield from self.find_changes(pod, is_surplus)
+            if not metadata.is_leaving and pod.status.phase in ("", "Pending"):
+                yield from self.make(metadata.name, metadata.labels)
+
+    def _held_by(self, pod: str) -> Iterator[Whole]:
+        for template in self._templates:
+            claim = self._held.get(claim_name(template, pod))
+            if claim is not None:
+                yield claim

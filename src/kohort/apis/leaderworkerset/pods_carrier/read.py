@@ -1,0 +1,116 @@
+"""
+From a LeaderWorkerSet and the pods that carry it to the model.
+
+The note of the rollout is an annotation of the revision that the rollout leads to: it
+comes into being with the revision, in one write, and nobody else writes there.
+Without one, nothing may be replaced before a new one is written.
+"""
+
+from dataclasses import dataclass, replace
+
+from kohort.apis.api import InvalidWorkload, Reading, Snapshot
+from kohort.apis.carriers.pods import Note, assume_progress, find_note, read_groups
+from kohort.apis.facts import Meta, Owner, PodFacts, Whole
+from kohort.apis.leaderworkerset import labels
+from kohort.apis.leaderworkerset.drift.adoption import is_orphan, take_back
+from kohort.apis.leaderworkerset.drift.pods import judge_pods
+from kohort.apis.leaderworkerset.drift.templates import Drift, describe_drift
+from kohort.apis.leaderworkerset.names import find_ordinal
+from kohort.apis.leaderworkerset.read import (
+    POD,
+    READER,
+    Memory,
+    choose_revision,
+    describe_forged,
+    own_revisions,
+    read_workload,
+)
+from kohort.cluster.objects import Object, name_of, uid_of
+from kohort.model.observed import Observed, Progress
+
+
+@dataclass(frozen=True, slots=True)
+class PodMemory(Memory):
+    """What rendering needs and the model does not know."""
+
+    note: Note | None = None  # the one in force
+    orphans: tuple[Meta, ...] = ()  # leaders that are read as ours, and have to be adopted
+
+
+# All members are counted at every pass, while other workloads wait; and a size is an annotation
+# of the leader, which whoever may edit pods can change.
+GROUP_MAX = 10_000
+_READER = replace(READER, size_of=lambda metadata: min(READER.size_of(metadata), GROUP_MAX))
+
+
+def read(snapshot: Snapshot) -> Reading:
+    """The snapshot in the words of the model."""
+    lws = snapshot.root
+    held: tuple[PodFacts, ...] = snapshot.all(POD)
+    orphans = tuple(pod.metadata for pod in held if is_orphan(lws, pod))
+    pods = take_back(lws, held)
+    _refuse_namesakes(lws, pods)
+    revisions = own_revisions(snapshot)
+    note = _find_note(revisions)
+    aimed = note.progress.target if note else None
+    revision, key = choose_revision(lws, aimed, revisions)
+    groups = read_groups(_READER, pods, uid_of(lws), snapshot.lost, snapshot.group_cache)
+    if note is not None:
+        stored = {r.metadata.labels.get(labels.REVISION, "") for r in revisions}
+        groups = judge_pods(groups, pods, note.progress.target, stored | {note.progress.target})
+    observed = Observed(
+        groups=groups,
+        progress=_progress_of(note) if note else assume_progress(groups),
+        exist=len(groups),
+        drift=tuple(
+            dict.fromkeys((*describe_drift(snapshot, Drift(), groups), *describe_forged(snapshot)))
+        ),
+    )
+    memory = PodMemory(None, revisions, revision, key, note, orphans)
+    return Reading(read_workload(snapshot, key, groups), observed, memory)
+
+
+def _find_note(revisions: tuple[Whole, ...]) -> Note | None:
+    found = []
+    for revision in revisions:
+        key = revision.metadata.labels.get(labels.REVISION)
+        text = revision.metadata.annotations.get(labels.PROGRESS)
+        note = find_note(text, key) if key and text else None
+        if note is not None:
+            found.append(note)
+    return max(found, key=lambda note: note.turn, default=None)
+
+
+def _progress_of(note: Note) -> Progress:
+    progress = note.progress
+    return replace(progress, is_base=note.base == progress.target)
+
+
+def _refuse_namesakes(lws: Object, pods: tuple[PodFacts, ...]) -> None:
+    """A pod that nobody will take away, and that has a name of ours, is in the way."""
+    for pod in pods:
+        owner = next((o for o in pod.metadata.owner_references if o.controller), None)
+        if pod.metadata.is_leaving or _may_be_ours(lws, owner) or not _has_our_name(lws, pod):
+            continue
+        whose = f"belongs to {owner.kind} {owner.name}" if owner else "has no owner"
+        raise InvalidWorkload(
+            "NameTaken",
+            f"pod {pod.metadata.name} exists and {whose}: delete it, or choose "
+            "another name for this LeaderWorkerSet",
+        )
+
+
+def _may_be_ours(lws: Object, owner: Owner | None) -> bool:
+    """Whether a pod is ours, or a leftover that is collected with its owner."""
+    if owner is None:
+        return False
+    return owner.kind == "Pod" or (owner.kind, owner.name) == (labels.KIND.name, name_of(lws))
+
+
+def _has_our_name(lws: Object, pod: PodFacts) -> bool:
+    place = find_ordinal(pod.metadata.name)
+    if place is None:
+        return False
+    name = name_of(lws)
+    outer = find_ordinal(place[0])
+    return place[0] == name or (outer is not None and outer[0] == name)

@@ -1,0 +1,273 @@
+"""
+From a plan to pods.
+
+A decision about the rollout is written on the revision, and that is all that is done
+about it in this plan. What was written before is acted on: groups that the note asks
+for are made, those beyond it and those that it has released are taken down, each by
+its leader, in the foreground, so that all names are free when the leader has gone.
+
+A name that is in use is never asked for: it belongs to a pod that is leaving, or to a
+leftover that the garbage collector takes. Workers need the uid of their leader, so
+they come one plan after it.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from itertools import islice
+
+from kohort.apis.api import InvalidWorkload, Reading, Snapshot
+from kohort.apis.carriers.pods import Note, settle_base, write_note
+from kohort.apis.facts import PodFacts, Whole
+from kohort.apis.gangs.dialect import Dialect
+from kohort.apis.leaderworkerset import labels, names, spec
+from kohort.apis.leaderworkerset.admission.pods import Joining, PodRefused
+from kohort.apis.leaderworkerset.drift.adoption import adopt
+from kohort.apis.leaderworkerset.drift.place_labels import put_places_back
+from kohort.apis.leaderworkerset.drift.pods import describe_edited
+from kohort.apis.leaderworkerset.drift.services import bring_service
+from kohort.apis.leaderworkerset.gangs import Gangs, as_leader
+from kohort.apis.leaderworkerset.history import mark_served, render_history
+from kohort.apis.leaderworkerset.objects.gangs import choose_dialect, find_dialect
+from kohort.apis.leaderworkerset.objects.placement import place_templates
+from kohort.apis.leaderworkerset.objects.pods import leader_pods, worker_pods
+from kohort.apis.leaderworkerset.objects.services import group_service
+from kohort.apis.leaderworkerset.pods_carrier.claims import Claims
+from kohort.apis.leaderworkerset.pods_carrier.read import PodMemory
+from kohort.apis.leaderworkerset.read import POD, REVISION
+from kohort.apis.leaderworkerset.render import (
+    create_revision,
+    shared_service_actions,
+)
+from kohort.apis.leaderworkerset.revision import apply_revision
+from kohort.apis.leaderworkerset.workers import find_following
+from kohort.cluster.actions import Action, Create, Delete, Patch
+from kohort.cluster.objects import Object, labels_of, name_of, namespace_of
+from kohort.cluster.port import Address
+from kohort.model.observed import Group, Progress
+from kohort.model.plans import Plan
+from kohort.model.units import Phase
+
+_MAKE_MAX = 1_000  # leaders, and workers of all groups, that one look makes; the next makes more
+
+
+def render(snapshot: Snapshot, reading: Reading, plan: Plan) -> tuple[Action, ...]:
+    """What to do about the pods of a workload, and what goes with them."""
+    if reading.workload.is_leaving:
+        return ()
+    return tuple(_actions(snapshot, reading, plan))
+
+
+def _actions(snapshot: Snapshot, reading: Reading, plan: Plan) -> Iterator[Action]:
+    memory: PodMemory = reading.memory
+    for stored in memory.revisions:
+        yield from adopt(snapshot.root, REVISION, stored.metadata)
+    if memory.orphans:
+        # Nothing is done about them before they are ours.
+        for orphan in memory.orphans:
+            yield from adopt(snapshot.root, POD, orphan)
+        return
+    served = mark_served(snapshot.root, reading, plan)
+    yield from served
+    if memory.revision is None or not served:
+        # The note of the last target is read no more after this, so the mark comes first.
+        yield from _note_actions(snapshot.root, reading, plan)
+    yield from put_places_back(snapshot)
+    yield from shared_service_actions(snapshot)
+    note = memory.note
+    if note is not None and note.progress.target == memory.key:
+        scene = _Scene(snapshot, reading, plan, note)
+        yield from _deletions(scene)
+        yield from _leader_actions(scene)
+        for group in scene.staying:
+            yield from scene.gangs.ensure(scene.leader_of(group))
+            yield from _group_actions(scene, group)
+        yield from scene.gangs.collect(reading)
+        yield from scene.claims.keep(scene.held.values(), scene.surplus)
+    if plan.report.is_done:
+        yield from render_history(snapshot.root, memory.revisions, memory.key)
+
+
+def _note_actions(lws: Object, reading: Reading, plan: Plan) -> Iterator[Action]:
+    memory: PodMemory = reading.memory
+    wanted = _next_note(reading, plan)
+    notes = {labels.PROGRESS: write_note(wanted)}
+    if memory.revision is None:
+        made = create_revision(lws, memory)
+        metadata = {**made.obj["metadata"], "annotations": notes}
+        yield Create(made.kind, made.namespace, {**made.obj, "metadata": metadata}, made.why)
+    elif memory.note is None or memory.note.progress != wanted.progress:
+        address = Address(REVISION, namespace_of(lws), memory.revision.metadata.name)
+        step = wanted.progress
+        why = f"from group {step.boundary} of {step.count} on the revision is {step.target}"
+        yield Patch(address, {"metadata": {"annotations": notes}}, why=why)
+
+
+def _next_note(reading: Reading, plan: Plan) -> Note:
+    memory: PodMemory = reading.memory
+    held, rollout, key = memory.note, plan.rollout, memory.key
+    progress = Progress(rollout.boundary, rollout.count, reading.workload.groups, key)
+    if held is None:
+        return Note(progress, base=key, turn=1)
+    is_turn = held.progress.target != key
+    stored = {_key_of(revision) for revision in memory.revisions}
+    base = settle_base(held, reading.observed.groups, stored)
+    return Note(progress, base, held.turn + is_turn)
+
+
+@dataclass(slots=True)
+class _Scene:
+    """One plan on its way to actions: what exists by name, and what is found out once."""
+
+    snapshot: Snapshot
+    reading: Reading
+    plan: Plan
+    note: Note
+    held: dict[str, PodFacts] = field(init=False)  # by name
+    claims: Claims = field(init=False)
+    gangs: Gangs = field(init=False)
+    doomed: dict[int, str] = field(init=False)  # groups to take down, and why
+    surplus: frozenset[str] = field(init=False)  # uids of leaders beyond the count
+    workers_left: int = field(init=False)  # that this look may still make
+    _specs: dict[str, Object] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.workers_left = _MAKE_MAX
+        self.held = {pod.metadata.name: pod for pod in self.snapshot.all(POD)}
+        self.claims = Claims(self.snapshot)
+        self.gangs = Gangs(self.snapshot, self.reading.memory.revisions, self.plan)
+        count = max(self.note.progress.count, self.plan.rollout.count)
+        groups = self.reading.observed.groups
+        self.surplus = frozenset(g.incarnation for g in groups if g.ordinal >= count)
+        self.doomed = {g.ordinal: _find_end(self, g) for g in groups}
+        for ordinal in self.plan.rollout.replace:
+            self.doomed[ordinal] = "it has an old revision"
+        for restart in self.plan.restarts:
+            self.doomed[restart.ordinal] = f"member {restart.cause} failed"
+
+    @property
+    def staying(self) -> Iterator[Group]:
+        """The groups that are neither leaving nor taken down by this plan."""
+        for group in self.reading.observed.groups:
+            if group.phase is not Phase.LEAVING and not self.doomed[group.ordinal]:
+                yield group
+
+    def leader_of(self, group: Group) -> PodFacts:
+        """The leader pod of a group."""
+        return self.held[group.members[0].name]
+
+    def join(self, dialect: Dialect | None) -> Joining | None:
+        """What pods are told that join a gang in this dialect."""
+        return None if dialect is None else Joining(dialect, self.snapshot.tiers_of(dialect))
+
+    def find_spec(self, key: str) -> Object | None:
+        """The object as it was at a revision, if that is still known."""
+        if key not in self._specs:
+            memory: PodMemory = self.reading.memory
+            found = [r for r in memory.revisions if _key_of(r) == key]
+            if not found:
+                return None
+            self._specs[key] = apply_revision(self.snapshot.root, found[-1].decode())
+        return self._specs[key]
+
+
+def _key_of(revision: Whole) -> str:
+    return revision.metadata.labels.get(labels.REVISION, "")
+
+
+def _find_end(scene: _Scene, group: Group) -> str:
+    if group.incarnation in scene.surplus:
+        return "there are more groups than wanted"
+    return ""
+
+
+def _deletions(scene: _Scene) -> Iterator[Action]:
+    groups = scene.reading.observed.groups
+    edits = describe_edited(groups, scene.snapshot.all(POD))
+    for group in groups:
+        why = scene.doomed[group.ordinal]
+        if group.phase is Phase.LEAVING or not why:
+            continue
+        pods = [scene.held[member.name] for member in group.members]
+        is_surplus = group.incarnation in scene.surplus
+        # Claims that go with a pod must say so while the pod is still there.
+        if is_surplus and any(scene.claims.find_changes(pod, True) for pod in pods):
+            continue
+        delete = _delete(pods[0], f"group {group.ordinal}: {why}", "Foreground")
+        yield delete if is_surplus else replace(delete, undoes=edits.get(group.ordinal, ""))
+
+
+def _delete(pod: PodFacts, why: str, propagation: str = "") -> Delete:
+    metadata = pod.metadata
+    return Delete(POD, metadata.namespace, metadata.name, metadata.uid, propagation, why)
+
+
+def _leader_actions(scene: _Scene) -> Iterator[Action]:
+    missing: dict[str, list[int]] = {}  # by the revision they are made from
+    progress, name = scene.note.progress, name_of(scene.snapshot.root)
+    absent = (
+        ordinal
+        for ordinal in range(min(progress.count, scene.plan.rollout.count))
+        if names.leader_name(name, ordinal) not in scene.held
+    )
+    for ordinal in islice(absent, _MAKE_MAX):
+        is_new = ordinal >= progress.boundary
+        # Where the old revision is gone, there is but one that a group can be made from.
+        is_new |= scene.find_spec(scene.note.base) is None
+        missing.setdefault(progress.target if is_new else scene.note.base, []).append(ordinal)
+    for key, ordinals in missing.items():
+        then = scene.find_spec(key)
+        joining = scene.join(choose_dialect(scene.snapshot.root, scene.snapshot.settings))
+        if then is not None:
+            told = place_templates(then, scene.snapshot.settings)
+            for pod in leader_pods(told, key, ordinals, joining):
+                yield from _create(scene, pod)
+
+
+def _group_actions(scene: _Scene, group: Group) -> Iterator[Action]:
+    leader = scene.leader_of(group)
+    then = scene.find_spec(group.revision)
+    if then is None:
+        return
+    pod = as_leader(then, leader)
+    if leader.metadata.annotations.get(labels.SUBDOMAIN_POLICY) == spec.UNIQUE_PER_REPLICA:
+        yield from _service_actions(scene, pod)
+    if group.ordinal in scene.plan.may_complete:
+        yield from _worker_actions(scene, group, then, pod)
+
+
+def _service_actions(scene: _Scene, leader: Object) -> Iterator[Action]:
+    wanted = group_service(scene.snapshot.root, leader)
+    yield from bring_service(scene.snapshot, wanted, f"group {name_of(leader)} has no service")
+
+
+def _worker_actions(scene: _Scene, group: Group, then: Object, leader: Object) -> Iterator[Action]:
+    for member in group.members[1:]:
+        pod, waits = scene.held[member.name], group.ordinal in scene.plan.backing_off
+        if pod.has_ended and member.phase is not Phase.LEAVING and not waits:
+            yield _delete(pod, f"pod {member.name} has ended")
+    wanted = ((i, names.worker_name(name_of(leader), i)) for i in range(1, group.size))
+    left = scene.workers_left
+    missing = [*islice((i for i, worker in wanted if worker not in scene.held), left)]
+    if not missing:
+        return
+    topology = leader["metadata"]["annotations"].get(labels.EXCLUSIVE_TOPOLOGY, "")
+    gangs, entry = scene.gangs, scene.leader_of(group)
+    following = find_following(scene.snapshot, gangs, entry, then, topology)
+    if following is None:
+        return
+    # A gang is joined by all or by none, whatever the operator was told since.
+    metadata = entry.metadata
+    dialect = find_dialect(scene.snapshot.settings, metadata.labels, metadata.annotations)
+    scene.workers_left -= len(missing)
+    for made in worker_pods(then, leader, missing, following, scene.join(dialect)):
+        yield from _create(scene, made)
+
+
+def _create(scene: _Scene, pod: Object | PodRefused) -> Iterator[Action]:
+    if isinstance(pod, PodRefused):
+        raise InvalidWorkload("PodRefused", str(pod))
+    lws, name = scene.snapshot.root, name_of(pod)
+    if scene.claims.are_going(name):
+        return
+    yield from scene.claims.make(name, labels_of(pod))
+    yield Create(POD, namespace_of(lws), pod, why=f"pod {name} does not exist")

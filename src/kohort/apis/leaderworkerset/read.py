@@ -1,0 +1,358 @@
+"""
+From a LeaderWorkerSet and its children to the model, and to the revision in force.
+
+The revision that all groups should reach is decided here: the one that the leader
+set carries, as long as the object still asks for the same; otherwise one that asks
+for it already, and only then a new one. So a write that is repeated, or a template
+that comes back, makes no second revision (spec §16.4, §16.5).
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+import orjson
+
+from kohort.apis.api import InvalidWorkload, Reading, Snapshot
+from kohort.apis.carriers.members import Reader
+from kohort.apis.carriers.statefulsets import read_groups
+from kohort.apis.facts import Meta, SetFacts, SetStatusFacts, Whole
+from kohort.apis.leaderworkerset import labels, spec
+from kohort.apis.leaderworkerset.drift.adoption import check_leader_set
+from kohort.apis.leaderworkerset.drift.scale import describe_standing_scale
+from kohort.apis.leaderworkerset.drift.templates import (
+    Drift,
+    describe_drift,
+    find_drift,
+)
+from kohort.apis.leaderworkerset.incarnations import judge_groups, own_pods
+from kohort.apis.leaderworkerset.names import find_ordinal, leader_name, worker_name
+from kohort.apis.leaderworkerset.objects.differences import find_differences
+from kohort.apis.leaderworkerset.objects.placement import place_templates
+from kohort.apis.leaderworkerset.objects.templates import leader_template
+from kohort.apis.leaderworkerset.revision import (
+    apply_revision,
+    revision_data,
+    revision_key,
+    same_revision,
+)
+from kohort.apis.leaderworkerset.topology_losses import read_placement
+from kohort.cluster.objects import (
+    Kind,
+    Object,
+    annotations_of,
+    is_leaving,
+    name_of,
+    namespace_of,
+    uid_of,
+)
+from kohort.cluster.quantities import find_whole
+from kohort.model.observed import Group, Observed, Progress
+from kohort.model.policies import STRATEGIES, RecoveryPolicy, RolloutPolicy, Startup, Trigger
+from kohort.model.workload import Role, Workload
+
+POD = labels.POD
+STATEFUL_SET = labels.STATEFUL_SET
+SERVICE = Kind("", "v1", "Service", "services")
+NODE = Kind("", "v1", "Node", "nodes", namespaced=False)
+REVISION = Kind("apps", "v1", "ControllerRevision", "controllerrevisions")
+
+# Revisions that are kept for undo carry this instead of upstream's labels.
+HISTORY = "kohort.dev/history-of"
+# All replicas and as many again for a surge; more is what somebody else asked of the set, and
+# to walk so many groups would keep all other workloads waiting.
+COUNT_MAX = 2_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """What rendering needs and the model does not know."""
+
+    leader_set: SetFacts | None
+    revisions: tuple[Whole, ...]  # ours, lowest number first
+    revision: Whole | None  # the one in force; None: it has to be made
+    key: str
+    drift: Drift = field(default=Drift(), kw_only=True)
+    # The leader set of an earlier object of this name still exists.
+    has_leftover: bool = field(default=False, kw_only=True)
+
+
+def read(snapshot: Snapshot) -> Reading:
+    """The snapshot in the words of the model."""
+    lws = snapshot.root
+    leader_set = _find_leader_set(snapshot)
+    revisions = own_revisions(snapshot)
+    revision, key = choose_revision(lws, _find_held(lws, leader_set, revisions), revisions)
+    sets = {s.metadata.name: s for s in snapshot.all(STATEFUL_SET)}
+    pods = own_pods(snapshot.all(POD), leader_set)
+    groups = read_groups(READER, pods, sets, snapshot.lost, snapshot.group_cache)
+    drift = find_drift(
+        leader_set,
+        lambda: leader_template(place_templates(lws, snapshot.settings), key),
+        snapshot.find_put_backs(STATEFUL_SET, name_of(lws)),
+    )
+    groups = judge_groups(groups, pods, leader_set, sets, drift)
+    observed = Observed(
+        groups=groups,
+        progress=None if leader_set is None else _progress_of(leader_set, drift),
+        exist=leader_set.status.replicas if leader_set else 0,
+        drift=tuple(
+            dict.fromkeys(
+                (
+                    *describe_drift(snapshot, drift, groups),
+                    *describe_standing_scale(lws, leader_set),
+                    *describe_forged(snapshot),
+                )
+            )
+        ),
+    )
+    memory = Memory(
+        leader_set, revisions, revision, key, has_leftover=_has_leftover(snapshot), drift=drift
+    )
+    return Reading(read_workload(snapshot, key, observed.groups), observed, memory)
+
+
+def read_workload(snapshot: Snapshot, key: str, groups: tuple[Group, ...]) -> Workload:
+    """What the user asks for, with the revision that all groups should reach."""
+    lws = snapshot.root
+    wanted = spec.replicas_of(lws)
+    policy = RolloutPolicy(
+        wanted=wanted,
+        partition=spec.partition_of(lws),
+        max_unavailable=spec.max_unavailable_of(lws),
+        max_surge=spec.max_surge_of(lws),
+        strategy=_strategy_of(snapshot),
+        min_ready_seconds=_min_ready_seconds_of(lws),
+    )
+    ready_first = spec.startup_policy_of(lws) == spec.LEADER_READY
+    return Workload(
+        namespace=namespace_of(lws),
+        name=name_of(lws),
+        uid=uid_of(lws),
+        generation=lws["metadata"].get("generation", 0),
+        groups=wanted,
+        roles=(Role(size=spec.size_of(lws)),),
+        revision=key,
+        rollout=policy,
+        recovery=RecoveryPolicy(_trigger_of(lws)),
+        startup=Startup.ENTRY_FIRST if ready_first else Startup.TOGETHER,
+        placement=read_placement(snapshot, key, groups),
+        is_leaving=is_leaving(lws),
+    )
+
+
+def _strategy_of(snapshot: Snapshot) -> str:
+    own = annotations_of(snapshot.root).get(labels.STRATEGY)
+    strategy = own or snapshot.settings.strategy or _noted_strategy(snapshot)
+    if strategy not in STRATEGIES:
+        known = " or ".join(STRATEGIES)
+        raise InvalidWorkload(
+            "UnknownStrategy", f'annotation {labels.STRATEGY} is "{strategy}", and must be {known}'
+        )
+    return strategy
+
+
+def _min_ready_seconds_of(lws: Object) -> int:
+    seconds = spec.min_ready_seconds_of(lws)
+    if seconds is None:
+        key = labels.MIN_READY_SECONDS
+        text = f'annotation {key} is "{annotations_of(lws)[key][:50]}", and must be a whole number'
+        raise InvalidWorkload("InvalidMinReadySeconds", f"{text} of seconds, such as 30")
+    return seconds
+
+
+def _noted_strategy(snapshot: Snapshot) -> str:
+    """What the operator says that it uses; a reader has no flags of its own."""
+    visible = [r for r in own_revisions(snapshot) if labels.REVISION in r.metadata.labels]
+    notes = visible[-1].metadata.annotations if visible else {}
+    return notes.get(labels.STRATEGY_IN_USE) or STRATEGIES[0]
+
+
+def _trigger_of(lws: Object) -> Trigger:
+    policy = spec.restart_policy_of(lws)
+    if policy == spec.RECREATE_AFTER_START:
+        return Trigger.AFTER_START
+    if policy != spec.RECREATE_GROUP:
+        return Trigger.NEVER
+    if labels.RECREATE_AFTER_START in annotations_of(lws):
+        return Trigger.AFTER_START
+    return Trigger.ALWAYS
+
+
+def _find_leader_set(snapshot: Snapshot) -> SetFacts | None:
+    name, uid = name_of(snapshot.root), uid_of(snapshot.root)
+    found: SetFacts | None = next(
+        (s for s in snapshot.all(STATEFUL_SET) if s.metadata.name == name), None
+    )
+    if _has_leftover(snapshot):
+        return None
+    if found is not None and found.metadata.controller != uid:
+        check_leader_set(snapshot.root, found)
+    return found
+
+
+def _has_leftover(snapshot: Snapshot) -> bool:
+    """Whether the leader set of an object that was deleted and made anew still has to go."""
+    name, uid = name_of(snapshot.root), uid_of(snapshot.root)
+    for found in snapshot.all(STATEFUL_SET):
+        if found.metadata.name == name:
+            owner = next((o for o in found.metadata.owner_references if o.controller), None)
+            return (
+                owner is not None
+                and (owner.kind, owner.name) == (labels.KIND.name, name)
+                and owner.uid != uid
+            )
+    return False
+
+
+def own_revisions(snapshot: Snapshot) -> tuple[Whole, ...]:
+    """The revisions of this very object, lowest number first."""
+    # The revisions of the sets themselves carry the same labels, so the owner decides.
+    uid = uid_of(snapshot.root)
+    found: tuple[Whole, ...] = snapshot.all(REVISION)
+    own = [r for r in found if r.metadata.controller in ("", uid) and is_readable(r)]
+    return tuple(sorted(own, key=number_of))
+
+
+def describe_forged(snapshot: Snapshot) -> Iterator[str]:
+    """Which objects say to be revisions of this one, and are ignored."""
+    uid = uid_of(snapshot.root)
+    found: tuple[Whole, ...] = snapshot.all(REVISION)
+    for revision in found:
+        # One without an owner may be that of a set which was orphaned.
+        if revision.metadata.controller == uid and not is_readable(revision):
+            name = revision.metadata.name
+            yield f"ControllerRevision {name} cannot be read and is ignored: delete it"
+
+
+def is_readable(revision: Whole) -> bool:
+    """Whether an object that says to be a revision can be read as one."""
+    return _is_readable(revision.raw)
+
+
+@lru_cache(maxsize=4096)
+def _is_readable(raw: bytes) -> bool:
+    try:
+        stored = orjson.loads(raw)
+        int(stored.get("revision", 0))
+        then = apply_revision({"spec": {}}, stored)
+        return bool(then["spec"].get("leaderWorkerTemplate")) and bool(revision_data(then))
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return False
+
+
+def number_of(revision: Whole) -> int:
+    """The number of a revision."""
+    return int(revision.decode().get("revision", 0))
+
+
+def _find_held(
+    lws: Object, leader_set: SetFacts | None, revisions: tuple[Whole, ...]
+) -> str | None:
+    """
+    The key that was aimed at, if what it stands for is known.
+
+    Where its revision is gone, the leader set tells whether the object still asks for
+    the same. Else the old name would be given to what is new, and nothing would roll.
+    """
+    if leader_set is None:
+        return None
+    held = leader_set.metadata.labels.get(labels.REVISION, "")
+    if _newest(revisions, held) is not None:
+        return held
+    wanted = leader_template(lws, held)["spec"]
+    found = Whole(leader_set.raw).decode()["spec"]["template"]["spec"]
+    return None if find_differences(wanted, found) else held
+
+
+def choose_revision(
+    lws: Object, held: str | None, revisions: tuple[Whole, ...]
+) -> tuple[Whole | None, str]:
+    """The revision to reach, and its key; ``held`` is the key of the one that was aimed at."""
+    wanted = _key_of(uid_of(lws), orjson.dumps(lws["spec"]))
+    if held is not None:
+        current = _newest(revisions, held)
+        if current is None:
+            return None, held
+        if _is_same(lws, current):
+            return current, held
+    # The same request may have been written down under another name, by an earlier version.
+    same = [r for r in revisions if r.metadata.labels.get(labels.REVISION) and _is_same(lws, r)]
+    found = _newest(tuple(same), wanted) or (same[-1] if same else None)
+    return found, wanted if found is None else found.metadata.labels[labels.REVISION]
+
+
+def _newest(revisions: tuple[Whole, ...], key: str) -> Whole | None:
+    matching = [r for r in revisions if r.metadata.labels.get(labels.REVISION) == key]
+    return matching[-1] if matching else None
+
+
+@lru_cache(maxsize=4096)
+def _key_of(uid: str, spec_json: bytes) -> str:
+    return revision_key(revision_data({"spec": orjson.loads(spec_json)}))
+
+
+def _is_same(lws: Object, revision: Whole) -> bool:
+    return _compare(orjson.dumps(lws["spec"]), revision.raw)
+
+
+@lru_cache(maxsize=4096)
+def _compare(spec_json: bytes, revision_json: bytes) -> bool:
+    return same_revision({"spec": orjson.loads(spec_json)}, orjson.loads(revision_json))
+
+
+def _progress_of(leader_set: SetFacts, drift: Drift) -> Progress:
+    metadata = leader_set.metadata
+    noted = find_whole(metadata.annotations.get(labels.REPLICAS, ""))
+    count = min(leader_set.spec.replicas, COUNT_MAX)
+    is_seen = leader_set.status.observed_generation >= metadata.generation
+    return Progress(
+        # While a template of another client stands, nobody has given up anything.
+        boundary=max(leader_set.spec.partition, count if drift.edits else 0),
+        count=count,
+        noted=leader_set.spec.replicas if noted is None else noted,
+        target=metadata.labels.get(labels.REVISION, ""),
+        is_seen=is_seen and not drift.edits and not drift.puts.is_recent,
+        is_base=_is_base(leader_set.status),
+    )
+
+
+def _is_base(status: SetStatusFacts) -> bool:
+    """Whether the set makes all groups alike: no rollout began, or it went back to its start."""
+    return status.current_revision == status.update_revision != ""
+
+
+def _group_of(metadata: Meta) -> int | None:
+    group = find_whole(metadata.labels.get(labels.GROUP_INDEX, ""))
+    if group is not None:
+        return group if _fits_name(metadata, group) else None
+    # Pods made while no webhook answered lack the label; a leader's name still tells.
+    if _index_of(metadata) == 0:
+        found = find_ordinal(metadata.name)
+        return found[1] if found else None
+    return None
+
+
+def _fits_name(metadata: Meta, group: int) -> bool:
+    """Whether the name of a pod is that of its place: labels can be forged, names not."""
+    workload, index = metadata.labels.get(labels.NAME), _index_of(metadata)
+    if workload is None or index is None:
+        return True
+    leader = leader_name(workload, group)
+    return metadata.name == (worker_name(leader, index) if index else leader)
+
+
+def _index_of(metadata: Meta) -> int | None:
+    return find_whole(metadata.labels.get(labels.WORKER_INDEX, ""))
+
+
+def _revision_of(metadata: Meta) -> str:
+    return metadata.labels.get(labels.REVISION, "")
+
+
+def _size_of(metadata: Meta) -> int:
+    size = find_whole(metadata.annotations.get(labels.SIZE, ""))
+    return 1 if size is None else size
+
+
+READER = Reader(_group_of, _index_of, _revision_of, _size_of)

@@ -1,0 +1,134 @@
+"""
+The status of a LeaderWorkerSet, in upstream's shape and words.
+
+Conditions are written in pairs that exclude each other: what makes a set
+available ends what made it progress, and the reverse. One that is ended keeps its
+reason and message, because clients look for them. Times move only when a claim
+changes or a new generation has been seen.
+"""
+
+from kohort.apis.api import Reading, Snapshot
+from kohort.apis.leaderworkerset import labels
+from kohort.apis.leaderworkerset.topology_losses import DEGRADED, SEPARATOR
+from kohort.cluster.objects import Object, name_of
+from kohort.model.plans import Plan, Report
+
+DRIFTED = "Drifted"
+AVAILABLE, PROGRESSING, UPDATING = "Available", "Progressing", "UpdateInProgress"
+TEXTS = {
+    AVAILABLE: ("AllGroupsReady", "All replicas are ready"),
+    PROGRESSING: ("GroupsProgressing", "Replicas are progressing"),
+    UPDATING: ("GroupsUpdating", "Rolling Upgrade is in progress"),
+}
+_ENDS = {
+    AVAILABLE: (PROGRESSING, UPDATING),
+    PROGRESSING: (AVAILABLE,),
+    UPDATING: (AVAILABLE,),
+}
+
+
+def write_status(snapshot: Snapshot, reading: Reading, plan: Plan, now: str) -> Object:
+    """The status that the report amounts to, given the one that is there."""
+    lws, report = snapshot.root, plan.report
+    old: Object = lws.get("status") or {}
+    generation = reading.workload.generation
+    counts = {
+        "readyReplicas": report.groups_ready,
+        "replicas": report.groups,
+        "updatedReplicas": report.groups_updated,
+    }
+    return {
+        **{key: value for key, value in old.items() if key != "conditions"},
+        "conditions": _judge_edits(
+            _judge_placement(
+                _conditions(old, claims(report), generation, now), report, generation, now
+            ),
+            report,
+            generation,
+            now,
+        ),
+        "hpaPodSelector": _selector(name_of(lws)),
+        "observedGeneration": generation,
+        # A count that upstream left out is zero: to write it would change nothing.
+        **{name: count for name, count in counts.items() if count or name in old or not old},
+    }
+
+
+def start_status(lws: Object) -> Object:
+    """What autoscalers need of a status, whatever else is known."""
+    return {"hpaPodSelector": _selector(name_of(lws)), "replicas": 0}
+
+
+def claims(report: Report) -> tuple[str, ...]:
+    """The conditions that are true, the most telling first."""
+    if report.is_updating:
+        return UPDATING, PROGRESSING
+    return (AVAILABLE,) if report.is_available else (PROGRESSING,)
+
+
+def _selector(name: str) -> str:
+    return f"{labels.NAME}={name},{labels.WORKER_INDEX}=0"
+
+
+def _conditions(old: Object, true: tuple[str, ...], generation: int, now: str) -> list[Object]:
+    conditions: list[Object] = [dict(c) for c in old.get("conditions") or ()]
+    ended = {other for claim in true for other in _ENDS[claim]} - set(true)
+    for claim in true:
+        reason, message = TEXTS[claim]
+        _put(conditions, claim, {"status": "True", "reason": reason, "message": message}, now)
+    for condition in conditions:
+        if condition.get("type") in ended and condition.get("status") == "True":
+            condition.update(status="False", lastTransitionTime=now)
+        if condition.get("type") in TEXTS and condition.get("observedGeneration") != generation:
+            condition["observedGeneration"] = generation
+    return conditions
+
+
+def _put(conditions: list[Object], claim: str, body: Object, now: str) -> None:
+    found = next((c for c in conditions if c.get("type") == claim), None)
+    if found is None:
+        conditions.append({"type": claim, "lastTransitionTime": now, **body})
+    elif found["status"] != "True":
+        found.update(**body, lastTransitionTime=now)
+
+
+def _judge_placement(
+    conditions: list[Object], report: Report, generation: int, now: str
+) -> list[Object]:
+    """Whether clauses of the placement are lost; nothing is said where none ever was."""
+    losses = (*report.losses, *report.ignored)
+    reason = "ClauseLost" if report.losses else "ConstraintIgnored"
+    claim = {"status": "True", "reason": reason, "message": _join(losses)}
+    if not losses:
+        claim = {"status": "False", "reason": "AllTold", "message": "nothing is lost any more"}
+    return _claim(conditions, DEGRADED, claim, generation, now)
+
+
+def _judge_edits(
+    conditions: list[Object], report: Report, generation: int, now: str
+) -> list[Object]:
+    """Whether another client has edited our objects; nothing is said where none ever did."""
+    claim = {"status": "True", "reason": "EditedByOthers", "message": _join(report.drift)}
+    if not report.drift:
+        claim = {"status": "False", "reason": "AsWritten", "message": "all is as it was written"}
+    return _claim(conditions, DRIFTED, claim, generation, now)
+
+
+def _claim(
+    conditions: list[Object], kind: str, claim: Object, generation: int, now: str
+) -> list[Object]:
+    """The conditions with one that is there only if it was true once."""
+    held = next((c for c in conditions if c.get("type") == kind), None)
+    if claim["status"] != "True" and (held is None or held.get("status") != "True"):
+        return conditions
+    if held is None:
+        held = {"type": kind, "lastTransitionTime": now}
+        conditions.append(held)
+    elif held.get("status") != claim["status"]:
+        held["lastTransitionTime"] = now
+    held.update(claim, observedGeneration=generation)
+    return conditions
+
+
+def _join(sentences: tuple[str, ...]) -> str:
+    return SEPARATOR.join(sentences)[:32_768]

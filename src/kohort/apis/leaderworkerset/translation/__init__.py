@@ -1,1 +1,0 @@
-"""Between LeaderWorkerSet and the model: what is read, what is done, what is said."""

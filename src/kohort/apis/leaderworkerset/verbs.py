@@ -1,0 +1,121 @@
+"""
+LeaderWorkerSet as people see it and act on it.
+
+The API has no field to pause a rollout. It is held by raising the partition, and
+the partition that the user had is remembered in an annotation, so that a release
+gives it back. A restart is an annotation in every pod template, as kubectl does it
+for Deployments: the template differs, so a new revision rolls under the budget.
+"""
+
+from typing import Any
+
+from kohort.apis.api import Settings, Snapshot, StoredRevision, UserVerbs
+from kohort.apis.facts import Whole
+from kohort.apis.leaderworkerset import labels, spec
+from kohort.apis.leaderworkerset.read import own_revisions
+from kohort.apis.leaderworkerset.revision import apply_revision
+from kohort.cluster.objects import Object, annotations_of
+from kohort.cluster.quantities import find_whole
+
+HELD = "kohort.dev/paused-partition"
+RESTARTED = "kubectl.kubernetes.io/restartedAt"
+_PARTS = ("leaderWorkerTemplate", "networkConfig")
+_POD_TEMPLATES = ("leaderTemplate", "workerTemplate")
+
+
+def _role_of(index: int) -> str:
+    return "leader" if index == 0 else "worker"
+
+
+def _carrier_of(lws: Object, settings: Settings) -> str:
+    return annotations_of(lws).get(labels.CARRIER) or settings.carrier
+
+
+def _list_revisions(snapshot: Snapshot) -> tuple[StoredRevision, ...]:
+    return tuple(_read_revision(revision) for revision in own_revisions(snapshot))
+
+
+def _read_revision(stored: Whole) -> StoredRevision:
+    revision, metadata = stored.decode(), stored.metadata
+    number = int(revision.get("revision", 0))
+    # A revision that was put aside has lost its label; its name holds the key too.
+    named = metadata.name.removesuffix(f"-{number}").rpartition("-")[2]
+    then = spec.spec_of(apply_revision({}, revision))
+    return StoredRevision(
+        number=number,
+        key=metadata.labels.get(labels.REVISION) or named,
+        name=metadata.name,
+        created=metadata.creation_timestamp or "",
+        content={part: then[part] for part in _PARTS if then.get(part) is not None},
+        has_served=labels.SERVED in metadata.annotations,
+    )
+
+
+def _go_back(lws: Object, revision: StoredRevision) -> Object:
+    kept = {key: value for key, value in spec.spec_of(lws).items() if key not in _PARTS}
+    return {**lws, "spec": {**kept, **revision.content}}
+
+
+def _restart(lws: Object, now: str) -> Object:
+    template = spec.template_of(lws)
+    stamped = {
+        part: _put(template[part], now, "metadata", "annotations", RESTARTED)
+        for part in _POD_TEMPLATES
+        if template.get(part)
+    }
+    return _put(lws, {**template, **stamped}, "spec", "leaderWorkerTemplate")
+
+
+def _hold(lws: Object, boundary: int) -> Object:
+    remembered = str(spec.partition_of(lws))
+    held = _put(lws, remembered, "metadata", "annotations", HELD)
+    return _partition(held, boundary)
+
+
+def _release(lws: Object) -> Object:
+    remembered = find_whole(annotations_of(lws).get(HELD, ""))
+    others = {key: value for key, value in annotations_of(lws).items() if key != HELD}
+    released = _put(lws, others, "metadata", "annotations")
+    return _partition(released, remembered or 0)
+
+
+def _is_held(lws: Object) -> bool:
+    return HELD in annotations_of(lws)
+
+
+def _list_templates(lws: Object) -> dict[str, Object]:
+    template = spec.template_of(lws)
+    return {part: template[part] for part in _POD_TEMPLATES if template.get(part)}
+
+
+def _put_template(lws: Object, part: str, template: Object) -> Object:
+    return _put(lws, template, "spec", "leaderWorkerTemplate", part)
+
+
+def _partition(lws: Object, value: int) -> Object:
+    strategy = spec.spec_of(lws).get("rolloutStrategy") or {}
+    rolling = {**spec.rollout_of(lws), "partition": value}
+    changed = {"type": "RollingUpdate", **strategy, "rollingUpdateConfiguration": rolling}
+    return _put(lws, changed, "spec", "rolloutStrategy")
+
+
+def _put(obj: Object, value: Any, *path: str) -> Object:
+    """A copy of the object with a value at a path; what is beside the path is shared."""
+    head, *rest = path
+    if not rest:
+        return {**obj, head: value}
+    return {**obj, head: _put(obj.get(head) or {}, value, *rest)}
+
+
+VERBS = UserVerbs(
+    role_of=_role_of,
+    carrier_of=_carrier_of,
+    list_revisions=_list_revisions,
+    go_back=_go_back,
+    restart=_restart,
+    hold=_hold,
+    release=_release,
+    is_held=_is_held,
+    list_templates=_list_templates,
+    put_template=_put_template,
+)

@@ -1,0 +1,153 @@
+"""This is where ``kohort sim run`` simulates the operator from seeds and scenario files."""
+
+import argparse
+import json
+import os
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict
+from pathlib import Path
+
+from kohort.cli.exits import Exit, UsageError
+from kohort.cli.parser import Parser, add_output, whole
+from kohort.cli.table import Command
+from kohort.cli.terminal import control, join_lines, show
+from kohort.simulation.economy import simulate_with_economy
+from kohort.simulation.faults import draw_scenario
+from kohort.simulation.run import Outcome
+from kohort.simulation.scenario_files import ScenarioFile, load_scenario, write_scenario
+from kohort.simulation.shrink import shrink
+
+SEEDS_DEFAULT = 100
+PROGRESS_SECONDS = 1.0
+BREACHES_MAX = 5
+_RETURN = control("\r")
+
+
+def _make_parser(prog: str) -> Parser:
+    summary = (
+        "simulate the operator under faults, in virtual time; each seed is one run, and the same "
+        "seed is the same run"
+    )
+    parser = Parser(prog, summary, ("--seeds 1000", "--seed 4711", "scenario.yaml"))
+    most = 2**31 - 1
+    add = parser.add_argument
+    add("files", nargs="*", metavar="FILE", type=Path, help="scenario files to run")
+    add("--seed", type=whole(0, most), help="run this one seed")
+    add("--seeds", type=whole(1, most), help=f"run so many (default: {SEEDS_DEFAULT})")
+    add("--first", type=whole(0, most), help="the first seed (default: by the clock)")
+    add("--workers", type=whole(1, 512), help="processes (default: one for each core)")
+    add("--save", type=Path, metavar="FILE", help="where a failing run is saved when shrunk")
+    add("--log", action="store_true", help="print every write of the run")
+    add_output(parser)
+    return parser
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    if arguments.files:
+        if arguments.seed is not None or arguments.seeds is not None:
+            raise UsageError("give files or seeds, not both")
+        outcomes = [simulate_with_economy(load_scenario(path).scenario) for path in arguments.files]
+        return _report(outcomes, arguments, [str(path) for path in arguments.files])
+    if arguments.seed is not None:
+        outcome = simulate_with_economy(draw_scenario(arguments.seed))
+        return _report([outcome], arguments, [f"seed {arguments.seed}"])
+    return _run_many(arguments)
+
+
+def _report(outcomes: list[Outcome], arguments: argparse.Namespace, names: list[str]) -> int:
+    failed = [outcome for outcome in outcomes if not outcome.is_good]
+    for name, outcome in zip(names, outcomes, strict=True):
+        if arguments.log:
+            show(*outcome.log)
+        if arguments.output == "json":
+            print(json.dumps(_as_json(name, outcome)))
+        else:
+            print(_describe(name, outcome))
+    if failed:
+        _explain(failed[0], arguments)
+    return Exit.FAILED if failed else Exit.DONE
+
+
+def _as_json(name: str, outcome: Outcome) -> dict[str, object]:
+    return {
+        "name": name,
+        "isGood": outcome.is_good,
+        "breaches": list(outcome.breaches),
+        "play": asdict(outcome.scenario),
+        "digest": outcome.digest,
+        "writes": outcome.writes,
+        "virtualSeconds": round(outcome.virtual_seconds, 3),
+    }
+
+
+def _describe(name: str, outcome: Outcome) -> str:
+    verdict = "kept every promise" if outcome.is_good else "failed"
+    facts = f"{outcome.virtual_seconds:.0f} virtual seconds, {outcome.writes} requests"
+    lines = [f"{name}: {verdict}   {facts}   {outcome.digest[:12]}"]
+    lines += [f"  {breach}" for breach in outcome.breaches[:BREACHES_MAX]]
+    return join_lines(lines)
+
+
+def _run_many(arguments: argparse.Namespace) -> int:
+    count = arguments.seeds or SEEDS_DEFAULT
+    first = int(time.time()) if arguments.first is None else arguments.first
+    print(f"seeds {first} to {first + count - 1}", flush=True)
+    begun = shown = time.monotonic()
+    failed: list[Outcome] = []
+    done, used = 0, 0.0
+    for outcome in _rehearse_all(range(first, first + count), arguments.workers):
+        done += 1
+        used += outcome.cpu_seconds
+        if not outcome.is_good:
+            failed.append(outcome)
+            _print_failure(outcome)
+        if time.monotonic() - shown >= PROGRESS_SECONDS:
+            shown = time.monotonic()
+            rate = done / (shown - begun)
+            progress = f"{_RETURN}{done}/{count}   {rate:.1f} per second   {len(failed)} failed "
+            print(progress, end="", file=sys.stderr, flush=True)
+    rate = done / max(time.monotonic() - begun, 1e-9)
+    each = done / max(used, 1e-9)
+    rates = f"{rate:.1f} per second   {each:.1f} per second of a core"
+    print(f"{_RETURN}{done} schedules   {rates}   {len(failed)} failed", flush=True)
+    if failed:
+        _explain(failed[0], arguments)
+    return Exit.FAILED if failed else Exit.DONE
+
+
+def _rehearse_all(seeds: Iterable[int], workers: int | None) -> Iterator[Outcome]:
+    count = workers or os.cpu_count() or 1
+    if count == 1:
+        yield from map(_rehearse_briefly, seeds)
+        return
+    with ProcessPoolExecutor(count) as pool:
+        yield from pool.map(_rehearse_briefly, seeds, chunksize=4)
+
+
+def _rehearse_briefly(seed: int) -> Outcome:
+    """Without the log, which nobody wants ten thousand times."""
+    return simulate_with_economy(draw_scenario(seed)).without_log()
+
+
+def _print_failure(outcome: Outcome) -> None:
+    seed = outcome.scenario.seed
+    show(f"{_RETURN}seed {seed}: {outcome.breaches[0]}")
+    print(f"  replay: kohort sim run --seed {seed}", flush=True)
+
+
+def _explain(failed: Outcome, arguments: argparse.Namespace) -> None:
+    """Shrink the first failure, and show or save what is left of it."""
+    shrunk = shrink(failed, simulate_with_economy)
+    about = f"found by seed {failed.scenario.seed}: {shrunk.breaches[0]}"
+    text = write_scenario(ScenarioFile(about, shrunk.scenario))
+    if arguments.save is not None:
+        arguments.save.write_text(text)
+        print(f"shrunk to {len(shrunk.scenario.faults)} faults: kohort sim run {arguments.save}")
+    elif arguments.output != "json":
+        print(f"\nshrunk to {len(shrunk.scenario.faults)} faults:\n\n{text}", end="")
+
+
+RUN = Command(_make_parser, _run)

@@ -1,0 +1,296 @@
+"""
+This is where a cluster is put into this process, and taken out of it again.
+
+Everything that must not be lost is claimed before anything is written: the name,
+the kubeconfig's place, the data folder. The heavy imports come last, so that a
+mistake on the command line is answered before they cost anything.
+"""
+
+import asyncio
+import errno
+import json
+import os
+import socket
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kohort.cli.exits import Failure
+from kohort.cli.processes.signals import catch_signals
+from kohort.cli.state import State, check_owner, writing
+from kohort.cli.terminal import show
+from kohort.simulator.host.loop import run
+from kohort.simulator.host.memory import settle_memory
+
+if TYPE_CHECKING:
+    from kohort.apis.api import Settings
+    from kohort.controller.operator import Operator
+    from kohort.simulator.embedded import Embedded
+    from kohort.simulator.host.identity import Identity
+
+HOST = "127.0.0.1"
+PORT_DEFAULT = 6443
+_PORT_FILE = "port"
+_PORT_FAULTS = {
+    errno.EADDRINUSE: "is in use",
+    errno.EACCES: "is reserved by the system for its administrator",
+}
+_GPUS = "nvidia.com/gpu"
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """The cluster that somebody asked for."""
+
+    name: str
+    nodes: int
+    gpus_per_node: int
+    racks: int
+    speed: float
+    port: int | None
+    kubeconfig: Path | None
+    data_dir: Path | None
+    has_operator: bool = True
+    strategy: str = "budgeted"  # of the operator's rollouts
+    carrier: str = "statefulsets"  # of new workloads
+    has_sample: bool = False  # a first workload is made, and told of
+    gang: str = ""  # the dialect of gangs; empty: none are made
+    spines: int = 0  # 0: nodes stand under none
+    late_events: bool = False  # a fault: watchers hear of a write after its answer
+    asked: frozenset[str] = frozenset()  # the fields about nodes that the user gave
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """The cluster that came of it."""
+
+    name: str
+    url: str
+    kubeconfig: str
+    pid: int
+    nodes: int
+    gpus: int
+    racks: int
+    speed: float
+    operator: bool = False
+    spines: int = 0
+    gang: str = ""
+    notes: tuple[str, ...] = ()  # what was asked for and is not so
+
+
+def host(wish: Wish, announce: Callable[[Ready], None]) -> None:
+    """Run a cluster until a signal ends it."""
+    state = State(wish.name)
+    os.umask(0o077)  # A database holds secrets as much as a kubeconfig does.
+    if wish.data_dir:
+        if wish.data_dir.exists() and not wish.data_dir.is_dir():
+            raise Failure(f"{wish.data_dir} is not a folder")
+        with _keeping(wish.data_dir):
+            wish.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+        check_owner(wish.data_dir, "choose another data folder with --data-dir")
+    with state.claim():
+        run(_Hosting(wish, state, announce).run())
+
+
+class _Hosting:
+    """One cluster in this process, from its claim to its end."""
+
+    def __init__(self, wish: Wish, state: State, announce: Callable[[Ready], None]) -> None:
+        from kohort.simulator.host.kubeconfig import Kubeconfig
+
+        self._wish = wish
+        self._state = state
+        self._announce = announce
+        self._kubeconfig = Kubeconfig(wish.kubeconfig or state.kubeconfig, wish.name)
+
+    async def run(self) -> None:
+        """Start, say so, wait, stop."""
+        stop = catch_signals()
+        self._kubeconfig.check()
+        identity = self._identify()
+        embedded = await self._start(identity)
+        settle_memory()
+        try:
+            work = await self._prepare(embedded)
+            if not stop.is_set():
+                self._publish(embedded, identity)
+            if self._wish.has_sample:
+                work.append(self._show_sample(embedded))
+            await _first(stop.wait(), embedded.fail(), *work)
+        finally:
+            await embedded.stop()
+            # A kept cluster keeps its secrets and its port, so its kubeconfig stays true.
+            if self._wish.data_dir is None:
+                self._kubeconfig.remove()
+
+    def _identify(self) -> "Identity":
+        from kohort.simulator.host.identity import keep_identity, make_identity
+
+        if self._wish.data_dir is None:
+            return make_identity()
+        with _keeping(self._wish.data_dir):
+            return keep_identity(self._wish.data_dir)
+
+    async def _start(self, identity: "Identity") -> "Embedded":
+        from kohort.apis.served import APIS
+        from kohort.simulator.embedded import Embedded, EmbeddedOptions
+
+        wish = self._wish
+        options = EmbeddedOptions(
+            token=identity.token,
+            tls=identity.server_context(),
+            ca_text=identity.certificates.ca,
+            host=HOST,
+            port=_choose_port(wish),
+            nodes=wish.nodes,
+            gpus_per_node=wish.gpus_per_node,
+            racks=wish.racks,
+            spines=wish.spines,
+            gang=wish.gang,
+            speed=wish.speed,
+            data_dir=wish.data_dir,
+            late_events=wish.late_events,
+            apis=APIS if wish.has_operator else (),
+            settings=self._settings(),
+        )
+        try:
+            return await Embedded.start(options)
+        except OSError as error:
+            if error.errno == errno.EADDRINUSE and wish.port is None:
+                # Somebody was faster since we looked.
+                return await Embedded.start(replace(options, port=0))
+            if (reason := _PORT_FAULTS.get(error.errno or 0)) is None:
+                raise
+            raise Failure(
+                f"port {options.port} {reason}; name another with --port, or leave it out for "
+                "a free one"
+            ) from error
+
+    async def _prepare(self, embedded: "Embedded") -> list[Coroutine[Any, Any, None]]:
+        """What else goes on in this process while the cluster runs."""
+        if not self._wish.has_operator:
+            return []
+        from kohort.embedded_operator import keep_running, make_operator
+
+        async def make() -> "Operator":
+            return await make_operator(embedded, self._settings())
+
+        # The first one is made before anybody is told that the cluster is ready.
+        return [keep_running(await make(), make)]
+
+    async def _show_sample(self, embedded: "Embedded") -> None:
+        from kohort.cli.processes.sample import show_sample
+        from kohort.simulator.inprocess import InProcessCluster
+
+        def say(line: str) -> None:
+            show(f"  {'sample':<12}{line}")
+
+        await show_sample(InProcessCluster(embedded.api), say)
+        await asyncio.Event().wait()
+
+    def _settings(self) -> "Settings":
+        from kohort.embedded_operator import make_settings
+
+        return make_settings(self._wish.gang, self._wish.strategy, self._wish.carrier)
+
+    def _publish(self, embedded: "Embedded", identity: "Identity") -> None:
+        from kohort.simulator.host.identity import write_secret
+
+        url = f"https://{HOST}:{embedded.port}"
+        with writing(self._kubeconfig.path, "name another file with --kubeconfig"):
+            self._kubeconfig.write(url, identity)
+        if self._wish.data_dir:
+            write_secret(self._wish.data_dir / _PORT_FILE, str(embedded.port))
+        ready = _describe(self._wish, embedded, url, self._kubeconfig.path)
+        self._write_control(ready, identity)
+        self._announce(ready)
+
+    def _write_control(self, ready: Ready, identity: "Identity") -> None:
+        from kohort.simulator.host.identity import write_secret
+
+        control = {
+            **asdict(ready),
+            "token": identity.token,
+            "ca": identity.certificates.ca,
+            "gpusPerNode": self._wish.gpus_per_node,
+            "dataDir": str(self._wish.data_dir) if self._wish.data_dir else None,
+        }
+        write_secret(self._state.control_file, json.dumps(control, indent=2))
+
+
+async def _first(*waits: Coroutine[Any, Any, object]) -> None:
+    """Return when the first of them does, or raise what it raised."""
+    tasks = [asyncio.ensure_future(wait) for wait in waits]
+    done, others = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    for task in others:
+        task.cancel()
+    await asyncio.gather(*others, return_exceptions=True)
+    for task in done:
+        task.result()
+
+
+def _keeping(folder: Path) -> AbstractContextManager[None]:
+    return writing(folder, "choose another data folder with --data-dir")
+
+
+def _choose_port(wish: Wish) -> int:
+    if wish.port is not None:
+        return wish.port
+    candidates = [PORT_DEFAULT]
+    if wish.data_dir and (last := wish.data_dir / _PORT_FILE).exists():
+        text = last.read_text().strip()
+        candidates.insert(0, int(text) if text.isdecimal() and int(text) < 65_536 else PORT_DEFAULT)
+    return next((port for port in candidates if _is_free(port)), 0)
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((HOST, port))
+        except OSError:
+            return False
+    return True
+
+
+def _describe(wish: Wish, embedded: "Embedded", url: str, kubeconfig: Path) -> Ready:
+    """What is there now, which after a restart may differ from what was asked for."""
+    from kohort.cluster.node_labels import RACK, SPINE
+
+    nodes = [entry.decode() for entry in embedded.api.store.bucket("nodes").entries.values()]
+    labels = [node["metadata"].get("labels", {}) for node in nodes]
+    racks, spines = ({found.get(key) for found in labels} - {None} for key in (RACK, SPINE))
+    capacities = [node.get("status", {}).get("capacity", {}) for node in nodes]
+    gpus = [int(capacity.get(_GPUS, 0)) for capacity in capacities]
+    found = {
+        "nodes": {len(nodes)},
+        "gpus_per_node": set(gpus),
+        "racks": {len(racks)},
+        "spines": {len(spines)},
+    }
+    return Ready(
+        name=wish.name,
+        url=url,
+        kubeconfig=str(kubeconfig),
+        pid=os.getpid(),
+        nodes=len(nodes),
+        gpus=sum(gpus),
+        racks=len(racks),
+        speed=wish.speed,
+        operator=wish.has_operator,
+        spines=len(spines),
+        gang=wish.gang,
+        notes=tuple(_list_ignored(wish, found)),
+    )
+
+
+def _list_ignored(wish: Wish, found: dict[str, set[int]]) -> Iterator[str]:
+    """What was asked of nodes that a kept cluster has otherwise already."""
+    for name in sorted(wish.asked) if wish.data_dir else ():
+        asked, there = getattr(wish, name), found[name]
+        if there and there != {asked}:
+            flag = f"--{name.replace('_', '-')}"
+            numbers = " or ".join(map(str, sorted(there)))
+            yield f"{flag} {asked} is ignored: the cluster kept in {wish.data_dir} has {numbers}"

@@ -1,0 +1,151 @@
+"""
+The admission server: the thin shell of HTTP and TLS around the answers.
+
+It is asked by API servers only, with small bodies, on connections that they keep.
+Whatever is wrong with a question is told inside an answer, a mistake of ours too:
+an API server shows its user the sentence of an answer, and of a bare 500 nothing.
+Only a path that nobody has is a 404.
+"""
+
+import logging
+import ssl
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import orjson
+from aiohttp import web
+
+from kohort.apis.api import Api, Settings, Webhook
+from kohort.cluster.errors import ClusterError, NotFound
+from kohort.cluster.objects import Object
+from kohort.cluster.port import Address
+from kohort.controller.admission.answers import (
+    answer_review,
+    collect_webhooks,
+    find_beside,
+    find_uid,
+    refuse_question,
+)
+
+BODY_BYTES_MAX = 7 * 1024 * 1024
+_STOP_SECONDS_MAX = 2.0
+_KEEPALIVE_SECONDS = 3600.0
+
+log = logging.getLogger(__name__)
+
+# Path, whether it was allowed, and how long it took.
+Recorder = Callable[[str, int, float], None]
+Reader = Callable[[Address], Awaitable[Object]]
+
+
+def _ignore(path: str, code: int, seconds: float) -> None:
+    pass
+
+
+class AdmissionServer:
+    """Serves the webhooks of some APIs."""
+
+    def __init__(
+        self,
+        apis: Sequence[Api],
+        settings: Settings,
+        record: Recorder = _ignore,
+        read: Reader | None = None,
+    ) -> None:
+        self.port = 0
+        self._webhooks = collect_webhooks(apis)
+        self._settings = settings
+        self._record = record
+        self._read = read
+        self._mistakes: set[tuple[str, str]] = set()
+        self._runner: web.ServerRunner | None = None
+
+    @property
+    def is_serving(self) -> bool:
+        """Whether it listens."""
+        return self._runner is not None
+
+    async def start(self, tls: ssl.SSLContext, host: str = "", port: int = 0) -> None:
+        """Listen; without a host on all addresses, and a port of 0 takes any free one."""
+        server = web.Server(self._handle, access_log=None, keepalive_timeout=_KEEPALIVE_SECONDS)
+        runner = web.ServerRunner(server, shutdown_timeout=_STOP_SECONDS_MAX)
+        await runner.setup()
+        try:
+            site = web.TCPSite(runner, host or None, port, ssl_context=tls, backlog=1024)
+            await site.start()
+        except OSError:
+            await runner.cleanup()
+            raise
+        self._runner = runner
+        self.port = runner.addresses[0][1]
+
+    async def stop(self) -> None:
+        """Let what is being answered be answered, then close."""
+        runner, self._runner = self._runner, None
+        if runner is not None:
+            await runner.cleanup()
+
+    async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
+        webhook = self._webhooks.get(request.path)
+        if webhook is None:
+            return web.Response(status=404, text="404 page not found\n")
+        begun = time.monotonic()
+        body = await _read_body(request)
+        answer = (
+            refuse_question(body) if isinstance(body, str) else await self._judge(webhook, body)
+        )
+        code = int(answer["response"]["status"]["code"])
+        self._record(request.path, code, time.monotonic() - begun)
+        return web.Response(body=orjson.dumps(answer), content_type="application/json")
+
+    async def _judge(self, webhook: Webhook, review: Any) -> Object:
+        try:
+            settings = await self._look_beside(webhook, review)
+            return answer_review(webhook, review, settings)
+        except ClusterError as error:
+            # Whoever makes the object tries again; to guess could not be undone.
+            why = f"{webhook.name} cannot read what this object depends on: {error}"
+            return refuse_question(why, 500, find_uid(review))
+        except Exception as error:
+            # Whoever may create objects may repeat this as often as they like.
+            mistake = (webhook.path, type(error).__name__)
+            if mistake not in self._mistakes:
+                self._mistakes.add(mistake)
+                log.error("cannot judge an object", exc_info=error, extra={"facts": _facts(review)})
+            why = f"{webhook.name} cannot judge this object ({type(error).__name__}): report it"
+            return refuse_question(why, 500, find_uid(review))
+
+    async def _look_beside(self, webhook: Webhook, review: Any) -> Settings:
+        """What we were told, with the object that this question has to be judged beside."""
+        address = find_beside(webhook, review, self._settings)
+        if address is None or self._read is None:
+            return self._settings
+        try:
+            return replace(self._settings, beside=await self._read(address))
+        except NotFound:
+            return self._settings
+
+
+def _facts(review: Any) -> Object:
+    asked = {name: review["request"].get(name) for name in ("namespace", "name")}
+    return {name: value for name, value in asked.items() if isinstance(value, str)}
+
+
+async def _read_body(request: web.BaseRequest) -> Object | str:
+    """The question, or what is wrong with it."""
+    if request.content_type != "application/json":
+        return f"contentType={request.content_type}, expected application/json"
+    if (request.content_length or 0) > BODY_BYTES_MAX:
+        return f"request entity is too large; limit is {BODY_BYTES_MAX} bytes"
+    raw = bytearray()
+    async for chunk in request.content.iter_any():
+        raw += chunk
+        if len(raw) > BODY_BYTES_MAX:
+            return f"request entity is too large; limit is {BODY_BYTES_MAX} bytes"
+    try:
+        review: Object = orjson.loads(bytes(raw))
+    except orjson.JSONDecodeError as error:
+        return f"the body is not JSON: {error}" if raw else "request body is empty"
+    return review

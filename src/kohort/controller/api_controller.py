@@ -1,0 +1,246 @@
+"""
+The controller of one API, with its caches, its queue and what it remembers.
+
+A change of a child puts the keys of its workloads on the queue, where changes of
+one key are gathered for a moment. A key is looked at on one snapshot of all
+caches, and only when they have seen its own last writes.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+from kohort.apis.api import DEFAULTS, Api, Key, Settings, Snapshot, Watched
+from kohort.apis.facts import Whole
+from kohort.apis.gangs.dialect import Dialect
+from kohort.cluster.errors import NotFound
+from kohort.cluster.objects import Kind
+from kohort.cluster.port import Address, Cluster, Selection
+from kohort.controller.admission.probe import AdmissionProber
+from kohort.controller.blocked_condition import HealthReporter
+from kohort.controller.caches.cache import Cache, Difference
+from kohort.controller.caches.informers import Informers
+from kohort.controller.caches.tiers import TierBook
+from kohort.controller.caches.watermarks import Watermarks
+from kohort.controller.clock import Time
+from kohort.controller.events import EventSink
+from kohort.controller.execute import Executor
+from kohort.controller.queue import RunResult, WorkQueue
+from kohort.controller.reconcile import Memory, Reconciler, ReconcileResult
+
+CATCH_UP_SECONDS = 0.5
+WORKERS = 16
+_OWNER = "owner"
+
+Recorder = Callable[[Key, ReconcileResult, float], None]
+
+
+@dataclass(frozen=True, slots=True)
+class ControllerContext:
+    """What all API controllers of a process share."""
+
+    cluster: Cluster
+    time: Time
+    chance: Random
+    settings: Settings = DEFAULTS
+    may_write: Callable[[], bool] = lambda: True  # false as soon as another holds the lease
+    identity: str = "kohort"
+
+
+def _raise(key: Key, error: Exception) -> None:
+    raise error
+
+
+class ApiController:
+    """One API at work."""
+
+    def __init__(self, api: Api, informers: Informers, context: ControllerContext) -> None:
+        self.api = api
+        self.settings = context.settings
+        self.queue: WorkQueue[Key] = WorkQueue(context.time, context.chance)
+        self.watermarks = Watermarks()
+        self.executor = Executor(
+            context.cluster, self.watermarks, context.may_write, elapsed=context.time.elapsed
+        )
+        reporter = api.kind.name.lower()
+        self.events = EventSink(context.cluster, reporter, context.identity, context.may_write)
+        self.record: Recorder = lambda key, result, seconds: None
+        self.on_fault: Callable[[Key, Exception], None] = _raise
+        self._may_write = context.may_write
+        self._time = context.time
+        prober = AdmissionProber(api, context.cluster)
+        judge = HealthReporter(api, context.cluster)
+        self._reconciler = Reconciler(
+            api, self.executor, self.events, prober, judge, context.time.elapsed
+        )
+        self._memories: dict[Key, Memory] = {}
+        self._lost: dict[Key, dict[str, tuple[str, ...]]] = {}
+        self._informers = informers
+        self.roots: Cache[Whole] = informers.add(Selection(api.kind), Whole)
+        self.children: list[tuple[Watched, Cache[Any]]] = [
+            (watched, self._add(informers, watched))
+            for watched in api.watched_with(context.settings)
+        ]
+        self.tiers = TierBook(api, context.settings, informers, self._wake_packed)
+        self._follow()
+
+    def _wake_packed(self) -> None:
+        """Look again at all workloads to which the tiers of the cluster matter."""
+        for entry in self.roots:
+            if self.api.heeds_tiers(entry.value):
+                self.queue.add(entry.key)
+
+    def _add(self, informers: Informers, watched: Watched) -> Cache[Any]:
+        def owners(child: Any) -> Iterable[str]:
+            return ("/".join(key) for key in watched.owners(child))
+
+        selection = Selection(watched.kind, labels=watched.labels)
+        optional = bool(watched.remedy)
+        return informers.add(selection, watched.decode, {_OWNER: owners}, optional=optional)
+
+    def _follow(self) -> None:
+        self.watermarks.add(self.roots)
+        self.roots.subscribe(lambda difference: self.queue.add(difference.key))
+        for watched, cache in self.children:
+            self.watermarks.add(cache)
+            cache.subscribe(self._listener(watched))
+
+    def _listener(self, watched: Watched) -> Callable[[Difference[Any]], None]:
+        def listen(difference: Difference[Any]) -> None:
+            for entry in (difference.old, difference.new):
+                if entry is not None:
+                    for key in watched.owners(entry.value):
+                        self.queue.add(key)
+            self._note_departure(watched.kind, difference)
+            if watched.kind == self.api.members and difference.old is not None:
+                self._note_loss(difference)
+
+        return listen
+
+    def _note_departure(self, kind: Kind, difference: Difference[Any]) -> None:
+        old, new = difference.old, difference.new
+        if old is not None and (new is None or new.uid != old.uid):
+            owner = old.value.metadata.controller
+            self.executor.departures.note_gone(Address(kind, *old.key), old.uid, owner)
+
+    def _note_loss(self, difference: Difference[Any]) -> None:
+        """A member that went, or came back as another, is missed by its incarnation."""
+        old, new = difference.old, difference.new
+        if old is None or (new is not None and new.uid == old.uid):
+            return
+        found = self.api.find_lost(old.value, self._find)
+        if found is not None:
+            key, incarnation = found
+            lost = self._lost.setdefault(key, {})
+            lost[incarnation] = (*lost.get(incarnation, ()), old.key[1])
+
+    def _find(self, kind: Kind, name: Key) -> Any:
+        for watched, cache in self.children:
+            if watched.kind == kind and (found := cache.find(name)) is not None:
+                return found
+        return None
+
+    async def run(self) -> None:
+        """Look at workloads as they change, until stopped."""
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self.events.run())
+            await self.queue.run(self.work, WORKERS)
+            self.events.stop()
+
+    async def work(self, key: Key) -> RunResult:
+        """Look at one workload; a mistake of ours about one must not stop the others."""
+        if not self._may_write():
+            return RunResult(again_seconds=CATCH_UP_SECONDS)
+        try:
+            return await self._work(key)
+        except Exception as error:
+            self.on_fault(key, error)
+            return RunResult(failed=True)
+
+    async def _work(self, key: Key) -> RunResult:
+        if not self.watermarks.is_caught_up(key):
+            return RunResult(again_seconds=CATCH_UP_SECONDS)
+        root = self.roots.find(key)
+        if root is None:
+            self._forget(key)
+            return RunResult(cost_seconds=0.0)
+        begun = self._time.elapsed()
+        snapshot = self.gather(key, root)
+        memory = self._memories[key]
+        result = await self._reconciler.reconcile(snapshot, memory, self._time.now(), begun)
+        self.record(key, result, self._time.elapsed() - begun)
+        return RunResult(result.is_failed, result.recheck_seconds, memory.planning_seconds)
+
+    def gather(self, key: Key, root: Whole) -> Snapshot:
+        """The workload and its children as all caches have them now."""
+        owner = "/".join(key)
+        children: dict[Kind, tuple[Any, ...]] = {}
+        for watched, cache in self.children:
+            found = tuple(cache.select(_OWNER, owner))
+            children[watched.kind] = (*children.get(watched.kind, ()), *found)
+        memory = self._memories.setdefault(key, Memory())
+        readable, stray = self.api.find_stray(root.decode())
+        return Snapshot(
+            root=readable,
+            children=children,
+            node_labels=self._node_labels,
+            find_node=self._find_node,
+            lost=self._still_lost(key, children),
+            dropped=memory.dropped,
+            settings=self.settings,
+            absent=self._find_absent(),
+            group_cache=memory.group_cache,
+            tiers=self.tiers.read(),
+            pruned=memory.pruned,
+            measure=self._measure,
+            stray=stray,
+            put_backs=memory.find_put_backs(self._time.elapsed()),
+        )
+
+    def _find_absent(self) -> Mapping[Kind, str]:
+        """The kinds that cannot be watched, each with a sentence for those who miss it."""
+        found: dict[Kind, str] = {}
+        for watched, cache in self.children:
+            error = self._informers.absent.get(cache.selection)
+            if error is not None:
+                kind = watched.kind
+                is_unknown = isinstance(error, NotFound)
+                why = "the cluster does not serve it" if is_unknown else str(error)
+                found[kind] = f"no {kind.name} of {kind.group} is made: {why}; {watched.remedy}"
+        return found
+
+    def _still_lost(
+        self, key: Key, children: Mapping[Kind, tuple[Any, ...]]
+    ) -> Mapping[str, tuple[str, ...]]:
+        """What living incarnations miss; the rest is forgotten with them."""
+        lost = self._lost.get(key)
+        if not lost:
+            return {}
+        alive = {child.metadata.uid for child in children.get(self.api.members, ())}
+        self._lost[key] = {uid: names for uid, names in lost.items() if uid in alive}
+        return self._lost[key]
+
+    def _find_node(self, name: str) -> Any:
+        found = (cache.find(("", name)) for cache in self._find_nodes())
+        return next((node for node in found if node is not None), None)
+
+    def _node_labels(self, name: str) -> Mapping[str, str] | None:
+        node = self._find_node(name)
+        labels: Mapping[str, str] | None = None if node is None else node.metadata.labels
+        return labels
+
+    def _find_nodes(self) -> Iterable[Cache[Any]]:
+        return (cache for watched, cache in self.children if watched.kind.name == "Node")
+
+    def _measure(self, dialect: Dialect, names: tuple[str, ...]) -> int | None:
+        for cache in self._find_nodes():
+            if all(cache.find(("", name)) is not None for name in names):
+                return self.tiers.measure(dialect, names, cache)
+        return None
+
+    def _forget(self, key: Key) -> None:
+        self._memories.pop(key, None)
+        self._lost.pop(key, None)
+        self.watermarks.forget(key)

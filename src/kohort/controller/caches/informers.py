@@ -1,0 +1,122 @@
+"""The caches of one process: each kept up to date by a watcher of its own."""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from random import Random
+from typing import Any, TypeVar
+
+from kohort.cluster.errors import Forbidden, KohortError, NotFound
+from kohort.cluster.port import Cluster, Selection
+from kohort.controller.caches.cache import Cache, CacheWriter, Decode, Index, UndecodableObject
+from kohort.controller.caches.watcher import Event, Ready, Watcher
+from kohort.controller.clock import Time
+
+T = TypeVar("T")
+
+
+class Reports:
+    """Who is told of what goes wrong; by default nobody."""
+
+    def trouble(self, selection: Selection, error: KohortError) -> None:
+        """A list or a watch failed; it is tried again."""
+
+    def fault(self, selection: Selection, fault: UndecodableObject) -> None:
+        """An object cannot be decoded; it is left out."""
+
+
+class Informers:
+    """Caches by selection, and the watchers that fill them."""
+
+    def __init__(
+        self, cluster: Cluster, time: Time, chance: Random, reports: Reports | None = None
+    ) -> None:
+        self.caches: list[Cache[Any]] = []
+        self._cluster = cluster
+        self._time = time
+        self._chance = chance
+        self._reports = reports or Reports()
+        self._optional: set[Selection] = set()
+        # Optional kinds that cannot be watched now, and what the server says.
+        self.absent: dict[Selection, KohortError] = {}
+        self._watchers: list[Watcher] = []
+        self._ready = asyncio.Event()
+
+    def add(
+        self,
+        selection: Selection,
+        decode: Decode[T],
+        indexes: Mapping[str, Index[T]] | None = None,
+        *,
+        optional: bool = False,
+    ) -> Cache[T]:
+        """Cache what is selected; before ``run``. An optional kind need not be served."""
+
+        def report(fault: UndecodableObject) -> None:
+            self.report(selection, fault)
+
+        writer = CacheWriter(selection, decode, indexes, report)
+        if optional:
+            self._optional.add(selection)
+        watcher = Watcher(
+            self._cluster,
+            selection,
+            self._listener(selection, writer.apply),
+            self._time,
+            self._chance,
+            self._troubled(writer.reader),
+        )
+        self._watchers.append(watcher)
+        self.caches.append(writer.reader)
+        return writer.reader
+
+    def _listener(
+        self, selection: Selection, apply: Callable[[Event], None]
+    ) -> Callable[[Event], None]:
+        def emit(event: Event) -> None:
+            apply(event)
+            self.absent.pop(selection, None)
+            if isinstance(event, Ready) and self.are_ready:
+                self._ready.set()
+
+        return emit
+
+    def _troubled(self, cache: Cache[Any]) -> Callable[[Selection, KohortError], None]:
+        def note(selection: Selection, error: KohortError) -> None:
+            is_hidden = isinstance(error, Forbidden) and not cache.is_ready
+            if selection in self._optional and (is_hidden or isinstance(error, NotFound)):
+                self.absent[selection] = error
+                if self.are_ready:
+                    self._ready.set()
+            if selection not in self._optional or not isinstance(error, NotFound):
+                self._reports.trouble(selection, error)
+
+        return note
+
+    def report(self, selection: Selection, fault: UndecodableObject) -> None:
+        """Tell of an object that cannot be read, and is left out."""
+        self._reports.fault(selection, fault)
+
+    @property
+    def unlisted(self) -> list[Selection]:
+        """What is not listed yet, apart from optional kinds that are not served."""
+        return [
+            cache.selection
+            for cache in self.caches
+            if not cache.is_ready and cache.selection not in self.absent
+        ]
+
+    @property
+    def are_ready(self) -> bool:
+        """Whether all first lists are whole."""
+        return not self.unlisted
+
+    async def wait_until_ready(self) -> None:
+        """Return when all first lists are whole."""
+        if not self.are_ready:
+            await self._ready.wait()
+
+    async def run(self) -> None:
+        """Keep all caches up to date, for ever."""
+        async with asyncio.TaskGroup() as group:
+            for watcher in self._watchers:
+                group.create_task(watcher.run())

@@ -1,0 +1,125 @@
+"""
+The tiers of a cluster, as each dialect knows them.
+
+Some schedulers keep objects that say what a tier is. Those are watched, and read
+again when one of them has changed and somebody asks. Where they are not served, or
+may not be seen, nothing is known, which is not the same as that there are none.
+One that a dialect cannot read is left out and reported; the others still count.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from typing import Any
+
+import orjson
+
+from kohort.apis.api import Api, Settings
+from kohort.apis.facts import Whole
+from kohort.apis.gangs.dialect import Dialect, Survey
+from kohort.apis.gangs.intent import Tiers
+from kohort.cluster.objects import Kind, Object
+from kohort.cluster.port import Selection
+from kohort.controller.caches.cache import Cache, CachedObject, Difference, UndecodableObject
+from kohort.controller.caches.informers import Informers
+
+
+class TierBook:
+    """What is known of tiers, by the name of the dialect."""
+
+    def __init__(
+        self, api: Api, settings: Settings, informers: Informers, emit: Callable[[], None]
+    ) -> None:
+        self._informers = informers
+        self._listen = emit
+        self._dialects = tuple(d for d in settings.gangs if d.read_tiers is not None)
+        self._caches: dict[Kind, Cache[Whole]] = {}
+        for kind in api.reads_with(settings):
+            cache = informers.add(Selection(kind), Whole, optional=True)
+            cache.subscribe(partial(self._note, cache.selection))
+            self._caches[kind] = cache
+        self._known: Mapping[str, Tiers] | None = None
+        self._surveys: dict[str, tuple[int, Survey | None]] = {}  # and the version of the nodes
+
+    def read(self) -> Mapping[str, Tiers]:
+        """The tiers of all dialects whose tiers are read from the cluster."""
+        if self._known is None or not self._are_listed:
+            self._known = {d.name: self._read(d) for d in self._dialects}
+        return self._known
+
+    @property
+    def _are_listed(self) -> bool:
+        return all(cache.is_ready for cache in self._caches.values())
+
+    def measure(self, dialect: Dialect, names: Iterable[str], nodes: Cache[Any]) -> int | None:
+        """The tier of the narrowest domain that holds the nodes of these names."""
+        version, survey = self._surveys.get(dialect.name, (-1, None))
+        if version != nodes.version:
+            survey = self._survey(dialect, nodes)
+            self._surveys[dialect.name] = (nodes.version, survey)
+        return None if survey is None else survey(names)
+
+    def _survey(self, dialect: Dialect, nodes: Cache[Any]) -> Survey | None:
+        found = self._find_all(dialect)
+        if not found or dialect.survey is None:
+            return None
+        return dialect.survey(
+            _sift(dialect, found), {node.key[1]: node.value.metadata.labels for node in nodes}
+        )
+
+    def _note(self, selection: Selection, difference: Difference[Any]) -> None:
+        self._surveys.clear()
+        self._report(selection, difference.new)
+        # Where nobody has asked since the last change, nobody has to be told again.
+        if self._known is not None and self._matters(difference):
+            self._known = None
+            self._listen()
+
+    def _matters(self, difference: Difference[Any]) -> bool:
+        """Whether what one object declares is other than before."""
+        sides = [
+            (orjson.loads(entry.value.raw),) if entry is not None else ()
+            for entry in (difference.old, difference.new)
+        ]
+        return any(_read_tiers(d, sides[0]) != _read_tiers(d, sides[1]) for d in self._dialects)
+
+    def _report(self, selection: Selection, entry: CachedObject[Any] | None) -> None:
+        if entry is None:
+            return
+        obj = orjson.loads(entry.value.raw)
+        for dialect in self._dialects:
+            if selection.kind in dialect.reads and not _is_readable(dialect, obj):
+                why = f"{dialect.name} cannot be told tiers by it: its fields have other types"
+                self._informers.report(
+                    selection, UndecodableObject(entry.key, entry.uid, entry.version, why)
+                )
+
+    def _read(self, dialect: Dialect) -> Tiers:
+        found = self._find_all(dialect)
+        return Tiers() if found is None else _read_tiers(dialect, found)
+
+    def _find_all(self, dialect: Dialect) -> tuple[Object, ...] | None:
+        """All objects that a dialect reads; None where they cannot be seen."""
+        caches = [self._caches[kind] for kind in dialect.reads if kind in self._caches]
+        absent = self._informers.absent
+        if any(not c.is_ready or c.selection in absent for c in caches):
+            return None
+        return tuple(orjson.loads(entry.value.raw) for cache in caches for entry in cache)
+
+
+def _read_tiers(dialect: Dialect, objects: tuple[Object, ...]) -> Tiers:
+    assert dialect.read_tiers is not None
+    return dialect.read_tiers(_sift(dialect, objects))
+
+
+def _sift(dialect: Dialect, objects: tuple[Object, ...]) -> tuple[Object, ...]:
+    return tuple(obj for obj in objects if _is_readable(dialect, obj))
+
+
+def _is_readable(dialect: Dialect, obj: Object) -> bool:
+    """Whether a dialect can read an object by itself, whatever whoever wrote it put there."""
+    assert dialect.read_tiers is not None
+    try:
+        hash(dialect.read_tiers((obj,)))
+    except (TypeError, ValueError, AttributeError, LookupError):
+        return False
+    return True

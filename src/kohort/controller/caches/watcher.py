@@ -1,0 +1,287 @@
+"""
+List and watch, as a machine with three states and one step function.
+
+    Unlisted ── first line of a streaming list ──► Filling ── end of it ──► Following
+       │  ▲                                           │                       │   │
+       │  └──── stream broke ─────────────────────────┘                       │   └─ lines
+       │  └──── 410: the version is forgotten ────────────────────────────────┘
+       └─────── a whole list ────────────────────────────────────────────────►
+
+``step`` is pure: what happened on the wire goes in; the next state, the events for
+the cache and the number of failures to pause for come out. A broken stream is
+taken up at the last version. A list replaces what the cache holds in one swap, so
+nobody sees half of it. An object whose metadata cannot be read is an event of its
+own, and the list goes on without it.
+"""
+
+from collections.abc import AsyncGenerator, Callable
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, replace
+from random import Random
+from typing import NamedTuple
+
+import msgspec
+
+from kohort.cluster.errors import (
+    BadRequest,
+    ClusterError,
+    Invalid,
+    KohortError,
+    NotFound,
+    WatchExpired,
+)
+from kohort.cluster.port import Cluster, Listing, Selection, WatchEvent
+from kohort.controller.clock import Time
+
+STREAM_ATTEMPTS_MAX = 3
+PAUSE_SECONDS_FIRST = 0.1
+PAUSE_SECONDS_MAX = 30.0
+_END_OF_LIST = "k8s.io/initial-events-end"
+
+
+class Metadata(msgspec.Struct, frozen=True, gc=False):
+    """What the machinery reads of every object."""
+
+    name: str = ""
+    namespace: str = ""
+    uid: str = ""
+    version: str = msgspec.field(default="", name="resourceVersion")
+    leaving: str | None = msgspec.field(default=None, name="deletionTimestamp")
+    annotations: dict[str, str] | None = None
+
+
+class _Object(msgspec.Struct, frozen=True, gc=False):
+    metadata: Metadata
+
+
+_objects = msgspec.json.Decoder(_Object)
+
+
+@dataclass(frozen=True, slots=True)
+class Init:
+    """A whole list begins: what comes until Ready takes the place of what was known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Put:
+    """An object is there, in this version."""
+
+    metadata: Metadata
+    raw: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Gone:
+    """An object is there no more."""
+
+    metadata: Metadata
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """The list is whole, as of this version."""
+
+    version: str
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """Nothing is missing up to this version."""
+
+    version: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """Something came that does not say what it is."""
+
+    raw: bytes
+    why: str
+
+
+Event = Init | Put | Gone | Ready | Mark | Unreadable
+
+
+@dataclass(frozen=True, slots=True)
+class Unlisted:
+    """Nothing to go on from: a list is needed, as a stream where the server can do that."""
+
+    by_stream: bool = True
+    failures: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Filling:
+    """A streaming list has begun and not ended."""
+
+    failures: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Following:
+    """Everything up to a version is known; changes from there on are wanted."""
+
+    version: str
+    by_stream: bool = True
+    failures: int = 0
+
+
+State = Unlisted | Filling | Following
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """The stream ended in order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """The list or the stream failed."""
+
+    error: KohortError
+
+
+Happening = WatchEvent | Listing | Ended | Failed
+
+
+class Step(NamedTuple):
+    """The next state, what the cache is told, and for how many failures to pause."""
+
+    state: State
+    events: tuple[Event, ...] = ()
+    pause: int = 0
+
+
+def step(state: State, happening: Happening) -> Step:
+    """What follows from what happened on the wire."""
+    if isinstance(happening, WatchEvent):
+        return _step_line(state, happening)
+    if isinstance(happening, Listing):
+        return _step_listing(happening)
+    error = happening.error if isinstance(happening, Failed) else None
+    if isinstance(state, Following):
+        return _break_following(state, error)
+    return _break_listing(state, error)
+
+
+def _step_line(state: State, change: WatchEvent) -> Step:
+    if isinstance(state, Unlisted):
+        filled = _step_line(Filling(state.failures), change)
+        return filled._replace(events=(Init(), *filled.events))
+    event = _read_change(change)
+    if isinstance(state, Filling):
+        if isinstance(event, Ready):
+            return Step(Following(event.version), (event,))
+        return Step(state, () if isinstance(event, Mark) else (event,))
+    if isinstance(event, Ready):
+        event = Mark(event.version)
+    return Step(replace(state, version=_version_of(event) or state.version, failures=0), (event,))
+
+
+def _read_change(change: WatchEvent) -> Put | Gone | Ready | Mark | Unreadable:
+    try:
+        metadata = _objects.decode(change.raw).metadata
+    except (msgspec.MsgspecError, RecursionError) as error:
+        return Unreadable(change.raw, str(error))
+    if change.type == "BOOKMARK":
+        ends = _END_OF_LIST in (metadata.annotations or {})
+        return Ready(metadata.version) if ends else Mark(metadata.version)
+    if change.type == "DELETED":
+        return Gone(metadata)
+    return Put(metadata, change.raw)
+
+
+def _version_of(event: Event) -> str:
+    if isinstance(event, Put | Gone):
+        return event.metadata.version
+    return event.version if isinstance(event, Mark | Ready) else ""
+
+
+def _step_listing(listing: Listing) -> Step:
+    puts = (_read_change(WatchEvent("ADDED", raw)) for raw in listing.items)
+    following = Following(listing.version, by_stream=False)
+    return Step(following, (Init(), *puts, Ready(listing.version)))
+
+
+def _break_following(state: Following, error: KohortError | None) -> Step:
+    failures = state.failures + 1
+    if isinstance(error, WatchExpired | NotFound):
+        # Once, at once; a version that expires again and again is waited for.
+        return Step(Unlisted(state.by_stream, failures), pause=state.failures)
+    return Step(replace(state, failures=failures), pause=failures)
+
+
+def _break_listing(state: Unlisted | Filling, error: KohortError | None) -> Step:
+    by_stream = isinstance(state, Filling) or state.by_stream
+    if by_stream and isinstance(error, Invalid | BadRequest):
+        return Step(Unlisted(by_stream=False, failures=state.failures))
+    failures = state.failures + 1
+    return Step(Unlisted(by_stream and failures < STREAM_ATTEMPTS_MAX, failures), pause=failures)
+
+
+def pause_seconds(failures: int, error: KohortError | None, chance: Random) -> float:
+    """How long to wait after so many failures in a row; longer if the server asks for it."""
+    if failures <= 0:
+        return 0.0
+    grown = PAUSE_SECONDS_FIRST * float(2 ** min(failures - 1, 20))
+    seconds = min(grown, PAUSE_SECONDS_MAX) * chance.uniform(0.75, 1.25)
+    details = error.details if isinstance(error, ClusterError) else None
+    return max(seconds, float((details or {}).get("retryAfterSeconds") or 0))
+
+
+def _ignore(selection: Selection, error: KohortError) -> None:
+    pass
+
+
+class Watcher:
+    """Drives the machine: asks the cluster, steps, tells the cache, pauses."""
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        selection: Selection,
+        emit: Callable[[Event], None],
+        time: Time,
+        chance: Random,
+        report: Callable[[Selection, KohortError], None] = _ignore,
+    ) -> None:
+        self.state: State = Unlisted()
+        self._cluster = cluster
+        self._selection = selection
+        self._listen = emit
+        self._time = time
+        self._chance = chance
+        self._report = report
+
+    async def run(self) -> None:
+        """Keep the cache up to date, for ever."""
+        while True:
+            error: KohortError | None = None
+            try:
+                pause = await self._ask()
+            except KohortError as failure:
+                error = failure
+                pause = self._take(Failed(failure))
+                self._report(self._selection, failure)
+            if pause:
+                await self._time.sleep(pause_seconds(pause, error, self._chance))
+
+    async def _ask(self) -> int:
+        state = self.state
+        if isinstance(state, Unlisted) and not state.by_stream:
+            return self._take(await self._cluster.list(self._selection))
+        version = state.version if isinstance(state, Following) else ""
+        initial = not isinstance(state, Following)
+        stream = self._cluster.watch(self._selection, version, initial=initial)
+        async with AsyncExitStack() as stack:
+            if isinstance(stream, AsyncGenerator):
+                stack.push_async_callback(stream.aclose)
+            async for change in stream:
+                self._take(change)
+        return self._take(Ended())
+
+    def _take(self, happening: Happening) -> int:
+        self.state, events, pause = step(self.state, happening)
+        for event in events:
+            self._listen(event)
+        return pause

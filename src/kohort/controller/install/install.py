@@ -1,0 +1,267 @@
+"""
+Bringing a cluster what the operator needs: definitions, webhook configurations and roles.
+
+Everything is read before it is written, and nothing is written that is so already.
+A definition that Kohort did not make is left alone unless one is told to replace
+it: a newer one may hold fields that ours would take away from stored objects.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import orjson
+
+from kohort.apis.api import Api
+from kohort.apis.definitions.definition import MANAGED_BY
+from kohort.cluster.errors import (
+    AlreadyExists,
+    ClusterError,
+    Conflict,
+    Forbidden,
+    KohortError,
+    NotFound,
+)
+from kohort.cluster.objects import (
+    Kind,
+    Object,
+    annotations_of,
+    is_leaving,
+    is_true,
+    labels_of,
+    metadata_of,
+    name_of,
+    namespace_of,
+)
+from kohort.cluster.port import Address, Cluster, Selection
+from kohort.controller.install.names import (
+    BINDING_KIND,
+    DEFINITION_KIND,
+    MUTATING_KIND,
+    NAMESPACE,
+    NAMESPACE_KIND,
+    ROLE_KIND,
+    VALIDATING_KIND,
+)
+from kohort.controller.install.roles import write_metrics_roles
+from kohort.controller.install.webhooks import Endpoint, write_configurations
+
+ESTABLISHED_SECONDS_MAX = 30.0
+POLL_SECONDS = 0.1
+ATTEMPTS_MAX = 5
+OURS = "kohort"
+DISAGGREGATED = "disaggregatedsets.disaggregatedset.x-k8s.io"
+_CONFIGURATIONS = {kind.name: kind for kind in (MUTATING_KIND, VALIDATING_KIND)}
+# Whoever follows this would go on writing the authority of another operator.
+_INJECTION = "cert-manager.io/inject-ca-from"
+
+
+Merge = Callable[[Object], Object | None]  # the object as it is to be; None if it is so already
+
+
+class InstallRefused(KohortError):
+    """The cluster is in a state in which an install would do harm, or does not answer it."""
+
+
+@dataclass(frozen=True, slots=True)
+class InstallOptions:
+    """How an install goes about it."""
+
+    namespace: str = NAMESPACE
+    webhook_url: str = ""  # a service of the cluster if empty
+    ca_bundle: bytes = b""  # PEM; what is there is kept if empty
+    replace_crds: bool = False
+    ignore_disaggregated: bool = False
+
+    @property
+    def endpoint(self) -> Endpoint:
+        """Where webhooks are found."""
+        return Endpoint(self.webhook_url, self.namespace, self.ca_bundle)
+
+
+async def install(cluster: Cluster, apis: Sequence[Api], options: InstallOptions) -> list[str]:
+    """Bring the cluster all that the operator needs; what was done, a line for each object."""
+    lines = [await _make_namespace(cluster, options.namespace)]
+    lines += await install_definitions(cluster, apis, options)
+    lines += await install_webhooks(cluster, apis, options)
+    lines += await install_roles(cluster, options)
+    return lines
+
+
+async def install_definitions(
+    cluster: Cluster, apis: Sequence[Api], options: InstallOptions
+) -> list[str]:
+    """Bring the cluster the definitions, and wait until they are served."""
+    if not options.ignore_disaggregated:
+        await _refuse_disaggregated(cluster)
+    wanted = [api.definition() for api in apis]
+    lines = [await _write_definition(cluster, crd, options) for crd in wanted]
+    for crd in wanted:
+        await _wait_until_established(cluster, name_of(crd))
+    return lines
+
+
+async def install_webhooks(
+    cluster: Cluster, apis: Sequence[Api], options: InstallOptions
+) -> list[str]:
+    """Bring the cluster the webhook configurations; those of an operator before us give way."""
+    wanted = write_configurations(apis, options.endpoint)
+    return [await _write_configuration(cluster, found) for found in wanted]
+
+
+async def install_roles(cluster: Cluster, options: InstallOptions) -> list[str]:
+    """Bring the cluster the roles that reading metrics needs, as far as we may write roles."""
+    return [await _write_access(cluster, found) for found in write_metrics_roles(options.namespace)]
+
+
+async def _write_access(cluster: Cluster, wanted: Object) -> str:
+    def merge(live: Object) -> Object | None:
+        # Others may have been bound to the same role, or a role may allow more: both are kept.
+        parts = [part for part in ("rules", "subjects") if part in wanted]
+        kept = {part: live.get(part) or [] for part in parts}
+        more = {part: [e for e in wanted[part] if e not in kept[part]] for part in parts}
+        if not any(more.values()):
+            return None
+        return {**live, **{part: [*kept[part], *more[part]] for part in parts}}
+
+    kind = ROLE_KIND if wanted["kind"] == ROLE_KIND.name else BINDING_KIND
+    try:
+        done = await _write(cluster, kind, wanted, merge)
+    except Forbidden:
+        done = "left alone, since this account may not write roles ('kohort manifests' prints it)"
+    return f"{kind.name} {name_of(wanted)}: {done}"
+
+
+async def _make_namespace(cluster: Cluster, name: str) -> str:
+    if await _find(cluster, NAMESPACE_KIND, name) is not None:
+        return f"namespace {name}: unchanged"
+    try:
+        await cluster.create(NAMESPACE_KIND, "", {"metadata": {"name": name}})
+    except AlreadyExists:
+        return f"namespace {name}: unchanged"
+    return f"namespace {name}: created"
+
+
+async def _write_definition(cluster: Cluster, wanted: Object, options: InstallOptions) -> str:
+    def merge(live: Object) -> Object | None:
+        # The server adds what has a default, so only the schema is compared as a whole.
+        is_same = live["spec"]["versions"] == wanted["spec"]["versions"]
+        if is_same and _holds(live["spec"], wanted["spec"]) and _is_ours(live):
+            return None
+        metadata = _merge_metadata(live, wanted)
+        return {**live, "metadata": metadata, "spec": wanted["spec"]}
+
+    live = await _find(cluster, DEFINITION_KIND, name_of(wanted))
+    if live is not None and not _is_ours(live) and not options.replace_crds:
+        why = "it was not made by Kohort (--replace-crds replaces it)"
+        return f"definition {name_of(wanted)}: left alone, {why}"
+    return f"definition {name_of(wanted)}: {await _write(cluster, DEFINITION_KIND, wanted, merge)}"
+
+
+async def _write_configuration(cluster: Cluster, wanted: Object) -> str:
+    def merge(live: Object) -> Object | None:
+        hooks = [_keep_bundle(hook, live) for hook in wanted["webhooks"]]
+        metadata = _merge_metadata(live, wanted)
+        if hooks == live.get("webhooks") and metadata == metadata_of(live):
+            return None
+        return {**live, "metadata": metadata, "webhooks": hooks}
+
+    kind = _CONFIGURATIONS[wanted["kind"]]
+    return f"webhooks {name_of(wanted)}: {await _write(cluster, kind, wanted, merge)}"
+
+
+async def _write(cluster: Cluster, kind: Kind, wanted: Object, merge: Merge) -> str:
+    """Make an object, or change it where it differs; others may write it at the same time."""
+    for _ in range(ATTEMPTS_MAX):
+        live = await _find(cluster, kind, name_of(wanted))
+        try:
+            if live is None:
+                await cluster.create(kind, "", wanted)
+                return "created"
+            if is_leaving(live):
+                raise InstallRefused(f"{kind.name} {name_of(wanted)} is being deleted: try again")
+            changed = merge(live)
+            if changed is None:
+                return "unchanged"
+            await cluster.update(Address(kind, "", name_of(wanted)), changed)
+            return "updated"
+        except Conflict:
+            continue
+    raise InstallRefused(f"{kind.name} {name_of(wanted)} is being changed by somebody else")
+
+
+def _merge_metadata(live: Object, wanted: Object) -> Object:
+    metadata = {**metadata_of(live), "labels": {**labels_of(live), **labels_of(wanted)}}
+    if _INJECTION in annotations_of(live):
+        kept = {k: v for k, v in annotations_of(live).items() if k != _INJECTION}
+        metadata["annotations"] = kept
+    return metadata
+
+
+def _keep_bundle(hook: Object, live: Object) -> Object:
+    """The webhook, with the authority that is there if we bring none and it leads to us."""
+    place = hook["clientConfig"]
+    for other in live.get("webhooks") or ():
+        found = other["clientConfig"]
+        bundle = found.get("caBundle")
+        if bundle and {**place, "caBundle": bundle} == found and "caBundle" not in place:
+            return {**hook, "clientConfig": found}
+    return hook
+
+
+def _is_ours(live: Object) -> bool:
+    if labels_of(live).get(MANAGED_BY) == OURS:
+        return True
+    managers = metadata_of(live).get("managedFields") or ()
+    return any(entry.get("manager") == OURS for entry in managers)
+
+
+def _holds(live: Object, wanted: Object) -> bool:
+    """Whether everything that is wanted is there."""
+    return all(
+        _holds(live[name], value)
+        if isinstance(value, dict) and isinstance(live.get(name), dict)
+        else live.get(name) == value
+        for name, value in wanted.items()
+    )
+
+
+async def _wait_until_established(cluster: Cluster, name: str) -> None:
+    try:
+        async with asyncio.timeout(ESTABLISHED_SECONDS_MAX):
+            while True:
+                live = await _find(cluster, DEFINITION_KIND, name)
+                if live is not None and is_true(live, "Established"):
+                    return
+                await asyncio.sleep(POLL_SECONDS)
+    except TimeoutError:
+        waited = f"{ESTABLISHED_SECONDS_MAX:g} s"
+        raise InstallRefused(f"definition {name} was not established within {waited}") from None
+
+
+async def _refuse_disaggregated(cluster: Cluster) -> None:
+    crd = await _find(cluster, DEFINITION_KIND, DISAGGREGATED)
+    if crd is None:
+        return
+    spec = crd["spec"]
+    version = next(v["name"] for v in spec["versions"] if v.get("storage"))
+    kind = Kind(spec["group"], version, spec["names"]["kind"], spec["names"]["plural"])
+    try:
+        found = (await cluster.list(Selection(kind))).items
+    except ClusterError as error:
+        raise InstallRefused(f"cannot see whether there are DisaggregatedSets: {error}") from error
+    if found:
+        first = orjson.loads(found[0])
+        count = f"{len(found)} DisaggregatedSet{'' if len(found) == 1 else 's'}"
+        raise InstallRefused(
+            f"the cluster has {count} (such as {namespace_of(first)}/{name_of(first)}), which "
+            "Kohort does not serve: nobody would look after them once it is at work; "
+            "delete them first, or install with --ignore-disaggregated"
+        )
+
+
+async def _find(cluster: Cluster, kind: Kind, name: str) -> Object | None:
+    try:
+        return await cluster.read(Address(kind, "", name))
+    except NotFound:
+        return None

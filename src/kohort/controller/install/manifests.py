@@ -1,0 +1,109 @@
+"""
+Everything that a cluster needs for the operator, as objects to be applied.
+
+Their order is that in which they can be applied: what others refer to comes first.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from kohort.apis.api import DEFAULTS, Api, Settings
+from kohort.apis.gangs.intent import Tier
+from kohort.cluster.objects import Object
+from kohort.cluster.permissions import Grant, write_rules
+from kohort.controller.install.deployment import write_deployment
+from kohort.controller.install.names import (
+    ACCOUNT,
+    CERTIFICATE_ROLE,
+    CONFIG_KEY,
+    CONFIG_MAP,
+    ELECTION_ROLE,
+    MANAGER_ROLE,
+    METRICS_SERVICE,
+    NAMESPACE,
+    SECRET,
+    SELECTOR,
+    WEBHOOK_SERVICE,
+)
+from kohort.controller.install.permissions import (
+    certificate_grants,
+    cluster_grants,
+    election_grants,
+)
+from kohort.controller.install.roles import write_metrics_roles, write_object, write_role
+from kohort.controller.install.webhooks import Endpoint, write_configurations
+from kohort.controller.process.gangs import find_known, list_variants
+
+_CONFIGURATION = """\
+apiVersion: config.lws.x-k8s.io/v1alpha1
+kind: Configuration
+leaderElection:
+  leaderElect: true
+"""
+_GANGS = """\
+gangSchedulingManagement:
+  schedulerProvider: {}
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class ManifestOptions:
+    """What the manifests are for."""
+
+    namespace: str = NAMESPACE
+    image: str = ""  # the operator runs elsewhere if empty
+    webhook_url: str = ""  # a service of the cluster if empty
+    gang: str = ""  # the schedulers that gangs are made for
+    tiers: tuple[Tier, ...] = ()
+
+    @property
+    def settings(self) -> Settings:
+        """What the operator will be told, whichever variants the cluster serves."""
+        return replace(DEFAULTS, gangs=list_variants(self.gang, find_known()))
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """What the operator is told beside its file."""
+        return tuple(f"--tier={t.number}={t.name}={t.label}" for t in self.tiers)
+
+    @property
+    def configuration(self) -> str:
+        """The text of the configuration file."""
+        return _CONFIGURATION + (_GANGS.format(self.gang) if self.gang else "")
+
+
+def write_manifests(apis: Sequence[Api], options: ManifestOptions) -> list[Object]:
+    """All objects, in the order in which to apply them."""
+    namespace = options.namespace
+    endpoint = Endpoint(options.webhook_url, namespace)
+    objects = [
+        write_object("v1", "Namespace", namespace),
+        *(api.definition() for api in apis),
+        write_object("v1", "ServiceAccount", ACCOUNT, namespace),
+        *_write_roles(cluster_grants(apis, options.settings), namespace),
+        *write_metrics_roles(namespace),
+        write_object("v1", "Secret", SECRET, namespace, type="Opaque"),
+        write_object(
+            "v1", "ConfigMap", CONFIG_MAP, namespace, data={CONFIG_KEY: options.configuration}
+        ),
+    ]
+    if not options.webhook_url:
+        objects.append(_write_service(WEBHOOK_SERVICE, namespace, "webhook", 443, 9443))
+    if options.image:
+        objects.append(_write_service(METRICS_SERVICE, namespace, "metrics", 8443, 8443))
+        objects.append(write_deployment(namespace, options.image, options.flags))
+    return [*objects, *write_configurations(apis, endpoint)]
+
+
+def _write_roles(grants: Sequence[Grant], namespace: str) -> list[Object]:
+    return [
+        *write_role(MANAGER_ROLE, "", write_rules(grants), namespace),
+        *write_role(ELECTION_ROLE, namespace, write_rules(election_grants()), namespace),
+        *write_role(CERTIFICATE_ROLE, namespace, write_rules(certificate_grants()), namespace),
+    ]
+
+
+def _write_service(name: str, namespace: str, port_name: str, port: int, target: int) -> Object:
+    ports = [{"name": port_name, "port": port, "protocol": "TCP", "targetPort": target}]
+    spec = {"ports": ports, "selector": dict(SELECTOR)}
+    return write_object("v1", "Service", name, namespace, spec=spec)

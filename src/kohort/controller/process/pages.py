@@ -1,0 +1,96 @@
+"""
+Pages of the process: small texts over HTTP, for probes and for Prometheus.
+
+Pages are functions, asked when a client looks. Several may share one address, so
+pages with the same address are served by one socket. What is not for everybody has a
+guard, which is asked before anything is shown, and TLS, since clients show it tokens.
+"""
+
+import ssl
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+
+from aiohttp import web
+
+from kohort.cluster.errors import KohortError
+from kohort.controller.process.access import Access
+
+NOWHERE = "0"
+_STOP_SECONDS_MAX = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """What is shown."""
+
+    text: str
+    is_good: bool = True
+    media_type: str = "text/plain; charset=utf-8"
+
+
+Pages = Mapping[str, Callable[[], Page]]
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """Who is asked whether a page may be shown: (Authorization header, path)."""
+
+    judge: Callable[[str, str], Awaitable[Access]]
+    tls: ssl.SSLContext
+
+
+class PageServer:
+    """Pages on some addresses."""
+
+    def __init__(self) -> None:
+        self.ports: dict[str, int] = {}
+        self._runners: list[web.ServerRunner] = []
+
+    async def start(self, address: str, pages: Pages, guard: Guard | None = None) -> None:
+        """Serve pages at host:port; nowhere if the address says so. With a guard, over HTTPS."""
+        if address in (NOWHERE, ""):
+            return
+        host, _, port = address.rpartition(":")
+
+        async def handle(request: web.BaseRequest) -> web.StreamResponse:
+            if guard is not None:
+                access = await guard.judge(request.headers.get("Authorization", ""), request.path)
+                if not access.is_allowed:
+                    return _refuse(access)
+            return _answer(pages, request.path)
+
+        runner = web.ServerRunner(
+            web.Server(handle, access_log=None), shutdown_timeout=_STOP_SECONDS_MAX
+        )
+        await runner.setup()
+        self._runners.append(runner)
+        try:
+            tls = None if guard is None else guard.tls
+            where = host.strip("[]") or None
+            await web.TCPSite(runner, where, int(port), ssl_context=tls).start()
+        except OSError as error:
+            raise KohortError(f"cannot listen on {address}: {error.strerror or error}") from error
+        self.ports[address] = runner.addresses[0][1]
+
+    async def stop(self) -> None:
+        """Close all sockets."""
+        for runner in self._runners:
+            await runner.cleanup()
+        self._runners.clear()
+
+
+def _refuse(access: Access) -> web.Response:
+    response = web.Response(status=access.code, text=f"{access.text}\n")
+    if access.code == 401:
+        response.headers["WWW-Authenticate"] = "Bearer"
+    return response
+
+
+def _answer(pages: Pages, path: str) -> web.Response:
+    page = pages.get(path.rstrip("/") or "/")
+    if page is None:
+        return web.Response(status=404, text="404 page not found\n")
+    found = page()
+    response = web.Response(status=200 if found.is_good else 500, body=found.text.encode())
+    response.headers["Content-Type"] = found.media_type
+    return response

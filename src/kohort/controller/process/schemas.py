@@ -1,0 +1,85 @@
+"""
+Whether the cluster keeps the fields that we add to an API: asked of its published schema.
+
+A definition of somebody else drops them without a word. Then an annotation of the same
+content serves, and whoever starts the operator is told so. The schema is what everybody
+may read; a cluster that does not publish one leaves the question open.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from typing import Any
+
+from kohort.apis.api import Api
+from kohort.cluster.errors import KohortError, NotFound
+from kohort.cluster.objects import Kind, Object
+
+LOOKS_MAX = 5
+LOOK_SECONDS = 2.0
+log = logging.getLogger(__name__)
+
+Reader = Callable[[str], Awaitable[Object]]  # the document at a path of the server
+
+
+async def log_pruning(read: Reader, apis: Sequence[Api]) -> None:
+    """Say which fields are dropped; a definition that was just written is given time."""
+    for api in apis:
+        if api.additions:
+            await _log_api(read, api)
+
+
+async def _log_api(read: Reader, api: Api) -> None:
+    lines: list[str] = []
+    unseen: KohortError | None = None
+    for _ in range(LOOKS_MAX):
+        try:
+            lines, unseen = await _check(read, api), None
+        except NotFound as error:
+            lines, unseen = [], error
+        if not lines and unseen is None:
+            return
+        await asyncio.sleep(LOOK_SECONDS)
+    if unseen is not None:
+        _log_unseen(api, unseen)
+    for line in lines:
+        log.warning(line)
+
+
+async def _check(read: Reader, api: Api) -> list[str]:
+    kind = api.kind
+    try:
+        document = await read(f"/openapi/v3/apis/{kind.group}/{kind.version}")
+    except NotFound:
+        raise  # It is published some time after the definition is established.
+    except KohortError as error:
+        _log_unseen(api, error)
+        return []
+    return list(find_pruned(document, kind, api.additions))
+
+
+def _log_unseen(api: Api, error: KohortError) -> None:
+    log.info("cannot see the schema of %s: %s", api.kind.name, error)
+
+
+def find_pruned(document: Object, kind: Kind, additions: dict[str, str]) -> Iterator[str]:
+    """A sentence for each addition to the spec that the schema in this document lacks."""
+    spec = _find_spec(document, kind)
+    if spec is None or spec.get("x-kubernetes-preserve-unknown-fields"):
+        return
+    for field, note in additions.items():
+        if field not in (spec.get("properties") or {}):
+            yield (
+                f"the definition of {kind.name} on this cluster drops spec.{field}: "
+                f"annotation {note} serves instead"
+            )
+
+
+def _find_spec(document: Object, kind: Kind) -> Object | None:
+    wanted = {"group": kind.group, "version": kind.version, "kind": kind.name}
+    schemas: dict[str, Any] = (document.get("components") or {}).get("schemas") or {}
+    for schema in schemas.values():
+        if wanted in (schema.get("x-kubernetes-group-version-kind") or ()):
+            found: Object | None = (schema.get("properties") or {}).get("spec")
+            return found
+    return None

@@ -1,0 +1,76 @@
+"""A cluster whose writes are counted, by verb and by what came of them."""
+
+import builtins
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import TypeVar
+
+from kohort.cluster.errors import KohortError
+from kohort.cluster.objects import Kind, Object
+from kohort.cluster.port import Address, Cluster, Listing, PatchForm, Selection, WatchEvent
+
+T = TypeVar("T")
+Recorder = Callable[[str, str], None]  # verb, result
+
+
+class CountedCluster:
+    """Passes everything on, and counts writes."""
+
+    def __init__(self, inner: Cluster, record: Recorder) -> None:
+        self._inner = inner
+        self._record = record
+
+    async def create(self, kind: Kind, namespace: str, obj: Object) -> Object:
+        """Make an object; the answer is what was stored."""
+        return await self._count("create", self._inner.create(kind, namespace, obj))
+
+    async def dry_run_create(self, kind: Kind, namespace: str, obj: Object) -> Object:
+        """What a create would store; nothing is stored."""
+        return await self._inner.dry_run_create(kind, namespace, obj)
+
+    async def read(self, address: Address) -> Object:
+        """One object, fresh from the server."""
+        return await self._inner.read(address)
+
+    async def update(self, address: Address, obj: Object) -> Object:
+        """Replace an object; its resourceVersion guards against other writers."""
+        return await self._count("update", self._inner.update(address, obj))
+
+    async def patch(
+        self,
+        address: Address,
+        patch: Object | builtins.list[Object],
+        form: PatchForm = PatchForm.MERGE,
+        *,
+        manager: str = "",
+        force: bool = False,
+    ) -> Object:
+        """Change part of an object; the answer is what was stored."""
+        verb = "apply" if form is PatchForm.APPLY else "patch"
+        asked = self._inner.patch(address, patch, form, manager=manager, force=force)
+        return await self._count(verb, asked)
+
+    async def delete(
+        self, address: Address, *, uid: str = "", propagation: str = "", grace: int | None = None
+    ) -> None:
+        """Delete an object, only with that uid if one is given."""
+        asked = self._inner.delete(address, uid=uid, propagation=propagation, grace=grace)
+        await self._count("delete", asked)
+
+    async def list(self, selection: Selection) -> Listing:
+        """All objects that are selected."""
+        return await self._inner.list(selection)
+
+    def watch(
+        self, selection: Selection, version: str, *, initial: bool = False
+    ) -> AsyncIterator[WatchEvent]:
+        """What changes from a version on."""
+        return self._inner.watch(selection, version, initial=initial)
+
+    async def _count(self, verb: str, asked: Awaitable[T]) -> T:
+        try:
+            answer = await asked
+        except KohortError as error:
+            self._record(verb, type(error).__name__)
+            raise
+        self._record(verb, "Done")
+        return answer

@@ -1,0 +1,129 @@
+"""
+The search for a domain: tier by tier, the tightest domain first, with an exact way back.
+
+A gang goes to the lowest tier of its window that has a domain for it; wider ones are
+not looked at then. Inside a domain each subgroup is searched for in the same way,
+the largest first, and once more in the order in which they were declared. Domains
+that hold all members go before those that only hold as many as must be. Equal
+ones are taken by name. There is no way back from one domain's subgroup to another.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Protocol
+
+from kohort.placement.forest import ROOT
+from kohort.placement.layout import Ask, Layout
+from kohort.placement.units import EVERYWHERE, Assignment, Batch, Unit, Window, is_met
+
+# Domains of one tier that are tried in earnest. Sums tell most of the others apart.
+TRIED_MAX = 32
+
+
+class Trial(Protocol):
+    """Room on which seats are taken and given back."""
+
+    layout: Layout
+    assignments: list[Assignment]  # taken so far, in order
+
+    def fill(self, domain: int, batches: tuple[Batch, ...], needed: int) -> None:
+        """Seat as many members as there is room for in a domain, the first batches first."""
+
+    def undo(self, count: int) -> None:
+        """Give seats back until only so many are left."""
+
+
+def find_assignments(trial: Trial, unit: Unit, within: int = ROOT) -> int | None:
+    """Seat a unit in the best domain that has room; nobody is seated without one."""
+    start = len(trial.assignments)
+    for domains in list_tiers(trial.layout, unit.window, within, unit.pinned):
+        for domain in _rank(trial.layout, domains, unit):
+            if _settle(trial, domain, unit):
+                return domain
+            trial.undo(start)
+    return None
+
+
+def list_tiers(
+    layout: Layout, window: Window | None, within: int, pinned: int | None
+) -> Iterator[list[int]]:
+    """The domains that come into question, tier by tier from near to far."""
+    forest = layout.forest
+    if window is None:
+        yield [within]
+        return
+    if pinned is not None:
+        for domain in forest.chain_of(pinned):
+            if forest.tiers[domain] <= window.highest and forest.is_within(domain, within):
+                yield [domain]
+        return
+    for tier, domains in forest.at_tier.items():
+        if window.lowest <= tier <= window.highest:
+            inside = domains
+            if within != ROOT:
+                inside = tuple(d for d in domains if forest.is_within(d, within))
+            found = [d for d in inside if layout.slots[d]]
+            if found:
+                yield found
+
+
+def _rank(layout: Layout, domains: list[int], unit: Unit) -> list[int]:
+    """The domains that may have room, the tightest first."""
+    batches = unit.all_batches()
+    asked = _sum_asks(batches)
+    size, needed = unit.size, unit.needed
+    ranked = []
+    for domain in domains:
+        assignments = room = 0
+        for (ask, mask), count in asked.items():
+            fits = count_room(layout, ask, domain, mask)
+            assignments += min(fits, count)
+            room += fits
+        if assignments >= needed:
+            ranked.append((assignments < size, room, layout.forest.names[domain], domain))
+    ranked.sort()
+    return [domain for *_, domain in ranked[:TRIED_MAX]]
+
+
+def _sum_asks(batches: Iterable[Batch]) -> dict[tuple[Ask, int], int]:
+    asked: dict[tuple[Ask, int], int] = {}
+    for batch in batches:
+        key = (batch.ask, batch.mask)
+        asked[key] = asked.get(key, 0) + len(batch.members)
+    return asked
+
+
+def count_room(layout: Layout, ask: Ask, domain: int, mask: int = EVERYWHERE) -> int:
+    """How many members of one shape a domain takes, on the nodes of a mask."""
+    counts = layout.count(ask)
+    if mask == EVERYWHERE:
+        return counts.in_domain[domain]
+    return sum(counts.on_node[slot] for slot in layout.slots[domain] if mask >> slot & 1)
+
+
+def _settle(trial: Trial, domain: int, unit: Unit) -> bool:
+    """Seat a unit in a domain; the caller undoes what was seated if it fails."""
+    start = len(trial.assignments)
+    if not unit.parts:
+        trial.fill(domain, unit.batches, unit.needed)
+        return is_met(unit, trial.assignments[start:], Counter())
+    largest_first = sorted(unit.parts, key=lambda part: -part.size)
+    orders = [largest_first]
+    if largest_first != list(unit.parts):
+        orders.append(list(unit.parts))
+    for parts in orders:
+        placed = _run_components(trial, domain, parts)
+        left = unit.needed - (len(trial.assignments) - start)
+        trial.fill(domain, unit.batches, max(0, left))
+        if is_met(unit, trial.assignments[start:], placed):
+            return True
+        trial.undo(start)
+    return False
+
+
+def _run_components(trial: Trial, domain: int, parts: Iterable[Unit]) -> Counter[str]:
+    placed: Counter[str] = Counter()
+    for part in parts:
+        if find_assignments(trial, part, domain) is not None:
+            placed[part.policy] += 1
+    return placed

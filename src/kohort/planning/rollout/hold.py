@@ -1,0 +1,142 @@
+"""
+A rollout holds while the new revision does not last.
+
+When a unit of the target revision fails after it was ready, no boundary is lowered, nothing
+that was released is taken down and no surge is given back, until that unit is trusted again:
+ready for as long as its next wait would be. So one accident costs ten seconds, and an image that
+crashes again and again never gets past the units that it had when it first crashed. The same
+holds while such a unit was ready and is not.
+
+Only units of the target revision hold a rollout, so a new target or an undo ends it. What the user
+asks for beside the rollout (more units, fewer, a higher partition) is not held.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from kohort.model.observed import Failure, Group, Observed, Progress
+from kohort.model.plans import Rollout
+from kohort.model.policies import RolloutPolicy
+from kohort.model.reasons import Blocker
+from kohort.model.units import Phase
+from kohort.model.workload import Workload
+from kohort.planning.failures import (
+    QUIET_SECONDS,
+    find_failure,
+    seconds_since,
+    trust_seconds,
+    wait_seconds,
+)
+from kohort.planning.recovery import must_restart
+
+
+@dataclass(frozen=True, slots=True)
+class UntrustedUnit:
+    """A unit of the target revision that is not trusted."""
+
+    ordinal: int
+    failure: Failure | None = None  # None: it was ready and is not, and nothing has crashed
+    wait: float | None = None  # seconds that it has still to be ready; None: it is not ready
+
+
+def find_untrusted(workload: Workload, observed: Observed, now: float) -> tuple[UntrustedUnit, ...]:
+    """The units that hold the rollout, lowest first."""
+    progress = observed.progress
+    if progress is None or progress.target != workload.revision:
+        return ()
+    return tuple(_list_untrusted(workload, observed, progress, now))
+
+
+def find_trust_waits(observed: Observed, now: float) -> Iterator[float]:
+    """How long groups that failed have still to be ready before that is forgotten."""
+    failures = {failure.ordinal: failure for failure in observed.failures}
+    for group in observed.groups:
+        failure, since = find_failure(failures, group), group.ready_since
+        if failure is not None and since is not None:
+            wait = trust_seconds(failure.count) - seconds_since(since, now)
+            if wait > 0:
+                yield wait
+
+
+def hold_policy(
+    policy: RolloutPolicy, progress: Progress | None, untrusted: tuple[UntrustedUnit, ...]
+) -> RolloutPolicy:
+    """The policy while the rollout holds: what has not been released is out of bounds."""
+    if not untrusted or progress is None:
+        return policy
+    return replace(policy, partition=max(policy.partition, progress.boundary))
+
+
+def hold_rollout(
+    rollout: Rollout,
+    progress: Progress | None,
+    policy: RolloutPolicy,
+    untrusted: tuple[UntrustedUnit, ...],
+) -> Rollout:
+    """The step while the rollout holds: surge stays, and nothing old is taken down."""
+    if not untrusted or progress is None:
+        return rollout
+    most = min(progress.count, policy.wanted + policy.surge)
+    return replace(rollout, count=max(rollout.count, most), replace=())
+
+
+def explain_hold(untrusted: tuple[UntrustedUnit, ...], *, is_repeated: bool) -> Blocker:
+    """Why the rollout stands still; a repeated one makes groups anew on their revision."""
+    first = untrusted[0]
+    failure = first.failure
+    which = ", which was made anew," if is_repeated else " of the new revision"
+    if failure is None:
+        cause = f"group {first.ordinal}{which} has failed or is ready no more"
+        end = "it goes on when the group is ready again"
+    else:
+        times = "" if failure.count == 1 else f" {failure.count} times in a row"
+        cause = f"group {first.ordinal}{which} failed{times} ({failure.crash})"
+        seconds = f"{trust_seconds(failure.count):g}"
+        end = f"it goes on when the group has been ready for {seconds} seconds"
+    others = f", and {len(untrusted) - 1} more" if len(untrusted) > 1 else ""
+    return Blocker(
+        reason="HoldingOnRestarts",
+        message=f"the rollout holds: {cause}{others}; {end}",
+        ordinals=tuple(unit.ordinal for unit in untrusted),
+        members=() if failure is None else (failure.crash.member,),
+    )
+
+
+def _list_untrusted(
+    workload: Workload, observed: Observed, progress: Progress, now: float
+) -> Iterator[UntrustedUnit]:
+    failures = {f.ordinal: f for f in observed.failures if f.revision == workload.revision}
+    groups = {group.ordinal: group for group in observed.groups}
+    # Only groups that exist or have failed: a workload may ask for millions that do neither.
+    for ordinal in sorted(o for o in {*groups, *failures} if o < progress.count):
+        group = groups.get(ordinal)
+        if group is None or group.phase is Phase.LEAVING:
+            failure = failures.get(ordinal)
+            if failure and ordinal >= progress.boundary and _is_recent(failure, now):
+                yield UntrustedUnit(ordinal, failure)
+        elif group.revision == workload.revision:
+            yield from _distrust(workload, group, find_failure(failures, group), now)
+
+
+def _is_recent(failure: Failure, now: float) -> bool:
+    return seconds_since(failure.at, now) < QUIET_SECONDS + wait_seconds(failure.count)
+
+
+def _distrust(
+    workload: Workload, group: Group, failure: Failure | None, now: float
+) -> Iterator[UntrustedUnit]:
+    since, has_failed = group.ready_since, must_restart(group, workload.recovery.trigger)
+    if has_failed or (failure is not None and since is None) or _has_broken(group):
+        yield UntrustedUnit(group.ordinal, failure)
+    elif failure is not None and since is not None:
+        wait = trust_seconds(failure.count) - seconds_since(since, now)
+        if wait > 0:
+            yield UntrustedUnit(group.ordinal, failure, wait)
+
+
+def _has_broken(group: Group) -> bool:
+    """Whether a member was ready and is not; one that was deleted has not broken."""
+    if group.phase is Phase.READY:
+        return False
+    present = (m for m in group.members if m.is_current and m.phase is not Phase.LEAVING)
+    return any(member.was_ready for member in present)

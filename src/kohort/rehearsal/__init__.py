@@ -1,1 +1,0 @@
-"""Rehearsals: the unchanged operator on a whole cluster in virtual time, with faults."""

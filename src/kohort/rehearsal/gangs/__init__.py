@@ -1,1 +1,0 @@
-"""Gangs in rehearsals: what the cluster and the operator need for them."""

@@ -1,0 +1,326 @@
+"""
+A1 to A4: how many groups there may be, how many serve, and who may be given up.
+
+Groups that nobody of ours took down are not held against the operator (A2); what it
+decides is judged by the state at the moment of its write (A3), less what it cannot
+have seen yet: what changed within its patience counts as it was before.
+"""
+
+from collections import deque
+from dataclasses import dataclass
+
+import orjson
+
+from kohort.cluster.objects import Object
+from kohort.simulation.checkers.checker import Checker, Scene
+from kohort.simulation.checkers.truth import (
+    WORKLOAD,
+    Commit,
+    Group,
+    Truth,
+    annotations_of,
+    is_leaving,
+    revision_of,
+)
+from kohort.simulation.scenario import COMPATIBLE, PODS
+from kohort.simulator import kinds
+
+_WATCHED = (kinds.POD, kinds.STATEFUL_SET, kinds.REVISION)
+_NOTE = "kohort.dev/progress"
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What the user asks for."""
+
+    wanted: int
+    unavailable: int
+    surge: int
+    partition: int
+
+    @property
+    def fewest(self) -> int:
+        """The groups that must serve."""
+        return max(0, self.wanted - self.unavailable)
+
+    @property
+    def most(self) -> int:
+        """The groups that may exist."""
+        return self.wanted + self.surge
+
+
+def read_policy(workload: Object) -> Policy:
+    """What a workload asks for; percentages down for missing ones, up for extra ones."""
+    spec = workload["spec"]
+    wanted = spec.get("replicas", 1)
+    rolling = (spec.get("rolloutStrategy") or {}).get("rollingUpdateConfiguration") or {}
+    unavailable = rolling.get("maxUnavailable", 1)
+    surge = rolling.get("maxSurge", 0)
+    if isinstance(unavailable, str):
+        unavailable = int(unavailable[:-1]) * wanted // 100
+    if isinstance(surge, str):
+        surge = -(-int(surge[:-1]) * wanted // 100)
+    return Policy(wanted, unavailable, min(surge, wanted), rolling.get("partition") or 0)
+
+
+class Budget(Checker):
+    """The promises about the number of groups."""
+
+    def __init__(self, scene: Scene) -> None:
+        super().__init__(scene)
+        self._policies: deque[tuple[float, Policy]] = deque()
+        self._uid = ""
+        self._is_armed = False
+        self._most = 0
+        self._promised = 0  # groups that must serve; more of them once there are more
+        self._ready: set[int] = set()
+        self._since: dict[int, float] = {}  # groups that serve, and from when on
+        self._ours: set[int] = set()  # given up by the operator, and not back yet
+        self._lost: dict[int, float] = {}  # gone by themselves, and when
+        self._gone: dict[int, float] = {}  # the same, as long as they are not back
+        self._was_there: dict[int, Group] = {}
+        self._edited: dict[int, float] = {}  # groups that somebody edited, and until when
+        self._step: tuple[int, int, str] | None = None  # partition, count, target
+        self._free: set[str] = set()  # leaders that did not serve when they were released
+        self._deleted: dict[str, bool] = {}  # leaders that the operator deleted, and if hurt
+        names = {fault.name for fault in scene.scenario.faults}
+        self._is_meddled = "scale-child" in names
+        # Upstream's own rollout is known to give up more than it may (spec 4.1).
+        self._keeps_budget = scene.scenario.strategy != COMPATIBLE
+
+    def commit(self, commit: Commit) -> None:
+        """Compare what is there with what was promised."""
+        if commit.kind == WORKLOAD:
+            self._learn(commit)
+        if not self._policies or commit.kind not in _WATCHED:
+            return
+        if commit.kind != kinds.POD:
+            self._check_step(commit)
+        if commit.kind == kinds.POD and commit.writer and is_taken(commit):
+            self._check_deletion(commit)
+        self._follow()
+        self._check_counts()
+
+    def _learn(self, commit: Commit) -> None:
+        if commit.new is None:
+            self._policies.clear()
+            self._is_armed = False
+            self._step = None
+            return
+        uid = commit.new["metadata"]["uid"]
+        if uid != self._uid:
+            self._uid = uid
+            self._is_armed = False
+            self._policies.clear()
+            self._ours.clear()
+        policy = read_policy(commit.new)
+        if not self._policies or self._policies[-1][1] != policy:
+            self._policies.append((self.scene.now(), policy))
+            self._most = max(self._most, policy.most)
+
+    def _recent(self) -> list[Policy]:
+        """What the operator may believe that the user asks for."""
+        since = self.scene.now() - self.scene.patience
+        while len(self._policies) > 1 and self._policies[1][0] < since:
+            self._policies.popleft()
+        return [policy for _, policy in self._policies]
+
+    # Who was given up, and who went by itself.
+
+    def _follow(self) -> None:
+        groups = {group.ordinal: group for group in self.truth.groups()}
+        ready = {ordinal for ordinal, group in groups.items() if group.is_ready}
+        for ordinal in self._ready - ready:
+            if self._is_given_up(self._was_there[ordinal]):
+                self._ours.add(ordinal)
+            else:
+                self._lost[ordinal] = self._gone[ordinal] = self.scene.now()
+        for ordinal in ready:
+            self._ours.discard(ordinal)
+            self._lost.pop(ordinal, None)
+            self._gone.pop(ordinal, None)
+        self._since = {o: self._since.get(o, self.scene.now()) for o in ready}
+        for ordinal, group in (*self._was_there.items(), *groups.items()):
+            if group.is_edited:
+                self._edited[ordinal] = self.scene.now()
+        self._ready, self._was_there = ready, groups
+        policy = self._policies[-1][1]
+        if all(ordinal in ready for ordinal in range(policy.wanted)):
+            self._is_armed = True
+            if not self._is_under_way(groups):
+                self._lost = {o: at for o, at in self._lost.items() if o < policy.wanted}
+            self._ours.clear()
+
+    def _is_under_way(self, groups: dict[int, Group]) -> bool:
+        """Whether groups that serve will be taken down, as was decided before others were lost."""
+        step = self._step
+        released = step is not None and any(
+            groups[ordinal].is_ready and is_released(groups[ordinal], step) for ordinal in groups
+        )
+        # Nobody calls a set back; who takes groups down itself has only what it did not see.
+        latest = max(self._lost.values(), default=0.0)
+        return released and (self.scene.scenario.carrier != PODS or latest >= self._seen())
+
+    def _seen(self) -> float:
+        """Until when all processes of the operator had seen everything."""
+        return min(map(self.truth.find_seen, self.truth.views), default=0.0)
+
+    def _is_given_up(self, group: Group) -> bool:
+        if group.uid in self._free:
+            return False
+        if group.uid in self._deleted:
+            return not self._deleted[group.uid]
+        step = self._step
+        # Nobody but us takes an edited group down; its containers start anew by themselves.
+        if step is None or group.uid in self.truth.hurt or group.is_edited:
+            return False
+        partition, count, target = step
+        return partition <= group.ordinal < count and group.revision != target
+
+    def _check_counts(self) -> None:
+        policy = self._policies[-1][1]
+        groups = self.truth.groups()
+        count = len(groups)
+        # Who is being made anew does not count for a moment, and comes back; and scaling is not
+        # over as long as one stands that has to go.
+        is_settled = self._step is None or self._step[1] <= policy.most
+        is_settled &= all(group.ordinal < policy.most for group in groups)
+        if count <= policy.most and is_settled:
+            self._most = policy.most
+        # What was asked for before the user wanted fewer may still be on its way.
+        most = max([self._most, *(p.most for p in self._recent())])
+        if count > most and not self._is_meddled:
+            self.breach(f"A1: {count} groups exist, {most} are allowed")
+        if not self._is_armed or not self._keeps_budget:
+            return
+        if len(self._ready) >= policy.fewest:
+            self._promised = policy.fewest
+        missing = {o for o in range(policy.wanted) if o not in self._ready}
+        excused = len(missing - self._ours) + sum(o >= policy.wanted for o in self._lost)
+        least = min(self._promised, *(p.fewest for p in self._recent()))
+        if len(self._ready) < least - excused:
+            text = f"{len(self._ready)} groups serve, {least} are promised, {excused} excused"
+            self.breach(f"A2: {text}")
+
+    # What the operator decides.
+
+    def _check_step(self, commit: Commit) -> None:
+        before, self._step = self._step, read_step(self.truth, self.scene.scenario.carrier)
+        after = self._step
+        if not commit.writer or before is None or after is None or before == after:
+            return
+        partition, count, target = after
+        # A group that has to go may stand for a while, but nobody asks for more because of that.
+        most = max(p.most for p in self._recent())
+        if count > max(before[1], most):
+            self.breach(f"A1: {count} groups are asked for instead of {before[1]}, {most} allowed")
+        if partition < before[0] and partition < min(p.partition for p in self._recent()):
+            self.breach(f"A4: the partition goes down to {partition}, below the user's")
+        highest = max(p.partition for p in self._recent())
+        is_same = target == before[2] and not self.scene.scenario.may_roll_alike
+        seen = self.truth.find_seen(commit.writer)
+        # Groups that somebody edited while they served are sheltered behind the partition.
+        edited = {ordinal for ordinal, at in self._edited.items() if at >= seen}
+        edited |= {group.ordinal for group in self.truth.groups() if group.is_edited}
+        highest = max([highest, *(ordinal + 1 for ordinal in edited)])
+        if is_same and partition > max(before[0], highest):
+            self.breach(f"A4: the partition rises from {before[0]} to {partition}")
+        groups = self.truth.groups()
+        given = {g.ordinal for g in groups if is_released(g, after)}
+        new = {g.ordinal for g in groups if g.ordinal in given and not is_released(g, before)}
+        # Who does not serve when it is released costs nothing, whatever becomes of it.
+        self._free |= {g.uid for g in groups if g.ordinal in new - self._known_ready(seen)}
+        self._check_decision(given, new, f"{before[:2]} to {after[:2]}", seen)
+
+    def _check_deletion(self, commit: Commit) -> None:
+        assert commit.old is not None
+        uid = commit.old["metadata"]["uid"]
+        group = next((g for g in self._was_there.values() if g.uid == uid), None)
+        if group is None:
+            return
+        self._deleted[uid] = is_hurt = uid in self.truth.hurt
+        seen = self.truth.find_seen(commit.writer)
+        if self.scene.scenario.may_roll_alike and group.ordinal not in self._known_ready(seen):
+            # Its revision does not tell when it was released.
+            self._free.add(uid)
+        policies = self._recent()
+        step = self._step
+        if is_hurt or group.ordinal not in self._ready:
+            return
+        if step is not None and is_released(group, step):
+            # Sets take down what was released; whoever does so itself can still think better.
+            is_own = self.scene.scenario.carrier == PODS or group.is_edited
+            if is_own and group.ordinal < step[1]:
+                self._check_decision(
+                    {group.ordinal}, {group.ordinal}, f"delete {group.ordinal}", seen
+                )
+            return
+        if group.ordinal < min(min(p.partition, p.wanted) for p in policies):
+            self.breach(f"A4: group {group.ordinal} is below the partition and was deleted")
+        if group.ordinal < min(p.wanted for p in policies):
+            what = f"delete {group.ordinal}"
+            self._check_decision({group.ordinal}, {group.ordinal}, what, seen)
+
+    def _check_decision(self, given: set[int], new: set[int], what: str, seen: float) -> None:
+        """What serves, with what was lost unseen by who decides, less what is given up."""
+        serving = self._ready | {ordinal for ordinal, at in self._gone.items() if at >= seen}
+        left = len(serving - given)
+        least = min(p.fewest for p in self._recent())
+        if self._keeps_budget and new & self._known_ready(seen) and left < least:
+            self.breach(f"A3: {what} leaves {left} groups that serve, {least} are promised")
+
+    def _known_ready(self, seen: float) -> set[int]:
+        """The groups that serve, and did when who decides last looked."""
+        return {ordinal for ordinal in self._ready if self._since[ordinal] < seen}
+
+
+def read_step(truth: Truth, carrier: str) -> tuple[int, int, str] | None:
+    """How far the rollout has come, as the carrier remembers it."""
+    if carrier != PODS:
+        return _step_of(truth.leader_set)
+    note, target = _find_note(truth)
+    return None if note is None else (note["boundary"], note["count"], target)
+
+
+def has_gone_back(truth: Truth, carrier: str) -> bool:
+    """Whether groups come back on the target wherever the boundary stands."""
+    if carrier == PODS:
+        note, target = _find_note(truth)
+        return note is not None and note["base"] == target
+    status = (truth.leader_set or {}).get("status") or {}
+    return bool(status.get("currentRevision") == status.get("updateRevision"))
+
+
+def _find_note(truth: Truth) -> tuple[Object | None, str]:
+    """The newest note of the rollout, and the revision that it stands on."""
+    notes = []
+    for revision in truth.objects[kinds.REVISION].values():
+        text, key = annotations_of(revision).get(_NOTE), revision_of(revision)
+        if text and key:
+            note = orjson.loads(text)
+            notes.append((note["turn"], note["boundary"], note["count"], key, note))
+    if not notes:
+        return None, ""
+    *_, key, note = max(notes, key=lambda entry: entry[:4])
+    return note, key
+
+
+def is_released(group: Group, step: tuple[int, int, str]) -> bool:
+    """Whether a step gives this group up."""
+    partition, count, target = step
+    return group.ordinal >= count or (group.ordinal >= partition and group.revision != target)
+
+
+def _step_of(leader_set: Object | None) -> tuple[int, int, str] | None:
+    if leader_set is None:
+        return None
+    spec = leader_set["spec"]
+    rolling = (spec.get("updateStrategy") or {}).get("rollingUpdate") or {}
+    return rolling.get("partition") or 0, spec["replicas"], revision_of(leader_set)
+
+
+def is_taken(commit: Commit) -> bool:
+    """Whether this write began the end of an object."""
+    if commit.old is None or is_leaving(commit.old):
+        return False
+    return commit.new is None or is_leaving(commit.new)

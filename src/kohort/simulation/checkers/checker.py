@@ -1,0 +1,55 @@
+"""
+What all checkers have in common: the truth, a way to say that it is wrong, and some moments.
+
+``commit`` is called after every committed write, ``request`` when the operator asks
+for one, ``end`` when the quiet period is over, and ``gone`` when the workload was
+deleted after that.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from kohort.simulation.checkers.truth import Commit, Truth
+from kohort.simulation.faulty_cluster import Request
+from kohort.simulation.scenario import Scenario
+
+
+@dataclass(slots=True)
+class Scene:
+    """What a checker may know."""
+
+    scenario: Scenario
+    truth: Truth
+    now: Callable[[], float]
+    breach: Callable[[str], None]
+    patience: float  # for how long the operator may not have seen what happened
+    lags: float = 0.0  # for how long the parts of the cluster may not have
+
+    @property
+    def patience_with_parts(self) -> float:
+        """For how long what was decided may not have happened."""
+        return self.patience + self.lags
+
+
+class Checker:
+    """Holds some promises against what happens; by default none."""
+
+    def __init__(self, scene: Scene) -> None:
+        self.scene = scene
+        self.truth = scene.truth
+        self.breach = scene.breach
+
+    def commit(self, commit: Commit) -> None:
+        """A write took effect."""
+
+    def request(self, request: Request) -> None:
+        """The operator asks for a write."""
+
+    def quiet(self) -> None:
+        """All faults are over."""
+
+    def end(self) -> None:
+        """The quiet period is over."""
+
+    def gone(self) -> None:
+        """The workload was deleted, and what belongs to it has had time to go."""

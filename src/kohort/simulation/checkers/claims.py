@@ -1,0 +1,70 @@
+"""
+C6: claims are kept or go as the user said.
+
+The claims of leaders are looked at: those of workers go with their set on one
+carrier and with the workload on the other, as each documents.
+"""
+
+from kohort.cluster.objects import Object
+from kohort.simulation.checkers.budget import is_taken, read_policy
+from kohort.simulation.checkers.checker import Checker, Scene
+from kohort.simulation.checkers.truth import WORKLOAD, Commit
+from kohort.simulation.scenario import CLAIMS, NAME
+from kohort.simulator import kinds
+
+_PREFIX = f"{CLAIMS}-{NAME}-"
+
+
+class Claims(Checker):
+    """The promises about claims."""
+
+    def __init__(self, scene: Scene) -> None:
+        super().__init__(scene)
+        self._policy = scene.scenario.claims
+        self._made: set[str] = set()
+        self._most = 0  # groups that were wanted since the last claim went
+
+    def commit(self, commit: Commit) -> None:
+        """Compare a claim that goes with what was asked for."""
+        if commit.kind == WORKLOAD and commit.new is not None:
+            self._most = max(self._most, read_policy(commit.new).wanted)
+        if commit.kind != kinds.CLAIM:
+            return
+        if commit.old is None:
+            self._made.add(commit.name)
+        elif commit.writer and commit.new is not None:
+            lost = _others(commit.old) - _others(commit.new)
+            if lost:
+                self.breach(f"C3: claim {commit.name} lost an owner that is not ours: {lost}")
+        if is_taken(commit) and self._policy == "Retain":
+            self.breach(f"C6: claim {commit.name} was deleted, and should have been kept")
+
+    def end(self) -> None:
+        """Compare all claims with what was asked for."""
+        workload = self.truth.workload
+        if not self._policy or workload is None:
+            return
+        held = set(self.truth.objects[kinds.CLAIM])
+        wanted = {f"{_PREFIX}{ordinal}" for ordinal in range(read_policy(workload).wanted)}
+        if not wanted <= held:
+            self.breach(f"C6: there are no claims {sorted(wanted - held)}")
+        # What somebody else owns too stays with that.
+        held = {name for name in held if not _others(self.truth.objects[kinds.CLAIM][name])}
+        leaders = {name for name in held if name.removeprefix(_PREFIX).isdigit()}
+        if self._policy == "Delete" and not leaders <= wanted:
+            self.breach(f"C6: claims {sorted(leaders - wanted)} outlived their groups")
+
+    def gone(self) -> None:
+        """What was to go is gone, and what was to stay is there."""
+        claims = self.truth.objects[kinds.CLAIM]
+        held, ours = set(claims), {name for name, claim in claims.items() if not _others(claim)}
+        if self._policy == "Delete" and ours:
+            self.breach(f"C6: claims {sorted(ours)} outlived the workload")
+        if self._policy == "Retain" and self._made - held:
+            self.breach(f"C6: claims {sorted(self._made - held)} went with the workload")
+
+
+def _others(claim: Object) -> set[str]:
+    """The owners of a claim that are none of ours."""
+    owners = claim["metadata"].get("ownerReferences") or ()
+    return {owner["name"] for owner in owners if owner["kind"] == "ConfigMap"}

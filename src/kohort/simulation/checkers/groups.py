@@ -1,0 +1,177 @@
+"""
+G1 to G6: a group lives and dies as one.
+
+A leader that the operator deletes must have given a reason: another template, more
+groups than wanted, or a member that failed and a policy that asks for it.
+"""
+
+from kohort.cluster.objects import Object
+from kohort.simulation.checkers.budget import is_taken, read_policy
+from kohort.simulation.checkers.checker import Checker, Scene
+from kohort.simulation.checkers.truth import (
+    GROUP,
+    INDEX,
+    WORKLOAD,
+    Commit,
+    Group,
+    annotations_of,
+    controller_of,
+    image_of,
+    is_leaving,
+    is_ready,
+    labels_of,
+    restarts_of,
+)
+from kohort.simulation.scenario import AFTER_START, BAD_IMAGE, KEEP, LEADER_FIRST
+from kohort.simulator import kinds
+from kohort.simulator.stages import CRASH_AFTER, CRASH_TIMES
+
+_FORGETTING = ("crash-before", "crash-after", "restart", "upgrade")
+# With these, somebody else than the operator may have pods deleted.
+_DELETING = (
+    "node-loss",
+    "scale-child",
+    "delete-child",
+    "recreate",
+    "strip-label",
+    "restart-set",
+    "set-image",
+    "relabel",
+    "orphan",
+)
+_SIZE = "leaderworkerset.sigs.k8s.io/size"
+
+
+class Groups(Checker):
+    """The promises about members of groups."""
+
+    def __init__(self, scene: Scene) -> None:
+        super().__init__(scene)
+        # What was lost while no process watched is known to nobody.
+        self._remembers = scene.scenario.replicas == 1 and not scene.scenario.has(*_FORGETTING)
+        self._was_ready: set[str] = set()  # leaders that were ready once
+        self._formed: dict[str, float] = {}  # leaders, and when their group was last whole
+        self._before: dict[str, Group] = {}
+        self._wishes: list[tuple[float, Object]] = []  # specs, and until when they held
+
+    def commit(self, commit: Commit) -> None:
+        """Compare the groups with what a group must be."""
+        if commit.kind == WORKLOAD and commit.old is not None:
+            self._remember_wish(commit, commit.old)
+        if commit.kind == kinds.STATEFUL_SET and commit.old is None and commit.new is not None:
+            self._check_start(commit.new)
+        if commit.kind == kinds.POD:
+            self._follow(commit)
+
+    def _remember_wish(self, commit: Commit, old: Object) -> None:
+        if commit.new is None or commit.new["spec"] != old["spec"]:
+            self._wishes.append((commit.at, old["spec"]))
+
+    def _follow(self, commit: Commit) -> None:
+        # What was whole before this write has been so until now.
+        for uid, group in self._before.items():
+            if _is_formed(group):
+                self._formed[uid] = commit.at
+        if is_taken(commit) and (commit.writer or self._is_ours(commit)):
+            self._check_deletion(commit)
+        new = commit.new
+        if new is not None and commit.old is None and labels_of(new).get(INDEX) != "0":
+            self._check_start(new)
+        groups = self.truth.groups()
+        for group in groups:
+            if is_ready(group.leader):
+                self._was_ready.add(group.uid)
+            self._check_members(group)
+        self._before = {group.uid: group for group in groups}
+
+    def _check_members(self, group: Group) -> None:
+        if len(group.revisions) > 1:
+            self.breach(f"G1: group {group.ordinal} has two revisions")
+        moved = self.truth.marks.moved
+        if not group.is_ready or any(pod["metadata"]["uid"] in moved for pod in group.members):
+            return
+        places = sorted(labels_of(pod).get(INDEX, "") for pod in group.members)
+        if places != sorted(str(place) for place in range(group.size)):
+            self.breach(f"G6: group {group.ordinal} has the places {places}")
+        if any(labels_of(p).get(GROUP) != str(group.ordinal) for p in group.members):
+            self.breach(f"G6: a member of group {group.ordinal} names another group")
+
+    def _check_start(self, child: Object) -> None:
+        """G5: nothing is made for a leader that has never been ready, if that was asked for."""
+        leader = controller_of(child)
+        if self.scene.scenario.startup != LEADER_FIRST or leader not in self._before:
+            return
+        if leader not in self._was_ready:
+            self.breach(f"G5: {child['metadata']['name']} was made before its leader was ready")
+
+    def _is_ours(self, commit: Commit) -> bool:
+        """Whether a set deleted a leader because we asked it to, and nobody else could have."""
+        return not commit.is_user and not self.scene.scenario.has(*_DELETING)
+
+    def _check_deletion(self, commit: Commit) -> None:
+        """G3, A5: who is what was asked for, and whole, stays; whoever would delete it."""
+        assert commit.old is not None
+        group = self._before.get(commit.old["metadata"]["uid"])
+        workload = self.truth.workload
+        if group is None or workload is None or is_leaving(workload):
+            return
+        scene = self.scene
+        since = commit.at - (scene.patience if commit.writer else scene.patience_with_parts)
+        specs = [workload["spec"], *(spec for until, spec in self._wishes if until >= since)]
+        if not group.revision or any(is_old(group, spec) for spec in specs):
+            return
+        if self.scene.scenario.may_roll_alike:
+            return
+        wanted = min(read_policy({"spec": spec}).wanted for spec in specs)
+        if group.ordinal >= wanted or controller_of(group.leader) not in self._owners():
+            return
+        policy = self.scene.scenario.restart
+        if policy == KEEP or group.uid not in self.truth.hurt:
+            promise = "A5" if self._has_gone_back() else "G3"
+            text = f"group {group.ordinal} was deleted, and nothing was wrong with it"
+            self.breach(f"{promise}: {text}")
+        elif policy == AFTER_START and self._formed.get(group.uid, -1.0) < since:
+            self.breach(f"G4: group {group.ordinal} was deleted while it was still forming")
+
+    def _has_gone_back(self) -> bool:
+        """Whether the last template never served, and the user has gone back."""
+        images = [_image_of(spec) for _, spec in self._wishes]
+        return BAD_IMAGE in images
+
+    def _owners(self) -> set[str]:
+        """Whom leaders belong to now."""
+        found = (self.truth.workload, self.truth.leader_set)
+        return {obj["metadata"]["uid"] for obj in found if obj is not None}
+
+    def end(self) -> None:
+        """G2: no group lives on with a member that has failed, unless that was asked for."""
+        if self.scene.scenario.restart == KEEP:
+            return
+        for group in self.truth.groups():
+            has_restarted = any(restarts_of(pod) for pod in (group.leader, *group.workers))
+            if has_restarted or (self._remembers and group.uid in self.truth.hurt):
+                self.breach(f"G2: group {group.ordinal} lives on after a member failed")
+
+
+def _is_formed(group: Group) -> bool:
+    members = group.members
+    phases = [(pod.get("status") or {}).get("phase") for pod in members]
+    return len(members) == group.size and "Pending" not in phases and None not in phases
+
+
+def is_old(group: Group, spec: Object) -> bool:
+    """Whether a group is not what a spec asks for: its images, its size, or how long it serves."""
+    template = spec["leaderWorkerTemplate"]
+    notes = template["workerTemplate"].get("metadata", {}).get("annotations") or {}
+    found = annotations_of(group.leader)
+    if any(image_of(pod) != _image_of(spec) for pod in group.members):
+        return True
+    # What makes a pod crash a few times is no part of a template.
+    is_other = CRASH_TIMES not in found and found.get(CRASH_AFTER) != notes.get(CRASH_AFTER)
+    return is_other or found.get(_SIZE, "1") != str(template.get("size", 1))
+
+
+def _image_of(spec: Object) -> str:
+    template = spec["leaderWorkerTemplate"]["workerTemplate"]
+    image: str = template["spec"]["containers"][0]["image"]
+    return image

@@ -1,0 +1,93 @@
+"""C1 to C5: children belong to somebody who lives, and nobody touches what is another's."""
+
+from kohort.cluster.objects import Object
+from kohort.simulation.checkers.budget import is_taken
+from kohort.simulation.checkers.checker import Checker, Scene
+from kohort.simulation.checkers.truth import (
+    CHILDREN,
+    KEY,
+    OWNER,
+    WORKLOAD,
+    Commit,
+    controller_of,
+    is_leaving,
+    labels_of,
+    revision_of,
+)
+from kohort.simulation.scenario import NAME
+from kohort.simulator import kinds
+
+
+class Ownership(Checker):
+    """The promises about owners and revisions."""
+
+    def __init__(self, scene: Scene) -> None:
+        super().__init__(scene)
+        self._ours: set[str] = set()  # uids of all that was ever ours
+
+    def commit(self, commit: Commit) -> None:
+        """Compare what was deleted with what was ours."""
+        new, old = commit.new, commit.old
+        if new is not None and (commit.kind == WORKLOAD or controller_of(new) in self._ours):
+            self._ours.add(new["metadata"]["uid"])
+        if commit.kind == kinds.SERVICE and is_taken(commit) and not commit.is_user:
+            self._check_service(commit)
+        if not commit.writer or old is None:
+            return
+        if commit.kind in CHILDREN and not self._is_ours(old):
+            how = "deleted" if is_taken(commit) else "changed"
+            self.breach(f"C3: {commit.kind.name} {commit.name} is not ours and was {how}")
+        if commit.kind == kinds.REVISION:
+            self._check_revision(commit)
+
+    def _is_ours(self, child: Object) -> bool:
+        """Whether a child belongs to the workload, or to nobody and did or has its labels."""
+        owner = controller_of(child)
+        was_ours = child["metadata"]["uid"] in self._ours or labels_of(child).get(OWNER) == NAME
+        return owner in self._ours or (not owner and was_ours)
+
+    def _check_service(self, commit: Commit) -> None:
+        """C5: a service stays as long as whom it belongs to and a pod that is found by it."""
+        assert commit.old is not None
+        alive = {
+            obj["metadata"]["uid"]
+            for kind in (WORKLOAD, kinds.POD)
+            for obj in self.truth.objects[kind].values()
+            if not is_leaving(obj)
+        }
+        if controller_of(commit.old) not in alive:
+            return
+        for pod in self.truth.pods():
+            if pod["spec"].get("subdomain") == commit.name and not is_leaving(pod):
+                name = pod["metadata"]["name"]
+                self.breach(f"C5: service {commit.name} was deleted while {name} has it")
+                return
+
+    def _check_revision(self, commit: Commit) -> None:
+        """C4: the revision of a group that lives stays; leftovers of one that has gone go, too."""
+        assert commit.old is not None
+        key = labels_of(commit.old).get(KEY)
+        if not key or (commit.new is not None and labels_of(commit.new).get(KEY) == key):
+            return
+        if controller_of(commit.old) != self._root():
+            return
+        for pod in (pod for group in self.truth.groups() for pod in group.members):
+            if revision_of(pod) == key:
+                name = pod["metadata"]["name"]
+                self.breach(f"C4: revision {commit.name} was put away while {name} has it")
+                return
+
+    def _root(self) -> str:
+        workload = self.truth.workload
+        return workload["metadata"]["uid"] if workload else ""
+
+    def end(self) -> None:
+        """C1: every child has an owner that exists."""
+        alive = {
+            obj["metadata"]["uid"] for held in self.truth.objects.values() for obj in held.values()
+        }
+        for kind in CHILDREN:
+            for name, child in self.truth.objects[kind].items():
+                owner = controller_of(child)
+                if owner and owner not in alive:
+                    self.breach(f"C1: {kind.name} {name} has an owner that is gone")

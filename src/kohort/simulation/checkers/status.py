@@ -1,0 +1,121 @@
+"""
+T1 to T8: the status is never ahead of the truth, and says what autoscalers need.
+
+It was computed from a view, so it may be as old as the operator's patience; but there
+must have been one moment, not longer ago, in which it was true.
+"""
+
+from collections import deque
+from dataclasses import dataclass
+
+import orjson
+
+from kohort.cluster.objects import Object
+from kohort.simulation.checkers.budget import read_policy
+from kohort.simulation.checkers.checker import Checker, Scene
+from kohort.simulation.checkers.truth import WORKLOAD, Commit, is_leaving
+from kohort.simulation.scenario import NAME, NAMESPACE
+from kohort.simulator import kinds
+
+SLACK_SECONDS = 1.5  # a status that keeps changing is written once a second
+
+
+@dataclass(frozen=True, slots=True)
+class _Moment:
+    """What was true from a time on."""
+
+    at: float
+    ready: int
+    is_whole: bool  # every wanted group served
+    is_mixed: bool  # a group that should have the new template had another
+
+
+class Status(Checker):
+    """The promises about the status."""
+
+    def __init__(self, scene: Scene) -> None:
+        super().__init__(scene)
+        self._moments: deque[_Moment] = deque()
+        self._uid = ""
+        self._has_jumped = any(fault.name == "clock-jump" for fault in scene.scenario.faults)
+
+    def commit(self, commit: Commit) -> None:
+        """Compare what the status claims with what was true."""
+        if commit.kind in (WORKLOAD, kinds.POD, kinds.STATEFUL_SET):
+            self._note(commit)
+        if commit.kind != WORKLOAD or not commit.writer or commit.new is None:
+            return
+        self._check_change(commit)
+        self._check_claims(commit.new)
+
+    def _note(self, commit: Commit) -> None:
+        workload = self.truth.workload
+        if workload is None:
+            return
+        policy = read_policy(workload)
+        ready = self.truth.ready()
+        template = workload["spec"]["leaderWorkerTemplate"]["workerTemplate"]
+        image = template["spec"]["containers"][0]["image"]
+        rolled = [
+            group.leader["spec"]["containers"][0]["image"]
+            for group in self.truth.groups()
+            if policy.partition <= group.ordinal < policy.wanted
+        ]
+        is_whole = all(ordinal in ready for ordinal in range(policy.wanted))
+        is_mixed = any(found != image for found in rolled)
+        self._moments.append(_Moment(commit.at, len(ready), is_whole, is_mixed))
+        since = commit.at - self.scene.patience - SLACK_SECONDS
+        while len(self._moments) > 1 and self._moments[1].at < since:
+            self._moments.popleft()
+
+    def _check_change(self, commit: Commit) -> None:
+        assert commit.new is not None
+        old = (commit.old or {}).get("status") or {}
+        new = commit.new.get("status") or {}
+        if old == new:
+            self.breach("T6: a status was written that says the same")
+        before = {c["type"]: c for c in old.get("conditions") or ()}
+        for condition in new.get("conditions") or ():
+            known = before.get(condition["type"])
+            if known is None:
+                continue
+            is_changed = known["status"] != condition["status"]
+            is_moved = known["lastTransitionTime"] != condition["lastTransitionTime"]
+            if is_moved and not is_changed:
+                self.breach(f"T4: {condition['type']} has a new time and the same status")
+            is_back = condition["lastTransitionTime"] < known["lastTransitionTime"]
+            if is_back and not self._has_jumped:
+                self.breach(f"T4: the time of {condition['type']} goes back")
+
+    def _check_claims(self, workload: Object) -> None:
+        status = workload.get("status") or {}
+        generation = workload["metadata"]["generation"]
+        if status.get("observedGeneration", 0) > generation:
+            self.breach("T1: the status has seen a generation that does not exist")
+        most = max(moment.ready for moment in self._moments)
+        if status.get("readyReplicas", 0) > most:
+            self.breach(f"T2: {status['readyReplicas']} groups are said to be ready of {most}")
+        if not status.get("hpaPodSelector") or "replicas" not in status:
+            self.breach("T7: the status does not say what an autoscaler needs")
+        claims = {c["type"]: c["status"] for c in status.get("conditions") or ()}
+        if status.get("observedGeneration") != generation or is_leaving(workload):
+            return
+        if claims.get("Available") == "True":
+            if not any(moment.is_whole for moment in self._moments):
+                self.breach("T3: it is said to be available, and not all groups serve")
+            if all(moment.is_mixed for moment in self._moments):
+                self.breach("T5: the rollout is said to be over while a group is old")
+
+    def end(self) -> None:
+        """T8: the scale says what the workload says."""
+        workload = self.truth.workload
+        if workload is None:
+            return
+        api = self.truth.api
+        answer = api.read(api.target(WORKLOAD, NAMESPACE, NAME, "scale"))
+        scale = orjson.loads(answer.raw)
+        said = (scale["spec"]["replicas"], scale["status"]["replicas"], scale["status"]["selector"])
+        status = workload.get("status") or {}
+        replicas = workload["spec"]["replicas"]
+        if said != (replicas, status.get("replicas"), status.get("hpaPodSelector")):
+            self.breach(f"T8: the scale says {said}")

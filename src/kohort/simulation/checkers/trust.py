@@ -1,0 +1,195 @@
+"""
+A8, A9 and G9: ready for a moment is not ready, and who fails again waits longer.
+
+Only groups that have been ready for as long as was asked for pay for others (A8). Nothing that
+serves is given up while a group of the new revision has failed and not lasted since (A9). A
+group that fails again is recreated no sooner than its backoff allows (G9). All by the clock of the
+run: timestamps of pods have whole seconds, so one second is forgiven.
+"""
+
+from dataclasses import dataclass
+
+from kohort.cluster.objects import Object
+from kohort.simulation.checkers.budget import (
+    has_gone_back,
+    is_released,
+    is_taken,
+    read_policy,
+    read_step,
+)
+from kohort.simulation.checkers.checker import Checker, Scene
+from kohort.simulation.checkers.truth import (
+    WORKLOAD,
+    Commit,
+    Group,
+    annotations_of,
+    is_leaving,
+    restarts_of,
+)
+from kohort.simulation.scenario import COMPATIBLE, KEEP, RECREATE
+from kohort.simulator import kinds
+
+MIN_READY = "kohort.dev/min-ready-seconds"
+GRAIN_SECONDS = 1.0
+QUIET_SECONDS = 600.0
+# What takes the records away, names revisions anew, or tells the operator another time.
+_BLINDING = ("clock-jump", "delete-child", "recreate", "upgrade", "strip-label")
+
+
+def backoff_seconds(count: int) -> float:
+    """How long a group waits after its n-th failure in a row."""
+    return 0.0 if count <= 1 else min(10.0 * 2.0 ** (count - 2), 300.0)
+
+
+@dataclass(slots=True)
+class _Past:
+    """How often a group was recreated in a row because it had failed."""
+
+    revision: str
+    count: int
+    at: float
+
+
+class Lasting(Checker):
+    """The promises about groups that are ready and do not last."""
+
+    def __init__(self, scene: Scene) -> None:
+        super().__init__(scene)
+        self._is_blind = scene.scenario.has(*_BLINDING)
+        self._step: tuple[int, int, str] | None = None
+        self._before: dict[str, Group] = {}
+        self._made: dict[str, float] = {}  # by incarnation, as all that follows
+        self._since: dict[str, float] = {}  # ready from then on
+        self._failed: dict[str, float] = {}  # when a container had started again
+        self._disturbed: set[str] = set()  # a member was deleted: not the engine's fault
+        self._lost: dict[str, tuple[float, float]] = {}  # ready from then until then
+        self._past: dict[int, _Past] = {}
+        self._wishes: list[tuple[float, Object]] = []
+
+    def commit(self, commit: Commit) -> None:
+        """Compare what was decided with what had lasted."""
+        if commit.kind == WORKLOAD and commit.new is not None:
+            self._wishes.append((commit.at, commit.new))
+        if commit.kind == kinds.POD:
+            if commit.writer and is_taken(commit):
+                self._check_recreation(commit)
+            self._follow(commit)
+        elif commit.kind in (kinds.STATEFUL_SET, kinds.REVISION):
+            self._check_step(commit)
+
+    def _follow(self, commit: Commit) -> None:
+        old, new = commit.old, commit.new
+        for group in self._before.values():
+            is_worker = any(pod is old for pod in group.workers)
+            if is_worker and (new is None or is_leaving(new)):
+                self._disturbed.add(group.uid)
+        groups = {group.uid: group for group in self.truth.groups()}
+        for uid, group in groups.items():
+            self._made.setdefault(uid, commit.at)
+            if any(restarts_of(pod) for pod in (group.leader, *group.workers)):
+                self._failed.setdefault(uid, commit.at)
+            if group.is_ready:
+                self._since.setdefault(uid, commit.at)
+        for uid in [uid for uid in self._since if uid not in groups or not groups[uid].is_ready]:
+            self._lost[uid] = self._since.pop(uid), commit.at
+        self._before = groups
+
+    def _check_recreation(self, commit: Commit) -> None:
+        """G9: a group that failed by itself is deleted when its wait is over."""
+        assert commit.old is not None
+        group = self._before.get(commit.old["metadata"]["uid"])
+        if group is None or group.uid not in self._failed or self.scene.scenario.restart == KEEP:
+            return
+        # An edited group is replaced for that, as the budget allows.
+        if self._step is None or is_released(group, self._step) or group.is_edited:
+            return
+        if group.revision != self._step[2] and has_gone_back(
+            self.truth, self.scene.scenario.carrier
+        ):
+            return
+        past = self._past.get(group.ordinal)
+        lived = self._failed[group.uid] - self._made[group.uid]
+        count = 1
+        if past is not None and past.revision == group.revision and lived < QUIET_SECONDS:
+            count = past.count + 1
+        self._past[group.ordinal] = _Past(group.revision, count, commit.at)
+        waited = commit.at - self._failed[group.uid] + GRAIN_SECONDS
+        if waited < backoff_seconds(count) and not self._is_excused(group):
+            text = f"group {group.ordinal} was recreated for the {count}. time in a row"
+            self.breach(f"G9: {text} after {waited - GRAIN_SECONDS:.1f} s")
+
+    def _is_excused(self, group: Group) -> bool:
+        # Failures are recorded by revision, and its label is what tells that of a group.
+        relabelled = self.truth.marks.relabelled
+        if any(pod["metadata"]["uid"] in relabelled for pod in group.members):
+            return True
+        wanted = min(read_policy(wish).wanted for wish in self._recent(0.0))
+        return self._is_blind or group.uid in self._disturbed or group.ordinal >= wanted
+
+    def _check_step(self, commit: Commit) -> None:
+        before, self._step = self._step, read_step(self.truth, self.scene.scenario.carrier)
+        after, writer = self._step, commit.writer
+        if not writer or before is None or after is None or before[2] != after[2]:
+            return
+        if self._is_blind or self.scene.scenario.may_roll_alike or before == after:
+            return
+        groups, seen = self.truth.groups(), self.truth.find_seen(writer)
+        given = {g.uid for g in groups if is_released(g, after)}
+        known = {uid for uid, since in self._since.items() if since < seen}
+        new = [g for g in groups if g.uid in given & known and not is_released(g, before)]
+        if new:
+            self._check_availability(given, new, seen)
+            self._check_hold(groups, new, after, seen)
+
+    def _check_availability(self, given: set[str], new: list[Group], seen: float) -> None:
+        if self.scene.scenario.strategy == COMPATIBLE:
+            return
+        recent = self._recent(seen)
+        asked = min(_min_ready_of(wish) for wish in recent)
+        # Time passes for who decides, too, whatever its watches tell late.
+        until = self.scene.now() - asked + GRAIN_SECONDS
+        lasted = {uid for uid, since in self._since.items() if since <= until}
+        # What was lost unseen by who decides still counted for it.
+        lasted |= {u for u, (since, gone) in self._lost.items() if since <= until and gone >= seen}
+        least = min(read_policy(wish).fewest for wish in recent)
+        if asked and len(lasted - given) < least:
+            text = f"{[g.ordinal for g in new]} given up, {len(lasted - given)} have lasted"
+            self.breach(f"A8: groups {text} for {asked} s and {least} are promised")
+
+    def _check_hold(
+        self, groups: list[Group], new: list[Group], step: tuple[int, int, str], seen: float
+    ) -> None:
+        if self.scene.scenario.restart != RECREATE:
+            return
+        surplus = min(read_policy(wish).most for wish in self._recent(seen))
+        for group in groups:
+            if group.revision != step[2] or group.ordinal >= step[1]:
+                continue
+            trouble = self._find_reason(group, seen)
+            # Groups that the user wants no more go whatever happens.
+            stale = [g.ordinal for g in new if g.ordinal < surplus]
+            if trouble and stale:
+                self.breach(f"A9: groups {stale} given up, but group {group.ordinal} {trouble}")
+
+    def _find_reason(self, group: Group, seen: float) -> str:
+        if self._failed.get(group.uid, seen) < seen:
+            return "has failed"
+        past = self._past.get(group.ordinal)
+        if past is None or past.revision != group.revision or past.at >= seen:
+            return ""
+        since, trust = self._since.get(group.uid), backoff_seconds(past.count + 1)
+        if self._made[group.uid] - past.at > QUIET_SECONDS:
+            return ""
+        if since is not None and self.scene.now() - since + GRAIN_SECONDS < trust:
+            return f"has not lasted since it failed {past.count} times"
+        return ""
+
+    def _recent(self, seen: float) -> list[Object]:
+        """What the operator may believe that the user asks for."""
+        later = [wish for at, wish in self._wishes[1:] if at >= seen]
+        first = [wish for at, wish in self._wishes if at < seen][-1:] or [self._wishes[0][1]]
+        return [*first, *later]
+
+
+def _min_ready_of(workload: Object) -> int:
+    return int(annotations_of(workload).get(MIN_READY, "0"))

@@ -1,0 +1,326 @@
+"""
+The truth: every object as it is stored, and the groups that it amounts to.
+
+It listens to the store itself, so it is never behind and has nobody's view. It
+knows how LeaderWorkerSet labels its objects, on either carrier, and nothing of how
+anybody plans.
+"""
+
+from bisect import bisect_right
+from collections.abc import Callable
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+
+from kohort.cluster.objects import Kind, Object
+from kohort.controller.lease import LEASE
+from kohort.simulation.faulty_cluster import WRITER
+from kohort.simulation.scenario import NAME, NAMESPACE
+from kohort.simulator import kinds
+from kohort.simulator.api.api import ApiServer
+from kohort.simulator.store.entries import ChangeType, Event
+
+PREFIX = "leaderworkerset.sigs.k8s.io/"
+OWNER, INDEX, GROUP = f"{PREFIX}name", f"{PREFIX}worker-index", f"{PREFIX}group-index"
+KEY, SIZE = f"{PREFIX}template-revision-hash", f"{PREFIX}size"
+WORKLOAD = Kind("leaderworkerset.x-k8s.io", "v1", "LeaderWorkerSet", "leaderworkersets")
+CHILDREN = (kinds.POD, kinds.STATEFUL_SET, kinds.SERVICE, kinds.REVISION)
+KINDS = (WORKLOAD, *CHILDREN, kinds.CLAIM, LEASE)
+IS_USER: ContextVar[bool] = ContextVar("is_user", default=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """One committed write: what it changed, who asked for it, and when."""
+
+    kind: Kind
+    name: str
+    old: Object | None
+    new: Object | None  # None: gone
+    writer: str  # empty: somebody else than the operator
+    at: float
+    is_user: bool = False  # somebody outside of the cluster did it
+
+
+class Group:
+    """One group: its leader, and all that belongs to this very leader. It never changes."""
+
+    __slots__ = (
+        "is_edited",
+        "is_ready",
+        "leader",
+        "ordinal",
+        "revision",
+        "revisions",
+        "size",
+        "staying",
+        "uid",
+        "workers",
+    )
+
+    def __init__(
+        self, ordinal: int, leader: Object, workers: list[Object], size: int, marks: "Marks"
+    ) -> None:
+        self.ordinal = ordinal
+        self.leader = leader
+        self.workers = workers
+        self.size = size
+        self.uid: str = leader["metadata"]["uid"]  # the incarnation
+        self.staying = [pod for pod in workers if not is_leaving(pod)]
+        # Of what its members were made, whatever their labels say now.
+        self.revisions = {marks.origin_of(pod) for pod in self.members} - {""}
+        self.is_edited = marks.is_edited(leader, self.staying)
+        self.revision = "" if self.is_edited else marks.origin_of(leader)
+        self.is_ready = self._serves()
+
+    @property
+    def members(self) -> list[Object]:
+        """All pods that stay."""
+        return [self.leader, *self.staying]
+
+    def _serves(self) -> bool:
+        """Whether it is whole, of one revision, and every member is ready."""
+        members = self.members
+        if len(members) != self.size or not all(map(is_ready, members)):
+            return False
+        return len(self.revisions) <= 1
+
+
+@dataclass(slots=True)
+class Marks:
+    """
+    What pods were made from, and which of them somebody edited by hand since.
+
+    A pod with a foreign image is of no revision, and neither is a leader that has no revision
+    label any more. One whose label was changed is of none where that label is all that tells
+    (``pods``); a set knows what it made.
+    """
+
+    trusts_labels: bool = False
+    origins: dict[str, str] = field(default_factory=dict)  # revisions, by uid
+    relabelled: set[str] = field(default_factory=set)
+    replaced: set[str] = field(default_factory=set)  # they have another image
+    moved: set[str] = field(default_factory=set)  # their labels name another place
+
+    def note(self, old: Object | None, new: Object | None, *, is_user: bool) -> None:
+        """A pod was written."""
+        if new is None:
+            return
+        uid = new["metadata"]["uid"]
+        if old is None or old["metadata"]["uid"] != uid:
+            self.origins[uid] = revision_of(new)
+        elif is_user:
+            self.relabelled |= {uid} if revision_of(old) != revision_of(new) else set()
+            self.replaced |= {uid} if image_of(old) != image_of(new) else set()
+            self.moved |= {uid} if _place_of(old) != _place_of(new) else set()
+        elif _place_of(old) != _place_of(new):
+            self.moved.discard(uid)
+
+    def origin_of(self, pod: Object) -> str:
+        """The revision that a pod was made from."""
+        return self.origins.get(pod["metadata"]["uid"], "")
+
+    def is_edited(self, leader: Object, workers: list[Object]) -> bool:
+        """Whether a group is of no revision any more."""
+        is_relabelled = leader["metadata"]["uid"] in self.relabelled
+        if is_relabelled and (self.trusts_labels or not revision_of(leader)):
+            return True
+        return any(pod["metadata"]["uid"] in self.replaced for pod in (leader, *workers))
+
+
+@dataclass(slots=True)
+class Truth:
+    """All objects of the workload, at every version."""
+
+    api: ApiServer
+    now: Callable[[], float]
+    objects: dict[Kind, dict[str, Object]] = field(default_factory=dict)
+    listeners: list[Callable[[Commit], None]] = field(default_factory=list)
+    log: list[str] = field(default_factory=list)
+    hurt: set[str] = field(default_factory=set)  # incarnations of which a member failed
+    more: tuple[Kind, ...] = ()  # kinds that only some clusters serve
+    moments: dict[Kind, list[tuple[int, float]]] = field(default_factory=dict)  # of each write
+    views: dict[str, dict[Kind, int]] = field(default_factory=dict)  # what each writer last saw
+    marks: Marks = field(default_factory=Marks)
+    _groups: list[Group] | None = None
+
+    def __post_init__(self) -> None:
+        for kind in (*KINDS, *self.more):
+            self.objects[kind] = {}
+            bucket = self.api.registry.of(kind).bucket
+            for entry in (
+                self.api.store.bucket(bucket).entries.values() if kind in self.more else ()
+            ):
+                self.objects[kind][entry.name] = orjson.loads(entry.raw)
+            self.api.store.subscribe(bucket, self._listener(kind))
+
+    def _listener(self, kind: Kind) -> Callable[[Event], None]:
+        held = self.objects[kind]
+        home = None if kind == LEASE else NAMESPACE if kind.namespaced else ""
+        is_pod = kind == kinds.POD
+        makes_groups = is_pod or kind == kinds.STATEFUL_SET
+
+        def listen(event: Event) -> None:
+            namespace, name = event.entry.key
+            if home is not None and namespace != home:
+                return
+            old = held.get(name)
+            new = None if event.change is ChangeType.DELETED else orjson.loads(event.entry.raw)
+            if is_pod and old is not None:
+                self._note_wounds(old, new)
+            if is_pod:
+                self.marks.note(old, new, is_user=IS_USER.get())
+            if new is None:
+                held.pop(name, None)
+            else:
+                held[name] = new
+            if makes_groups:
+                self._groups = None
+            if kind == WORKLOAD or is_named(old) or is_named(new):
+                self.moments.setdefault(kind, []).append((event.rv, self.now()))
+            commit = Commit(kind, name, old, new, WRITER.get(), self.now(), IS_USER.get())
+            self.log.append(
+                f"{event.rv} {commit.at:.4f} {event.change} {kind.name} {name} {commit.writer}"
+            )
+            for listener in self.listeners:
+                listener(commit)
+
+        return listen
+
+    def _note_wounds(self, old: Object, new: Object | None) -> None:
+        """A member that was there and is leaving, gone or restarted has failed its group."""
+        for group in self.groups():
+            is_leader = group.leader is old
+            is_member = is_leader or any(pod is old for pod in group.workers)
+            if is_member and _has_failed(old, new, is_leader):
+                self.hurt.add(group.uid)
+
+    def find_seen(self, writer: str) -> float:
+        """Until when a process of the operator had seen everything, when it last looked."""
+        view = self.views.get(writer, {})
+        unseen = (self._find_unseen(kind, version) for kind, version in view.items())
+        return min((at for at in unseen if at is not None), default=self.now())
+
+    def _find_unseen(self, kind: Kind, version: int) -> float | None:
+        """When the first write happened that a view of this version does not have."""
+        moments = self.moments.get(kind, [])
+        place = bisect_right(moments, version, key=lambda moment: moment[0])
+        return moments[place][1] if place < len(moments) else None
+
+    @property
+    def workload(self) -> Object | None:
+        """The workload, if it exists."""
+        return self.objects[WORKLOAD].get(NAME)
+
+    @property
+    def leader_set(self) -> Object | None:
+        """The set of all leaders, on that carrier."""
+        found = self.objects[kinds.STATEFUL_SET].get(NAME)
+        return found if found is not None and labels_of(found).get(OWNER) == NAME else None
+
+    def pods(self) -> list[Object]:
+        """All pods of the workload."""
+        found = self.objects[kinds.POD].values()
+        return [pod for pod in found if labels_of(pod).get(OWNER) == NAME]
+
+    def groups(self) -> list[Group]:
+        """The groups whose leader is not leaving, lowest ordinal first."""
+        if self._groups is None:
+            leaders: list[Object] = []
+            followers: dict[str, list[Object]] = {}
+            for pod in self.pods():
+                if not _is_leader(pod):
+                    followers.setdefault(controller_of(pod), []).append(pod)
+                elif not is_leaving(pod):
+                    leaders.append(pod)
+            found = [self._group(leader, followers) for leader in leaders]
+            self._groups = sorted(found, key=lambda group: group.ordinal)
+        return self._groups
+
+    def _group(self, leader: Object, followers: dict[str, list[Object]]) -> Group:
+        name, uid = leader["metadata"]["name"], leader["metadata"]["uid"]
+        workers = followers.get(uid, [])
+        held = self.objects[kinds.STATEFUL_SET].get(name)
+        if held is not None and controller_of(held) == uid:
+            workers = [*workers, *followers.get(held["metadata"]["uid"], ())]
+        size = int(annotations_of(leader).get(SIZE, "1"))
+        return Group(int(name.rsplit("-", 1)[1]), leader, workers, size, self.marks)
+
+    def ready(self) -> set[int]:
+        """The ordinals of the groups that serve."""
+        return {group.ordinal for group in self.groups() if group.is_ready}
+
+
+def _is_leader(pod: Object) -> bool:
+    """Whether a pod has the name of a leader; labels can be changed, names cannot."""
+    name: str = pod["metadata"]["name"]
+    return name.removeprefix(f"{NAME}-").isdigit()
+
+
+def _place_of(pod: Object) -> tuple[str, str]:
+    held = labels_of(pod)
+    return held.get(GROUP, ""), held.get(INDEX, "")
+
+
+def is_named(obj: Object | None) -> bool:
+    """Whether an object carries the name of the workload."""
+    return obj is not None and labels_of(obj).get(OWNER) == NAME
+
+
+def labels_of(obj: Object) -> dict[str, str]:
+    """The labels."""
+    return obj["metadata"].get("labels") or {}
+
+
+def annotations_of(obj: Object) -> dict[str, str]:
+    """The annotations."""
+    return obj["metadata"].get("annotations") or {}
+
+
+def revision_of(obj: Object) -> str:
+    """The revision that an object was made from."""
+    return labels_of(obj).get(KEY, "")
+
+
+def image_of(pod: Object) -> str:
+    """What its first container runs."""
+    image: str = pod["spec"]["containers"][0]["image"]
+    return image
+
+
+def is_leaving(obj: Object) -> bool:
+    """Whether it is being deleted."""
+    return "deletionTimestamp" in obj["metadata"]
+
+
+def controller_of(obj: Object) -> str:
+    """The uid of the one who controls it."""
+    owners: list[Any] = obj["metadata"].get("ownerReferences") or []
+    return next((o["uid"] for o in owners if o.get("controller")), "")
+
+
+def is_ready(pod: Object) -> bool:
+    """Whether a pod serves."""
+    if is_leaving(pod):
+        return False
+    conditions = (pod.get("status") or {}).get("conditions") or ()
+    return any(c["type"] == "Ready" and c["status"] == "True" for c in conditions)
+
+
+def restarts_of(pod: Object) -> int:
+    """How often its containers were started again."""
+    statuses = (pod.get("status") or {}).get("containerStatuses") or ()
+    return sum(status.get("restartCount", 0) for status in statuses)
+
+
+def has_ended(pod: Object) -> bool:
+    """Whether none of its containers will run again."""
+    return (pod.get("status") or {}).get("phase") in ("Failed", "Succeeded")
+
+
+def _has_failed(before: Object, now: Object | None, is_leader: bool) -> bool:
+    if now is None or now["metadata"]["uid"] != before["metadata"]["uid"]:
+        return True
+    return bool(restarts_of(now)) or has_ended(now) or (is_leaving(now) and not is_leader)

@@ -1,0 +1,122 @@
+"""
+O4: nothing is made or deleted more often than a run without failures needs.
+
+The same scenario is run again with the user's edits and nothing else. What goes wrong on
+the way to the server is no reason to make or delete an object once more; each thing
+that happens to pods may cost each object one more, and each edit after the first
+too, since it may meet another state.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+
+from kohort.simulation.checkers.truth import CHILDREN
+from kohort.simulation.faults import CATALOGUE
+from kohort.simulation.run import Outcome, simulate
+from kohort.simulation.scenario import Fault, Scenario
+from kohort.simulator import kinds
+
+COMPARED_EACH = 8  # a reference costs as much as a run
+# How Kubernetes writes hashes; ours have a number behind them, and an earlier version one before.
+_HASH = re.compile(r"-(v0-)?[2-9bcdfghjklmnpqrstvwxz]{4,10}(-\d+)?$")
+_KINDS = {kind.name for kind in CHILDREN}
+# What happens to requests, watches and processes: it hurts nobody.
+HARMLESS = {
+    "lag",
+    "relist",
+    "break",
+    "deaf",
+    "repeat",
+    "part-lag",
+    "crash-before",
+    "crash-after",
+    "restart",
+    "lost-answer",
+    "slow-request",
+    "slow-answer",
+    "conflict",
+    "throttle",
+    "error",
+    "clock-jump",
+    "partitioned",
+    "between",
+}
+# These do more than once what costs an object; a pod that vanished, or that a set of ours made
+# anew because another client edited its template, is made once more with its group.
+_COSTS = {
+    "bad-roll": 2,
+    "fleeting-roll": 6,
+    "recreate": 2,
+    "crash-loop": 2,
+    "node-loss": 2,
+    "vanish": 2,
+    "restart-set": 2,
+    "set-image": 2,
+    "upgrade": 0,
+}
+
+
+def simulate_with_economy(scenario: Scenario) -> Outcome:
+    """Run a scenario; one of eight that keep every other promise is held against a reference."""
+    outcome = simulate(scenario)
+    if not outcome.is_good or scenario.seed % COMPARED_EACH != 3:
+        return outcome
+    return replace(outcome, breaches=compare_economy(outcome))
+
+
+def allowance_of(scenario: Scenario) -> int:
+    """How often more than without failures each object may be made or deleted."""
+    edits = [fault for fault in scenario.faults if CATALOGUE[fault.name].is_edit]
+    costly = [f for f in scenario.faults if f.name not in HARMLESS and f not in edits]
+    costs = [_COSTS.get(fault.name, 1) for fault in (*edits[1:], *costly)]
+    return sum(costs)
+
+
+def without_failures(scenario: Scenario) -> Scenario:
+    """The same scenario with nothing but the user's edits."""
+
+    def stays(fault: Fault) -> bool:
+        return CATALOGUE[fault.name].is_edit
+
+    return replace(scenario, faults=tuple(filter(stays, scenario.faults)), latency=0.0, replicas=1)
+
+
+def compare_economy(outcome: Outcome) -> tuple[str, ...]:
+    """What was made or deleted too often, held against a run without failures."""
+    reference = simulate(without_failures(outcome.scenario))
+    # Two versions give one revision two names, and the reference knows one version.
+    name_of = _without_hash if outcome.scenario.has("upgrade") else _as_is
+    needed, allowance = count_changes(reference, name_of), allowance_of(outcome.scenario)
+    return tuple(
+        f"O4: {kind} {name} was {change} {count} times, and {needed[change, kind, name]} times "
+        f"without failures"
+        for (change, kind, name), count in sorted(count_changes(outcome, name_of).items())
+        if count > needed[change, kind, name] + allowance
+    )
+
+
+def _as_is(kind: str, name: str) -> str:
+    return name
+
+
+def _without_hash(kind: str, name: str) -> str:
+    """The name of a revision as far as it says whose it is."""
+    return _HASH.sub("", name) if kind == kinds.REVISION.name else name
+
+
+def count_changes(
+    outcome: Outcome, name_of: Callable[[str, str], str] = _as_is
+) -> Counter[tuple[str, str, str]]:
+    """How often each child was made and deleted, but for revisions that sets make themselves."""
+    found: Counter[tuple[str, str, str]] = Counter()
+    ours: set[str] = set()
+    for line in outcome.log:
+        _, _, change, kind, name, *writer = line.split(" ")
+        if kind == kinds.REVISION.name and any(writer):
+            ours.add(name)
+        is_ours = kind != kinds.REVISION.name or name in ours
+        if change != "MODIFIED" and kind in _KINDS and is_ours:
+            found[change, kind, name_of(kind, name)] += 1
+    return found

@@ -1,0 +1,40 @@
+"""
+Fault actions: what the timed faults do when their time has come.
+
+A fault that lasts undoes itself when its time is over. A fault that finds nothing
+to act on does nothing: what exists at a time depends on everything before it.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+from kohort.simulation.fault_actions import (
+    autoscaling,
+    cluster_faults,
+    foreign_writes,
+    gang_faults,
+    hand_edits,
+    request_faults,
+    user_edits,
+)
+from kohort.simulation.harness import Harness
+from kohort.simulation.scenario import Fault
+
+Act = Callable[[Harness, Fault], Awaitable[None]]
+ACTIONS: dict[str, Act] = {
+    **request_faults.ACTIONS,
+    **cluster_faults.ACTIONS,
+    **foreign_writes.ACTIONS,
+    **user_edits.ACTIONS,
+    **gang_faults.ACTIONS,
+    **hand_edits.ACTIONS,
+    **autoscaling.ACTIONS,
+}
+
+
+async def apply_fault(harness: Harness, fault: Fault) -> None:
+    """Let one fault happen when its time has come; those of requests happen by themselves."""
+    action = ACTIONS.get(fault.name)
+    if action is not None:
+        await asyncio.sleep(fault.at)
+        await action(harness, fault)

@@ -1,0 +1,106 @@
+"""
+What people and their tools do by hand to objects that are ours.
+
+None of it is asked for by the workload, so in the end all is as the workload says; and
+whatever the operator does about it, it does under the budget.
+"""
+
+import asyncio
+from typing import Any
+
+from kohort.cluster.objects import Kind, Object
+from kohort.simulation.checkers.truth import GROUP, INDEX, KEY, WORKLOAD
+from kohort.simulation.fault_actions.targets import find_child
+from kohort.simulation.harness import Harness
+from kohort.simulation.scenario import FOREIGN_IMAGE, NAME, Fault, make_workload
+from kohort.simulator import kinds
+
+RESTARTED = "kubectl.kubernetes.io/restartedAt"
+ORPHANED_POLL_SECONDS = 0.05
+LEADERS, WORKERS = "leaders", "workers"
+
+
+def _find_set(harness: Harness, fault: Fault) -> str:
+    """The leader set, or one of the sets of workers; empty if it is not there."""
+    if fault.value == LEADERS:
+        return NAME if harness.truth.leader_set is not None else ""
+    sets = harness.truth.objects[kinds.STATEFUL_SET]
+    names = sorted(name for name in sets if name.startswith(f"{NAME}-"))
+    return names[fault.pick % len(names)] if names else ""
+
+
+async def _edit_template(harness: Harness, fault: Fault, template: Object) -> None:
+    name = _find_set(harness, fault)
+    if name:
+        await harness.patch(kinds.STATEFUL_SET, name, {"spec": {"template": template}})
+
+
+async def _restart_set(harness: Harness, fault: Fault) -> None:
+    notes = {RESTARTED: f"{harness.clock.elapsed():.0f}"}
+    await _edit_template(harness, fault, {"metadata": {"annotations": notes}})
+
+
+async def _set_image(harness: Harness, fault: Fault) -> None:
+    name = _find_set(harness, fault)
+    held = harness.truth.objects[kinds.STATEFUL_SET].get(name)
+    if held is not None:
+        containers: list[Any] = held["spec"]["template"]["spec"]["containers"]
+        foreign = [{**container, "image": FOREIGN_IMAGE} for container in containers]
+        await _edit_template(harness, fault, {"spec": {"containers": foreign}})
+
+
+async def _edit_pod(harness: Harness, fault: Fault) -> None:
+    found = find_child(harness, kinds.POD, fault.pick)
+    if found is not None:
+        containers: list[Any] = found["spec"]["containers"]
+        foreign = [{**container, "image": FOREIGN_IMAGE} for container in containers]
+        await harness.patch(kinds.POD, found["metadata"]["name"], {"spec": {"containers": foreign}})
+
+
+async def _relabel(harness: Harness, fault: Fault) -> None:
+    """Another value for a label of ours, or none, on a child of one kind."""
+    targets: dict[str, tuple[Kind, Object]] = {
+        "Service": (kinds.SERVICE, {KEY: "foreign", "team": "other"}),
+        "StatefulSet": (kinds.STATEFUL_SET, {"team": "other"}),
+        "Pod": (kinds.POD, {KEY: "foreign"}),
+        "place": (kinds.POD, {GROUP: "7", INDEX: "5"}),
+    }
+    kind, marks = targets[fault.value]
+    found = find_child(harness, kind, fault.pick)
+    if found is not None:
+        await harness.patch(kind, found["metadata"]["name"], {"metadata": {"labels": marks}})
+
+
+async def _edit_service(harness: Harness, fault: Fault) -> None:
+    found = find_child(harness, kinds.SERVICE, fault.pick)
+    if found is not None:
+        edit = {"spec": {"selector": {"app": "other"}, "publishNotReadyAddresses": False}}
+        await harness.patch(kinds.SERVICE, found["metadata"]["name"], edit)
+
+
+async def _write_between(harness: Harness, fault: Fault) -> None:
+    """Some writes of ours to a kind come just after somebody else's to the same object."""
+    harness.trouble.between[fault.kind] = 1 + fault.pick % 4
+    await asyncio.sleep(fault.seconds)
+    harness.trouble.between.pop(fault.kind, None)
+
+
+async def _orphan(harness: Harness, fault: Fault) -> None:
+    """``kubectl delete --cascade=orphan``, and the same object again."""
+    await harness.delete(WORKLOAD, NAME, propagation="Orphan")
+    while harness.truth.workload is not None:
+        # Its children are let go first; kubectl waits for that, too.
+        await asyncio.sleep(ORPHANED_POLL_SECONDS)
+    await asyncio.sleep(fault.pick % 3 * 0.7)
+    await harness.create(WORKLOAD, make_workload(harness.scenario))
+
+
+ACTIONS = {
+    "between": _write_between,
+    "restart-set": _restart_set,
+    "set-image": _set_image,
+    "edit-pod": _edit_pod,
+    "relabel": _relabel,
+    "edit-service": _edit_service,
+    "orphan": _orphan,
+}

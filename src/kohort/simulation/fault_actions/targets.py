@@ -1,0 +1,22 @@
+"""
+What a fault acts on: one of the things that exist when its time has come.
+"""
+
+from kohort.cluster.objects import Kind, Object
+from kohort.simulation.checkers.truth import is_leaving, labels_of
+from kohort.simulation.harness import Harness
+from kohort.simulation.scenario import NAME
+
+
+def find_child(harness: Harness, kind: Kind, pick: int) -> Object | None:
+    """One of the workload's children that is not leaving."""
+    held = harness.truth.objects[kind]
+    names = sorted(n for n, o in held.items() if NAME in labels_of(o).values())
+    staying = [name for name in names if not is_leaving(held[name])]
+    return held[staying[pick % len(staying)]] if staying else None
+
+
+def pick_node(harness: Harness, pick: int) -> str:
+    """One of the nodes."""
+    names = [name for _, name in harness.api.store.bucket("nodes").keys]
+    return names[pick % len(names)]

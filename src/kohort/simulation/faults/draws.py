@@ -1,0 +1,71 @@
+"""
+How one fault is drawn: at a request or at a time, of a kind, for a while, with a value.
+"""
+
+from collections.abc import Callable
+
+from kohort.simulation.choices import Choices
+from kohort.simulation.scenario import Fault
+
+TIME_SECONDS_MAX = 40.0
+REQUESTS_MAX = 45
+
+Draw = Callable[[Choices], Fault]
+
+
+def request(name: str, span: int = 3, seconds: float = 0.0) -> Draw:
+    """A fault of the n-th request, and of some that follow."""
+
+    def draw(choices: Choices) -> Fault:
+        n = 1 + choices.below(REQUESTS_MAX)
+        length = choices.between(0.1, seconds) if seconds else 0.0
+        return Fault(name, n=n, span=1 + choices.below(span), seconds=length)
+
+    return draw
+
+
+def timed(name: str, low: float = 0.0, high: float = 0.0) -> Draw:
+    """A fault at a time, for a while."""
+
+    def draw(choices: Choices) -> Fault:
+        at = choices.between(0.0, TIME_SECONDS_MAX)
+        seconds = choices.between(low, high) if high else 0.0
+        return Fault(name, at=at, seconds=seconds, pick=choices.below(12))
+
+    return draw
+
+
+def of_kind(name: str, kinds: tuple[str, ...], high: float = 0.0, low: float = 0.1) -> Draw:
+    """A fault of one kind of objects, for a while."""
+    drawn = timed(name, low, high)
+
+    def draw(choices: Choices) -> Fault:
+        fault = drawn(choices)
+        kind = choices.pick(kinds)
+        return Fault(name, at=fault.at, seconds=fault.seconds, kind=kind, pick=fault.pick)
+
+    return draw
+
+
+def valued(name: str, values: tuple[str, ...], low: float = 0.0, high: float = 0.0) -> Draw:
+    """A fault with one of several values."""
+    drawn = timed(name, low, high)
+
+    def draw(choices: Choices) -> Fault:
+        fault = drawn(choices)
+        value = choices.pick(values)
+        return Fault(name, at=fault.at, seconds=fault.seconds, pick=fault.pick, value=value)
+
+    return draw
+
+
+def of_part(name: str, kinds: tuple[str, ...], parts: tuple[str, ...], high: float) -> Draw:
+    """A fault of what one part of the cluster sees of a kind."""
+    drawn = of_kind(name, kinds, high)
+
+    def draw(choices: Choices) -> Fault:
+        fault = drawn(choices)
+        part = choices.pick(parts)
+        return Fault(name, at=fault.at, seconds=fault.seconds, kind=fault.kind, value=part)
+
+    return draw

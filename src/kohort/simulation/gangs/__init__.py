@@ -1,0 +1,1 @@
+"""Gangs in simulations: what the cluster and the operator need for them."""

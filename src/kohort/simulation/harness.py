@@ -1,0 +1,239 @@
+"""
+The harness: a whole cluster, the unchanged operator, the truth about both, in virtual time.
+
+A cluster is prepared once for all simulations of a process and copied for each, and
+the kinds that are served are shared, because nobody changes them.
+"""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from random import Random
+
+from kohort.apis.leaderworkerset.api import LEADER_WORKER_SET
+from kohort.cluster.errors import ClusterError, Forbidden, InternalError
+from kohort.cluster.objects import Kind, Object
+from kohort.simulation.checkers.gangs.dialects import KINDS as GANG_KINDS
+from kohort.simulation.checkers.truth import IS_USER, Marks, Truth
+from kohort.simulation.choices import Choices
+from kohort.simulation.faulty_cluster import Trouble
+from kohort.simulation.gangs.bind_refusals import BindingApi
+from kohort.simulation.gangs.prerequisites import MAKE, create_gang_prerequisites
+from kohort.simulation.gangs.settings import set_gang_flag
+from kohort.simulation.operator_processes import OperatorProcess, OperatorTime, Surroundings
+from kohort.simulation.operator_versions import AFTER, BEFORE, PRESENT, OperatorVersion
+from kohort.simulation.scenario import NAMESPACE, PODS, Scenario
+from kohort.simulation.virtual_loop import LoopClock
+from kohort.simulator import kinds
+from kohort.simulator.admission.inprocess import ApiAdmission
+from kohort.simulator.api.admission import Review
+from kohort.simulator.api.api import ApiServer
+from kohort.simulator.api.registry import Registry
+from kohort.simulator.api.requests import (
+    DeleteOptions,
+    Patch,
+    PatchType,
+    User,
+    WriteOptions,
+)
+from kohort.simulator.builtins.autoscalers.controller import Autoscalers
+from kohort.simulator.builtins.garbage.controller import GarbageCollector
+from kohort.simulator.builtins.statefulsets.controller import StatefulSets
+from kohort.simulator.builtins.volumes.controller import Volumes
+from kohort.simulator.component import Component
+from kohort.simulator.embedded.bootstrap import bootstrap
+from kohort.simulator.kubelet import Kubelet
+from kohort.simulator.nodes import NodeMake, Nodes
+from kohort.simulator.resources.builtin import builtin_resources
+from kohort.simulator.scheduling.scheduler import Scheduler
+from kohort.simulator.stages import KubeletStages
+from kohort.simulator.store.entries import StoredObject
+from kohort.simulator.store.store import Store
+from kohort.simulator.world import World
+
+NODES = 3
+USER = WriteOptions(manager="user")
+TRIES_MAX = 60
+
+
+class Gate(ApiAdmission):
+    """Our admission, which may not answer; then the server refuses what it should have seen."""
+
+    is_down = False
+    is_full = False  # a quota has no room for pods
+
+    async def mutate(self, review: Review) -> Object:
+        """The object as our webhooks change it."""
+        self._refuse(review, mutates=True)
+        return await super().mutate(review)
+
+    async def validate(self, review: Review) -> None:
+        """Whether our webhooks take it."""
+        self._refuse(review, mutates=False)
+        await super().validate(review)
+
+    def take_over(self, version: OperatorVersion) -> None:
+        """Answer as another version of the operator does."""
+        self._settings = version.settings
+
+    def _refuse(self, review: Review, *, mutates: bool) -> None:
+        if self.is_down and self._asked(review, mutates=mutates):
+            raise InternalError("failed calling webhook: connection refused")
+        is_pod = review.target.resource.kind == kinds.POD and not review.target.subresource
+        if self.is_full and mutates and is_pod and review.operation == "CREATE":
+            raise Forbidden("pods is forbidden: exceeded quota: gpus")
+
+
+@dataclass(frozen=True, slots=True)
+class _Prerequisites:
+    """A cluster before anybody asks for anything."""
+
+    registry: Registry
+    revision: int
+    entries: tuple[tuple[str, StoredObject], ...]
+
+
+_furniture: dict[bool, _Prerequisites] = {}  # with gangs, and without
+
+
+async def _create_prerequisites(clock: LoopClock, *, has_gangs: bool) -> _Prerequisites:
+    if has_gangs not in _furniture:
+        registry = Registry(builtin_resources())
+        api = ApiServer(Store(), registry, clock.now, Random(0))
+        await bootstrap(api, MAKE if has_gangs else NodeMake(NODES, 1, 8))
+        definition = LEADER_WORKER_SET.definition()
+        await api.create(api.target(kinds.DEFINITION), definition, WriteOptions())
+        if has_gangs:
+            await create_gang_prerequisites(api)
+        entries = tuple(
+            (name, entry)
+            for name, bucket in api.store.buckets.items()
+            for entry in bucket.entries.values()
+        )
+        _furniture[has_gangs] = _Prerequisites(registry, api.store.revision, entries)
+    return _furniture[has_gangs]
+
+
+class Harness:
+    """The cluster of one simulation, and ways to change it."""
+
+    def __init__(self, scenario: Scenario, prerequisites: _Prerequisites, clock: LoopClock) -> None:
+        self.scenario = scenario
+        self.clock = clock
+        self.breaches: list[str] = []
+        self.order = Choices(scenario.seed).fork("order")
+        store = Store()
+        prerequisites.registry.listeners.clear()
+        self.api = BindingApi(store, prerequisites.registry, clock.now, Random(scenario.seed))
+        store.restore(prerequisites.revision, prerequisites.entries)
+        self._told = scenario.gang
+        version = self._with_gangs(BEFORE if scenario.has("upgrade") else PRESENT)
+        self.gate = Gate([version.api], version.settings, find=self.api.context.find_object)
+        self.api.context.admission = self.gate
+        self.kubelet = Kubelet(KubeletStages(), emits=False)
+        self.world = World(self.api, self._parts(), clock, records=False)
+        self.truth = Truth(
+            self.api,
+            clock.elapsed,
+            more=GANG_KINDS if scenario.gang else (),
+            marks=Marks(trusts_labels=scenario.carrier == PODS),
+        )
+        self.time = OperatorTime()
+        self.trouble = Trouble(scenario.faults, self.order, scenario.latency)
+        self._around = around = Surroundings(
+            self.api, self.trouble, self.time, version, scenario.seed, self.breach, self.truth.views
+        )
+        elects = scenario.replicas > 1
+        self.candidates = [
+            OperatorProcess(n, around, elects=elects) for n in range(scenario.replicas)
+        ]
+        self._tasks: list[asyncio.Future[None]] = []
+
+    @classmethod
+    async def open(cls, scenario: Scenario) -> "Harness":
+        """Make the harness; nobody acts yet."""
+        clock = LoopClock(asyncio.get_running_loop())
+        return cls(
+            scenario, await _create_prerequisites(clock, has_gangs=bool(scenario.gang)), clock
+        )
+
+    def _parts(self) -> list[Component]:
+        volumes = [Volumes()] if self.scenario.claims else []
+        autoscalers = [Autoscalers()] if self.scenario.has("metric") else []
+        return [
+            *autoscalers,
+            StatefulSets(honours_max_unavailable=self.scenario.is_gated),
+            GarbageCollector(),
+            *volumes,
+            Scheduler(),
+            self.kubelet,
+            Nodes(),
+        ]
+
+    def modernise(self) -> None:
+        """From now on, whoever starts is of another version of the operator."""
+        self._around.version = self._with_gangs(AFTER)
+        self.gate.take_over(self._around.version)
+
+    def set_gangs(self, gangs: str) -> None:
+        """From now on, whoever starts is told these dialects."""
+        self._told = gangs
+        self._around.version = self._with_gangs(self._around.version)
+        self.gate.take_over(self._around.version)
+
+    def _with_gangs(self, version: OperatorVersion) -> OperatorVersion:
+        return replace(version, settings=set_gang_flag(version.settings, self._told))
+
+    def start(self) -> None:
+        """Let the cluster and the operator act."""
+        self._tasks = [asyncio.ensure_future(self.world.run())]
+        self._tasks += [asyncio.ensure_future(candidate.run()) for candidate in self.candidates]
+
+    def check_alive(self) -> None:
+        """Raise what ended a part of the cluster, if something did."""
+        for task in self._tasks:
+            if task.done():
+                task.result()
+
+    async def close(self) -> None:
+        """Let nobody act any more."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def breach(self, text: str) -> None:
+        """Note that something happened which must not."""
+        self.breaches.append(f"{text} at {self.clock.elapsed():.2f} s")
+
+    # What users do. A user whom the server cannot serve tries again.
+
+    async def create(self, kind: Kind, obj: Object) -> None:
+        """Make an object."""
+        namespace = NAMESPACE if kind.namespaced else ""
+        await self._insist(lambda: self.api.create(self.api.target(kind, namespace), obj, USER))
+
+    async def patch(self, kind: Kind, name: str, patch: Object, part: str = "") -> None:
+        """Change part of an object."""
+        target = self.api.target(kind, NAMESPACE if kind.namespaced else "", name, part)
+        body = Patch(PatchType.MERGE, patch)
+        await self._insist(lambda: self.api.patch(target, body, USER))
+
+    async def delete(
+        self, kind: Kind, name: str, grace: int | None = None, propagation: str = "Background"
+    ) -> None:
+        """Delete an object."""
+        target = self.api.target(kind, NAMESPACE, name)
+        options = DeleteOptions(grace, propagation, user=User())
+        await self._insist(lambda: self.api.delete(target, options))
+
+    async def _insist(self, ask: Callable[[], object]) -> None:
+        IS_USER.set(True)
+        for _ in range(TRIES_MAX):
+            try:
+                await ask()  # type: ignore[misc]
+                return
+            except InternalError:
+                await asyncio.sleep(1.0)
+            except ClusterError:
+                # It has gone, or is not allowed: the user lets it be.
+                return

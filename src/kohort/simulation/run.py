@@ -1,0 +1,196 @@
+"""
+One simulation from its first write to silence: the same scenario, the same run, bit for bit.
+
+Faults come first; then all of them end, and everything has to come to rest within a
+bound and to stay so. A failed run tells which promises were broken, and when.
+"""
+
+import asyncio
+import gc
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from hashlib import sha256
+
+from kohort.simulation.checkers import ALL, Checker, Scene
+from kohort.simulation.checkers.gangs.dialects import BY_KIND
+from kohort.simulation.checkers.stability import Stability
+from kohort.simulation.checkers.truth import CHILDREN, WORKLOAD
+from kohort.simulation.choices import Choices
+from kohort.simulation.fault_actions import apply_fault
+from kohort.simulation.faults import draw_scenario
+from kohort.simulation.faulty_cluster import Request
+from kohort.simulation.harness import Harness
+from kohort.simulation.operator_processes import describe_error
+from kohort.simulation.scenario import NAME, STATEFULSETS, Scenario, make_workload
+from kohort.simulation.virtual_loop import Stuck, run_virtually
+
+SETTLE_SECONDS_MAX = 420.0
+SILENCE_SECONDS = 70.0
+TAKE_DOWN_SECONDS_MAX = 120.0
+POLL_SECONDS = 2.0
+SETS_SECONDS = 5.0  # within which sets do what they were told
+BREACHES_MAX = 10  # more of them tell nothing new
+_DELAYS = {"lag", "relist", "break", "deaf", "slow-request", "slow-answer"}
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of a scenario."""
+
+    scenario: Scenario
+    breaches: tuple[str, ...]
+    digest: str  # of everything that was written, by whom and when
+    log: tuple[str, ...]
+    writes: int
+    virtual_seconds: float
+    cpu_seconds: float
+
+    @property
+    def is_good(self) -> bool:
+        """Whether every promise was kept."""
+        return not self.breaches
+
+    def without_log(self) -> "Outcome":
+        """The same without what was written."""
+        return replace(self, log=())
+
+
+def simulate_seed(seed: int) -> Outcome:
+    """Run what a seed means."""
+    return simulate(draw_scenario(seed))
+
+
+def simulate(scenario: Scenario) -> Outcome:
+    """Run one scenario."""
+    begun = time.thread_time()
+    order = Choices(scenario.seed).fork("loop")
+    harnesses: list[Harness] = []
+    try:
+        with _uncollected():
+            run_virtually(
+                lambda: _run_scenario(scenario, harnesses), order.mix if scenario.is_mixed else None
+            )
+    except Stuck as error:
+        harnesses[-1].breach(f"O6: {error}")
+    except Exception as error:
+        # One run that breaks must not end the others: it is a failure of its seed.
+        if not harnesses:
+            raise
+        harnesses[-1].breach(f"O6: the run broke: {describe_error(error)}")
+    harness = harnesses[-1]
+    log = tuple(harness.truth.log)
+    return Outcome(
+        scenario,
+        tuple(dict.fromkeys(harness.breaches)),
+        sha256("\n".join(log).encode()).hexdigest(),
+        log,
+        harness.trouble.count,
+        harness.clock.elapsed(),
+        time.thread_time() - begun,
+    )
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """A run is short: what it leaves in circles is collected after it, all at once."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+async def _run_scenario(scenario: Scenario, harnesses: list[Harness]) -> None:
+    harness = await Harness.open(scenario)
+    harnesses.append(harness)
+    checkers = _watch(harness)
+    harness.start()
+    try:
+        await harness.create(
+            WORKLOAD, make_workload(scenario, says_carrier=_says_carrier(scenario))
+        )
+        await asyncio.gather(*(apply_fault(harness, fault) for fault in scenario.faults))
+        # Whatever has to happen with the n-th request has had its time, too.
+        await asyncio.sleep(POLL_SECONDS)
+        harness.trouble.end()
+        for checker in checkers:
+            checker.quiet()
+        await _settle(harness, checkers)
+        for checker in checkers:
+            checker.end()
+        if scenario.seed % 4 == 0:
+            await _take_down(harness)
+            for checker in checkers:
+                checker.gone()
+    finally:
+        await harness.close()
+
+
+def _says_carrier(scenario: Scenario) -> bool:
+    """A workload that says nothing keeps the default of the version that it was made under."""
+    return not (scenario.has("upgrade") and scenario.carrier == STATEFULSETS)
+
+
+async def _take_down(harness: Harness) -> None:
+    """C2: what belongs to a workload goes with it."""
+    await harness.delete(WORKLOAD, NAME)
+    end = harness.clock.elapsed() + TAKE_DOWN_SECONDS_MAX
+    held = harness.truth.objects
+    while harness.clock.elapsed() < end:
+        await asyncio.sleep(POLL_SECONDS)
+        if not any(held.get(kind) for kind in (*CHILDREN, *BY_KIND)):
+            break
+    left = [f"{kind.name} {name}" for kind in CHILDREN for name in held[kind]]
+    if left:
+        harness.breach(f"C2: left behind: {', '.join(left[:4])}")
+
+
+def _watch(harness: Harness) -> list[Checker]:
+    scenario = harness.scenario
+    lags = sum(f.seconds for f in scenario.faults if f.name == "part-lag")
+    scene = Scene(
+        scenario,
+        harness.truth,
+        harness.clock.elapsed,
+        harness.breach,
+        _patience_of(scenario),
+        lags + SETS_SECONDS,
+    )
+    checkers = [make(scene) for make in ALL]
+    for checker in checkers:
+        harness.truth.listeners.append(checker.commit)
+
+    def on_request(request: Request) -> None:
+        for checker in checkers:
+            checker.request(request)
+
+    harness.trouble.on_request = on_request
+    return checkers
+
+
+def _patience_of(scenario: Scenario) -> float:
+    """For how long the operator may not have seen what happened."""
+    delays = sum(f.seconds * f.span for f in scenario.faults if f.name in _DELAYS)
+    return 1.0 + 5 * scenario.latency + delays
+
+
+async def _settle(harness: Harness, checkers: list[Checker]) -> None:
+    stability = next(c for c in checkers if isinstance(c, Stability))
+    end = harness.clock.elapsed() + SETTLE_SECONDS_MAX
+    trouble = ""
+    while harness.clock.elapsed() < end:
+        await asyncio.sleep(POLL_SECONDS)
+        harness.check_alive()
+        if len(harness.breaches) >= BREACHES_MAX:
+            return
+        trouble = stability.find_trouble()
+        is_silent = harness.clock.elapsed() - stability.last_write >= SILENCE_SECONDS
+        if not trouble and is_silent:
+            return
+    last = stability.last
+    text = f"{last.kind.name} {last.name} by {last.writer or 'others'}" if last else "nothing"
+    harness.breach(f"O2: {trouble or f'it never rests, last written: {text}'}")

@@ -1,0 +1,173 @@
+"""
+A scenario: everything that one simulation depends on, as a value.
+
+The same scenario gives the same run, bit for bit. It is what a seed is drawn into, what
+is shrunk when it fails, and what a scenario file holds.
+"""
+
+from dataclasses import dataclass, replace
+
+from kohort.cluster.node_labels import HOST
+from kohort.cluster.objects import Kind, Object
+from kohort.simulation.gangs.settings import find_scheduler, write_requests, write_topology
+from kohort.simulator.stages import NEVER_READY
+
+NAME = "x"
+NAMESPACE = "default"
+RECREATE, AFTER_START, KEEP = "RecreateGroupOnPodRestart", "RecreateGroupAfterStart", "None"
+TOGETHER, LEADER_FIRST = "LeaderCreated", "LeaderReady"
+STATEFULSETS, PODS = "statefulsets", "pods"
+BUDGETED, COMPATIBLE = "budgeted", "compatible"
+SHARED, UNIQUE = "Shared", "UniquePerReplica"
+CLAIMS = "data"
+BAD_IMAGE = "engine:bad"
+FOREIGN_IMAGE = "foreign:1"  # nobody asked for it
+FLEETING_IMAGE = "engine:fleeting"  # becomes ready, and crashes soon after
+EXCLUSIVE = "leaderworkerset.sigs.k8s.io/exclusive-topology"
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One thing that goes wrong, or that somebody does; what its fields mean depends on which."""
+
+    name: str
+    at: float = 0.0  # seconds after the workload was made
+    n: int = 0  # or: with the n-th request of the operator
+    span: int = 1  # how many requests in a row
+    seconds: float = 0.0  # how long it lasts
+    kind: str = ""  # of objects
+    pick: int = 0  # which of several; counted around
+    value: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """A small workload, the manner of the run, and what goes wrong in it."""
+
+    seed: int = 0  # decides the order of what happens at one moment
+    groups: int = 2
+    size: int = 2
+    unavailable: int | str = 1
+    surge: int | str = 0
+    partition: int = 0
+    restart: str = RECREATE
+    startup: str = TOGETHER
+    carrier: str = STATEFULSETS
+    strategy: str = BUDGETED
+    subdomain: str = SHARED
+    claims: str = ""  # Retain or Delete: what becomes of claims; empty: pods have none
+    replicas: int = 1  # processes of the operator; with more than one they elect a leader
+    is_gated: bool = False  # the sets' controller honours maxUnavailable
+    is_mixed: bool = True  # what is ready at one moment runs in any order
+    latency: float = 0.0  # requests of the operator take up to so many seconds
+    gang: str = ""  # the dialects that the operator is told; empty: there are no gangs
+    topology: str = ""  # how near the members of a gang stand: hard 1, soft
+    names_scheduler: bool = True  # templates name the scheduler of the first dialect
+    is_exclusive: bool = False  # each group has its node to itself
+    part: int = 0  # members of a subgroup; 0: there are none
+    gpus: int = 0  # that each pod asks for
+    min_ready: int = 0  # seconds that a group must be ready before it counts
+    faults: tuple[Fault, ...] = ()
+
+    def has(self, *names: str) -> bool:
+        """Whether a fault of one of these names is in it."""
+        return any(fault.name in names for fault in self.faults)
+
+    @property
+    def may_roll_alike(self) -> bool:
+        """
+        Whether groups may be replaced although their template stays.
+
+        That is so where who places them changes, or somebody edits the leader set itself.
+        """
+        is_named = self.names_scheduler and find_scheduler(self.gang)
+        changes = self.has("retopology", "retell") and not is_named
+        return changes or self.has("choose-gang", "restart-set", "set-image")
+
+    def without(self, faults: set[int]) -> "Scenario":
+        """The same scenario with some faults, by their places, left out."""
+        kept = tuple(f for place, f in enumerate(self.faults) if place not in faults)
+        return replace(self, faults=kept)
+
+
+def make_workload(scenario: Scenario, *, says_carrier: bool = True) -> Object:
+    """The object that the user makes."""
+    rolling = {
+        "maxUnavailable": scenario.unavailable,
+        "maxSurge": scenario.surge,
+        "partition": scenario.partition,
+    }
+    notes = {"kohort.dev/carrier": scenario.carrier} if says_carrier else {}
+    if scenario.strategy != BUDGETED:
+        notes["kohort.dev/rollout-strategy"] = scenario.strategy
+    if scenario.min_ready:
+        notes["kohort.dev/min-ready-seconds"] = str(scenario.min_ready)
+    if scenario.is_exclusive:
+        notes[EXCLUSIVE] = HOST
+    scheduler = find_scheduler(scenario.gang) if scenario.names_scheduler else ""
+    return {
+        "apiVersion": "leaderworkerset.x-k8s.io/v1",
+        "kind": "LeaderWorkerSet",
+        "metadata": {"name": NAME, "annotations": notes},
+        "spec": {
+            "replicas": scenario.groups,
+            "startupPolicy": scenario.startup,
+            "rolloutStrategy": {
+                "type": "RollingUpdate",
+                "rollingUpdateConfiguration": rolling,
+            },
+            "networkConfig": {"subdomainPolicy": scenario.subdomain},
+            "leaderWorkerTemplate": {
+                "size": scenario.size,
+                "restartPolicy": scenario.restart,
+                "workerTemplate": make_template(
+                    "engine:1", gpus=scenario.gpus, scheduler=scheduler
+                ),
+                **_make_claims(scenario.claims),
+                **({"subGroupPolicy": {"subGroupSize": scenario.part}} if scenario.part else {}),
+            },
+            **({"networkTopology": write_topology(scenario.topology)} if scenario.topology else {}),
+        },
+    }
+
+
+def _make_claims(policy: str) -> Object:
+    if not policy:
+        return {}
+    spec = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+    return {
+        "volumeClaimTemplates": [{"metadata": {"name": CLAIMS}, "spec": spec}],
+        "persistentVolumeClaimRetentionPolicy": {"whenDeleted": policy, "whenScaled": policy},
+    }
+
+
+def make_namesake(kind: Kind, name: str) -> Object:
+    """An object of somebody else, with a name that one of ours would have."""
+    labels = {"app": "other"}
+    container = {"name": "other", "image": "other:1"}
+    specs: dict[str, Object] = {
+        "Pod": {"containers": [container]},
+        "Service": {"selector": labels, "ports": [{"port": 80}]},
+        "StatefulSet": {
+            "replicas": 0,
+            "serviceName": name,
+            "selector": {"matchLabels": labels},
+            "template": {"metadata": {"labels": labels}, "spec": {"containers": [container]}},
+        },
+    }
+    return {
+        "apiVersion": kind.api_version,
+        "kind": kind.name,
+        "metadata": {"name": name, "labels": labels},
+        "spec": specs[kind.name],
+    }
+
+
+def make_template(
+    image: str, *, is_bad: bool = False, gpus: int = 0, scheduler: str = ""
+) -> Object:
+    """The template of all pods; a bad one never becomes ready."""
+    notes = {NEVER_READY: "true"} if is_bad else {}
+    container = {"name": "engine", "image": image, **write_requests(gpus)}
+    named = {"schedulerName": scheduler} if scheduler else {}
+    return {"metadata": {"annotations": notes}, "spec": {"containers": [container], **named}}

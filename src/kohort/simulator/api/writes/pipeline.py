@@ -1,0 +1,338 @@
+"""
+Creating and updating: from what a client sent to what is stored.
+
+The order of the steps is the contract: clean, place, default, track who owns what,
+prepare, let admission change it, check, let admission refuse it, store. Who refuses
+writes is only asked about valid ones. Only admission and work on large objects await. If the
+object changed meanwhile, an update that carried no version of its own starts again on
+the new state.
+
+A write that changes nothing is answered with what is stored: it takes no
+version and wakes nobody.
+"""
+
+from collections.abc import Callable
+
+from kohort.cluster.errors import (
+    AlreadyExists,
+    BadRequest,
+    BareError,
+    ClusterError,
+    already_exists,
+    conflict,
+    invalid,
+)
+from kohort.cluster.fields import FieldError, FieldErrorType
+from kohort.cluster.numbers import explain_whole, find_whole
+from kohort.cluster.objects import Object
+from kohort.simulator.api.admission import Review
+from kohort.simulator.api.context import Context, learn, load, to_storage
+from kohort.simulator.api.requests import Answer, Target, Validation, WriteOptions
+from kohort.simulator.api.views import views_of, work_with_views
+from kohort.simulator.api.writes.checks import check_kind, checking
+from kohort.simulator.api.writes.decoder import clean
+from kohort.simulator.api.writes.limits import check_limits
+from kohort.simulator.api.writes.metadata import (
+    carry_metadata,
+    check_surroundings,
+    drop_repeated_owners,
+    keep_field,
+    start_metadata,
+)
+from kohort.simulator.api.writes.server_fields import fill_create, fill_update
+from kohort.simulator.api.writes.storage import commit, store_new
+from kohort.simulator.patches.fieldsets import make_fields
+from kohort.simulator.patches.ownership import STATUS_FIELDS, Manager, track_update
+from kohort.simulator.resources.resource import Resource
+from kohort.simulator.store.entries import StoredObject
+
+MODIFIED = (
+    "the object has been modified; please apply your changes to the latest version and try again"
+)
+RETRIES_MAX = 5
+_SPEC_FIELDS = make_fields([("f:spec",)])
+_ALL_BUT_STATUS = make_fields([("f:spec",), ("f:metadata",)])
+Mutation = Callable[[Object], Object]  # from the live object to the wanted one
+
+
+async def create(
+    context: Context,
+    target: Target,
+    obj: Object,
+    options: WriteOptions,
+    raw: bytes | None = None,
+    track: bool = True,
+) -> Answer:
+    """Store a new object. Without ``track``, who owns what is known already."""
+    given, size = obj, max(options.size, len(raw or b""))
+    obj, warnings = await context.aside(
+        size, lambda: clean(target.resource, given, options.validation, raw)
+    )
+    try:
+        return await _create(context, target, obj, options, warnings, track)
+    except ClusterError as error:
+        error.warnings = tuple(warnings)
+        raise
+
+
+async def _create(
+    context: Context,
+    target: Target,
+    obj: Object,
+    options: WriteOptions,
+    warnings: list[str],
+    track: bool,
+) -> Answer:
+    resource = target.resource
+    obj = _typed(resource, obj)
+    start_metadata(context, target, obj)
+    warnings += drop_repeated_owners(obj["metadata"])
+    target = Target(resource, target.namespace, obj["metadata"]["name"], target.subresource)
+    check_surroundings(context, target)
+    manager = manager_of(context, target, options) if track else None
+    await context.aside(options.size, lambda: _prepare_create(resource, obj, manager))
+    fill_create(context, target, obj)
+    review = Review("CREATE", target, obj, None, options.user, options.dry_run, warnings)
+    obj = await _admit(context, review, options.size)
+    stored = await to_storage(resource, obj)
+    met = context.find(target)
+    if met is not None:
+        raise _met(target, met)
+    check_limits(context, target, obj)
+    warnings += resource.behaviour.warn(obj, None)
+    raw = await store_new(context, target, stored, obj, options.dry_run)
+    return Answer(raw, 201, tuple(warnings))
+
+
+def _prepare_create(resource: Resource, obj: Object, manager: Manager | None) -> None:
+    _default(resource, obj)
+    if manager is not None:
+        track_update(obj, None, resource.shape, manager)
+    resource.behaviour.prepare_create(obj)
+    if "status" in resource.subresources and resource.structural is not None:
+        obj.pop("status", None)
+
+
+def _met(target: Target, entry: StoredObject) -> AlreadyExists:
+    kind = target.resource.kind
+    error = already_exists(kind.plural, kind.group, target.name)
+    if not entry.facts.is_leaving:
+        return error
+    return AlreadyExists(f"object is being deleted: {error.message}", details=error.details)
+
+
+async def update(
+    context: Context, target: Target, obj: Object, options: WriteOptions, raw: bytes | None = None
+) -> Answer:
+    """Replace an object with what the client sent."""
+    given, size = obj, max(options.size, len(raw or b""))
+    obj, warnings = await context.aside(
+        size, lambda: clean(target.resource, given, options.validation, raw)
+    )
+    try:
+        return await _replace(context, target, obj, options, warnings)
+    except ClusterError as error:
+        error.warnings = tuple(warnings)
+        raise
+
+
+async def _replace(
+    context: Context, target: Target, obj: Object, options: WriteOptions, warnings: list[str]
+) -> Answer:
+    obj = _typed(target.resource, obj)
+    metadata = obj.setdefault("metadata", {})
+    name = metadata.setdefault("name", target.name)
+    if name != target.name:
+        raise BadRequest(
+            f"the name of the object ({name}) does not match the name on the URL ({target.name})"
+        )
+    version = metadata.get("resourceVersion", "")
+    if target.resource.structural is not None and not version:
+        kind = target.resource.kind
+        detail = "must be specified for an update"
+        error = FieldError(FieldErrorType.INVALID, "metadata.resourceVersion", detail, 0)
+        context.expect(target)
+        raise invalid(kind.plural, kind.group, target.name, [error])
+    if target.resource.may_appear and not target.subresource and context.find(target) is None:
+        answer = await create(context, target, obj, options)
+        return Answer(answer.raw, answer.code, (*warnings, *answer.warnings))
+    warnings += drop_repeated_owners(metadata)
+    return await change(context, target, lambda live: obj, options, warnings)
+
+
+async def change(
+    context: Context,
+    target: Target,
+    wanted: Mutation,
+    options: WriteOptions,
+    warnings: list[str] | None = None,
+    track: bool = True,
+) -> Answer:
+    """Bring an object to what ``wanted`` makes of its live state."""
+    warnings = [] if warnings is None else warnings
+    told = len(warnings)
+    for _ in range(RETRIES_MAX):
+        # An attempt that is made again says the same again.
+        del warnings[told:]
+        entry = context.expect(target)
+        await learn(target.resource, (entry,), fresh=True)
+        size = max(options.size, len(entry.raw))
+        obj, old = await work_with_views(context, size, _preparing(target, entry, wanted, track))
+        fill_update(context, target, obj, old)
+        if track:
+            manager = manager_of(context, target, options)
+            await work_with_views(context, size, _tracking(target, obj, old, manager))
+        review = Review("UPDATE", target, obj, old, options.user, options.dry_run, warnings)
+        obj = await _admit(context, review, size)
+        if context.find(target) is not entry:
+            continue
+        warnings += target.resource.behaviour.warn(obj, old)
+        raw = await commit(context, target, obj, entry, options.dry_run)
+        if raw is not None:
+            return Answer(raw, 200, tuple(warnings))
+    raise conflict(target.resource.kind.plural, target.resource.kind.group, target.name, MODIFIED)
+
+
+def _preparing(
+    target: Target, entry: StoredObject, wanted: Mutation, track: bool
+) -> Callable[[], tuple[Object, Object]]:
+    def prepare() -> tuple[Object, Object]:
+        old = load(target.resource, entry)
+        obj = _copy(wanted(load(target.resource, entry)))
+        _guard(target, obj, old)
+        # What is applied and there already changes owners only, and no default is filled in.
+        is_same = not track and target.resource.structural is not None and _is_same(obj, old)
+        prepare_update(target, obj, old, defaults=not is_same)
+        return obj, old
+
+    return prepare
+
+
+def _is_same(obj: Object, old: Object) -> bool:
+    """Whether two states differ in nothing but who owns what."""
+    parts = [{**o, "metadata": {**o["metadata"], "managedFields": None}} for o in (obj, old)]
+    return parts[0] == parts[1]
+
+
+def _tracking(target: Target, obj: Object, old: Object, manager: Manager) -> Callable[[], None]:
+    def track() -> None:
+        track_update(obj, old, target.resource.shape, manager)
+
+    return track
+
+
+def _copy(obj: Object) -> Object:
+    # The top two levels are ours to change; what lies below is replaced, never edited.
+    return {**obj, "metadata": dict(obj["metadata"])}
+
+
+def _guard(target: Target, obj: Object, old: Object) -> None:
+    kind = target.resource.kind
+    metadata, before = obj["metadata"], old["metadata"]
+    version = metadata.get("resourceVersion") or before["resourceVersion"]
+    if version != before["resourceVersion"]:
+        if find_whole(version) is None:
+            raise BareError(explain_whole(version))
+        raise conflict(kind.plural, kind.group, target.name, MODIFIED)
+    uid = metadata.get("uid") or before["uid"]
+    if uid != before["uid"]:
+        why = explain_uid(target, uid, before["uid"])
+        raise conflict(kind.plural, kind.group, target.name, why)
+
+
+def explain_uid(target: Target, asked: str, found: str) -> str:
+    """Why a write that names another uid is refused."""
+    plural = target.resource.kind.plural
+    place = f"/registry/{plural}/{target.namespace}/{target.name}".replace("//", "/")
+    return (
+        f"StorageError: invalid object, Code: 4, Key: {place}, ResourceVersion: 0, "
+        f"AdditionalErrorMsg: Precondition failed: UID in precondition: {asked}, "
+        f"UID in object meta: {found}"
+    )
+
+
+def prepare_update(target: Target, obj: Object, old: Object, *, defaults: bool = True) -> None:
+    """Keep what this path may not change, fill defaults, and count generations."""
+    resource = target.resource
+    carry_metadata(target, obj, old)
+    if target.subresource == "status":
+        _prepare_status(resource, obj, old)
+        return
+    if "status" in resource.subresources:
+        keep_field(obj, old, "status")
+    if target.subresource == "finalize":
+        # The only way to the finalizers of a namespace's spec, which other updates keep.
+        return
+    if defaults:
+        _default(resource, obj)
+    resource.behaviour.prepare_update(obj, old)
+    if resource.has_generation and _asks_for_more(obj, old):
+        obj["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
+
+
+def _prepare_status(resource: Resource, obj: Object, old: Object) -> None:
+    for field in {*obj, *old} - {"metadata", "status", "kind", "apiVersion"}:
+        keep_field(obj, old, field)
+    if resource.structural is not None:
+        owned = obj["metadata"].get("managedFields")
+        obj["metadata"] = dict(old["metadata"])
+        if owned is not None:
+            obj["metadata"]["managedFields"] = owned
+    else:
+        keep_field(obj["metadata"], old["metadata"], "ownerReferences")
+    _default(resource, obj)
+    resource.behaviour.prepare_status(obj, old)
+
+
+def _asks_for_more(obj: Object, old: Object) -> bool:
+    return any(obj.get(field) != old.get(field) for field in {*obj, *old} - {"metadata", "status"})
+
+
+def _default(resource: Resource, obj: Object) -> None:
+    if resource.structural is not None:
+        resource.structural.default(obj)
+    else:
+        resource.behaviour.default(obj)
+
+
+def _typed(resource: Resource, obj: Object) -> Object:
+    return {**obj, "kind": resource.kind.name, "apiVersion": resource.kind.api_version}
+
+
+def manager_of(context: Context, target: Target, options: WriteOptions) -> Manager:
+    """Who writes, as managed fields record it."""
+    resource = target.resource
+    ignored = {}
+    if target.subresource == "status":
+        ignored = _SPEC_FIELDS if resource.structural is None else _ALL_BUT_STATUS
+    elif "status" in resource.subresources:
+        ignored = STATUS_FIELDS
+    return Manager(
+        options.manager,
+        resource.kind.api_version,
+        context.stamp(),
+        target.subresource,
+        ignored,
+        views_of(resource),
+    )
+
+
+async def _admit(context: Context, review: Review, size: int) -> Object:
+    """The object as admission leaves it, checked between those who change and those who refuse."""
+    target, obj = review.target, review.obj
+    assert obj is not None
+    if not context.admission.concerns(review.operation, target):
+        await context.aside(size, checking(target, obj, review.old))
+        return obj
+    changed = await context.admission.mutate(review)
+    if changed is not obj:
+        check_kind(target, changed)
+        changed, _ = clean(target.resource, changed, Validation.IGNORE)
+        changed["metadata"].pop("managedFields", None)
+        if "managedFields" in obj["metadata"]:
+            changed["metadata"]["managedFields"] = obj["metadata"]["managedFields"]
+        _default(target.resource, changed)
+    await context.aside(size, checking(target, changed, review.old))
+    review.obj = changed
+    await context.admission.validate(review)
+    return changed

@@ -1,0 +1,49 @@
+"""
+All built-in controllers, in the order in which they act.
+
+Those who make come first, then those who follow what was made, and those who take
+away come last, so that one turn of the world shows each of them what the others did.
+"""
+
+from collections.abc import Collection
+
+from kohort.simulator.builtins.autoscalers.controller import Autoscalers
+from kohort.simulator.builtins.budgets import Budgets
+from kohort.simulator.builtins.deployments.controller import Deployments
+from kohort.simulator.builtins.deployments.replicasets import ReplicaSets
+from kohort.simulator.builtins.endpoints.controller import EndpointsKeeper
+from kohort.simulator.builtins.garbage.controller import GarbageCollector
+from kohort.simulator.builtins.jobs.controller import Jobs
+from kohort.simulator.builtins.jobs.cron import CronJobs
+from kohort.simulator.builtins.namespaces.defaults import NamespaceDefaults
+from kohort.simulator.builtins.namespaces.lifecycle import NamespaceLifecycle
+from kohort.simulator.builtins.quotas import Quotas
+from kohort.simulator.builtins.statefulsets.controller import StatefulSets
+from kohort.simulator.builtins.volumes.controller import Volumes
+from kohort.simulator.component import Component
+
+MAX_UNAVAILABLE_GATE = "MaxUnavailableStatefulSet"
+
+
+def builtin_parts(certificate: str = "", gates: Collection[str] = ()) -> list[Component]:
+    """The components of a controller manager.
+
+    The certificate is what namespaces get as ``kube-root-ca.crt``. Gates are feature
+    gates by their names. Components with ``watch_kinds`` look at every kind and must be
+    told of them, again whenever kinds come or go.
+    """
+    return [
+        NamespaceDefaults(certificate),
+        Autoscalers(),
+        StatefulSets(honours_max_unavailable=MAX_UNAVAILABLE_GATE in gates),
+        Deployments(),
+        ReplicaSets(),
+        CronJobs(),
+        Jobs(),
+        Volumes(),
+        EndpointsKeeper(),
+        Budgets(),
+        Quotas(),
+        GarbageCollector(),
+        NamespaceLifecycle(),
+    ]

@@ -1,0 +1,141 @@
+"""
+Steps: how a component of the simulated control plane sees the world and acts on it.
+
+A component is a scheduler, a kubelet, a StatefulSet controller. It is told of changes
+(``observe``) and names the keys that must be looked at; then, for one key at a
+time, it looks at its own caches (``View``) and answers with a ``Step``: actions,
+and when to look again. It never calls the API, reads a clock or draws a random
+number, so a step can be tested by itself and replayed from a seed.
+
+Each component has its own cache for each kind. They may lag behind the store and
+behind each other, as in a real control plane: a component must be right anyway.
+Actions may be refused (somebody else wrote first); the key is then looked at
+again, later. Steps must be idempotent and level-triggered.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from kohort.cluster.errors import ClusterError
+from kohort.cluster.objects import Kind, Object, write_time
+from kohort.simulator.store.entries import StoredObject
+
+
+@dataclass(frozen=True, slots=True)
+class Create:
+    """Make an object. One that exists already is a success, and changes nothing."""
+
+    kind: Kind
+    obj: Object
+
+
+@dataclass(frozen=True, slots=True)
+class Replace:
+    """Write a whole object back; its resourceVersion guards against other writers."""
+
+    kind: Kind
+    obj: Object
+    subresource: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """Send a JSON merge patch; with a uid it only meets the object that was seen."""
+
+    kind: Kind
+    namespace: str
+    name: str
+    patch: Object
+    subresource: str = ""
+    uid: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Delete:
+    """Delete the object with that uid and no other. A missing one is a success."""
+
+    kind: Kind
+    namespace: str
+    name: str
+    uid: str
+    grace_seconds: int | None = None
+    propagation: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Bind:
+    """Put a pod on a node."""
+
+    namespace: str
+    name: str
+    uid: str
+    node: str
+
+
+@dataclass(frozen=True, slots=True)
+class Emit:
+    """Record an event about an object; repeats of one reason and message are counted."""
+
+    about: Object
+    type: str  # "Normal" or "Warning"
+    reason: str
+    message: str
+    source: str = ""  # who says so, where that is not the component itself
+
+
+Action = Create | Replace | Merge | Delete | Bind | Emit
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What to do now, and after how many simulated seconds to look again."""
+
+    actions: tuple[Action, ...] = ()
+    after: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """Now: wall time for timestamps, and simulated seconds for delays."""
+
+    wall: datetime
+    elapsed: float
+
+    @property
+    def stamp(self) -> str:
+        """Now, as the API writes times."""
+        return write_time(self.wall)
+
+
+class View(Protocol):
+    """The caches of one component. Entries are shared: never change what they hold."""
+
+    def find(self, kind: Kind, namespace: str, name: str) -> StoredObject | None:
+        """The object as this component last saw it."""
+
+    def all(self, kind: Kind, namespace: str | None = None) -> Iterable[StoredObject]:
+        """All objects of a kind, or those of one namespace, in no particular order."""
+
+    def owned(self, kind: Kind, uid: str) -> Iterable[StoredObject]:
+        """The objects of a kind whose controller has that uid."""
+
+
+class Component(Protocol):
+    """One component of the simulated control plane."""
+
+    name: str  # "statefulsets"; also the key of its timers
+    manager: str  # field manager and event source, such as "kube-controller-manager"
+    kinds: tuple[Kind, ...]  # what it watches
+
+    def observe(
+        self, kind: Kind, old: StoredObject | None, new: StoredObject | None, view: View
+    ) -> Iterable[str]:
+        """The keys to look at because an object came, changed or went."""
+
+    def step(self, key: str, view: View, moment: Moment) -> Step:
+        """What to do about one key now."""
+
+    def refused(self, key: str, action: Action, error: ClusterError) -> None:
+        """Told that an action of the last step failed; the key will be looked at again."""

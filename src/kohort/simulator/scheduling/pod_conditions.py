@@ -1,0 +1,71 @@
+"""
+Telling pods why they wait: a condition and an event, and neither twice.
+
+What was told last is remembered, also across a restart of the scheduler, because it
+stands in the pod's own condition.
+"""
+
+from kohort.cluster.objects import Object
+from kohort.simulator.component import Action, Emit, Merge, Moment
+from kohort.simulator.kinds import POD
+from kohort.simulator.scheduling.demands import Demand
+
+GATED = "Scheduling is blocked due to non-empty scheduling gates"
+
+
+class PodConditions:
+    """What each pod was told last."""
+
+    def __init__(self) -> None:
+        self._told: dict[str, tuple[str, str]] = {}  # reason and message
+
+    def read_condition(self, pod: Demand) -> None:
+        """Take over what a pod says of itself."""
+        for condition in pod.conditions:
+            if condition.get("type") == "PodScheduled":
+                told = condition.get("reason", ""), condition.get("message", "")
+                self._told[pod.uid] = told
+
+    def forget(self, uid: str) -> None:
+        """A pod is gone, or did not hear what it was told."""
+        self._told.pop(uid, None)
+
+    def last_message(self, uid: str) -> str:
+        """What a pod was told last."""
+        return self._told.get(uid, ("", ""))[1]
+
+    def report(
+        self, pod: Demand, reason: str, message: str, moment: Moment, nominated: str = ""
+    ) -> list[Action]:
+        """Tell a pod why it waits; nothing if it knows."""
+        if self._told.get(pod.uid) == (reason, message):
+            return []
+        self._told[pod.uid] = (reason, message)
+        patch = _condition_patch(pod, reason, message, moment)
+        if nominated:
+            patch["status"]["nominatedNodeName"] = nominated
+        merge = Merge(POD, pod.namespace, pod.name, patch, "status", pod.uid)
+        if reason == "SchedulingGated":
+            return [merge]
+        return [merge, Emit(pod.about(), "Warning", "FailedScheduling", message, pod.profile)]
+
+
+def _condition_patch(pod: Demand, reason: str, message: str, moment: Moment) -> Object:
+    others = [c for c in pod.conditions if c.get("type") != "PodScheduled"]
+    before = next((c for c in pod.conditions if c.get("type") == "PodScheduled"), {})
+    changed = before.get("lastTransitionTime") if before.get("status") == "False" else None
+    condition: Object = {
+        "type": "PodScheduled",
+        "status": "False",
+        "lastProbeTime": None,
+        "lastTransitionTime": changed or moment.stamp,
+        "reason": reason,
+        "message": message,
+    }
+    if reason == "Unschedulable" and pod.generation:
+        condition["observedGeneration"] = pod.generation
+    patch: Object = {"status": {"conditions": [*others, condition]}}
+    if others:
+        # The list is replaced as a whole, so somebody else's condition must not be lost.
+        patch["metadata"] = {"resourceVersion": str(pod.rv)}
+    return patch

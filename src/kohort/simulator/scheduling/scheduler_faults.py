@@ -1,0 +1,43 @@
+"""
+What goes wrong with a scheduler: set by the simulation, and never by itself.
+
+A scheduler that is away decides nothing and looks again later. Binds that are lost leave
+a gang started by halves, as a real scheduler does that binds pod by pod: the ledger
+has them back, and they are tried again a second later.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from kohort.simulator.component import Action, Bind, Emit
+
+LOOK_AGAIN_SECONDS = 1.0
+
+
+@dataclass(slots=True)
+class SchedulerFaults:
+    """The trouble that a scheduler is in."""
+
+    is_away: bool = False
+    binds_lost: int = 0  # of the gangs that are placed next; the first of a step is never lost
+    resumes_at: float = 0.0  # after a loss: when gangs are looked at again
+
+    def lose_binds(
+        self, actions: Sequence[Action], undo: Callable[[Bind], None]
+    ) -> tuple[Action, ...]:
+        """The actions without binds that come to nothing, each of which is undone."""
+        binds = [action for action in actions if isinstance(action, Bind)]
+        count = min(self.binds_lost, max(0, len(binds) - 1))
+        if not count:
+            return tuple(actions)
+        self.binds_lost -= count
+        lost = {bind.uid: bind for bind in binds[-count:]}
+        for bind in lost.values():
+            undo(bind)
+        return tuple(action for action in actions if not _is_about(action, lost))
+
+
+def _is_about(action: Action, lost: dict[str, Bind]) -> bool:
+    if isinstance(action, Emit):
+        return action.reason == "Scheduled" and action.about["metadata"].get("uid") in lost
+    return isinstance(action, Bind) and action.uid in lost

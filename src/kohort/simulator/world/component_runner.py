@@ -1,0 +1,169 @@
+"""
+How a component runs: its caches, its queue and its timers.
+
+A key is queued once however often it is named, worked on by one step at a time,
+and looked at again after the delay that the step asked for. A key whose action
+was refused comes back with a growing delay.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterable
+from heapq import heappop, heappush
+
+from kohort.cluster.objects import Kind
+from kohort.simulator.api.api import ApiServer
+from kohort.simulator.component import Component, Step, View
+from kohort.simulator.store.entries import ChangeType, Event
+from kohort.simulator.world.caches import Cache, Caches
+
+BACKOFF_SECONDS_MIN = 0.05
+BACKOFF_SECONDS_MAX = 30.0
+REFUSED_MAX = 1_100  # in a row, after which no event cuts the wait of a key short
+
+
+class ComponentRunner:
+    """One component, and what it is about to do."""
+
+    def __init__(self, component: Component, api: ApiServer, wake: Callable[[], None]) -> None:
+        self.component = component
+        self.view: View
+        self.caches = Caches()
+        self.view = self.caches
+        self.busy: set[str] = set()
+        self._api = api
+        self._wake = wake
+        self._queue: deque[str] = deque()
+        self._queued: set[str] = set()
+        self._timers: list[tuple[float, int, str]] = []
+        self._due: dict[str, float] = {}
+        self._failures: dict[str, int] = {}
+        self._count = 0
+        self._delivering: list[Cache] = []
+        self._held: set[Kind] = set()
+
+    def watch(self, kinds: Iterable[Kind]) -> None:
+        """Begin to watch kinds that are not watched yet, with what exists of them."""
+        for kind in kinds:
+            if kind in self.caches.by_kind:
+                continue
+            cache = self.caches.by_kind[kind] = Cache(kind)
+            bucket = self._api.registry.of(kind).bucket
+            for entry in self._api.store.bucket(bucket).entries.values():
+                cache.inbox.append(Event(ChangeType.ADDED, entry, None))
+            self._api.store.subscribe(bucket, self._receiver(cache))
+            if cache.inbox:
+                self._arrived(cache)
+
+    def _receiver(self, cache: Cache) -> Callable[[Event], None]:
+        def receive(event: Event) -> None:
+            cache.inbox.append(event)
+            if len(cache.inbox) == 1:
+                self._arrived(cache)
+
+        return receive
+
+    def _arrived(self, cache: Cache) -> None:
+        if cache.kind not in self._held:
+            self._delivering.append(cache)
+            self._wake()
+
+    def hold(self, kind: Kind) -> None:
+        """Let the cache of a kind fall behind: what happens to it arrives later."""
+        self._held.add(kind)
+        self._delivering = [cache for cache in self._delivering if cache.kind != kind]
+
+    def release(self, kind: Kind) -> None:
+        """Let all that was held back arrive."""
+        cache = self.caches.by_kind.get(kind)
+        if kind in self._held:
+            self._held.discard(kind)
+            if cache is not None and cache.inbox:
+                self._arrived(cache)
+
+    @property
+    def is_awaited(self) -> bool:
+        """Whether events have arrived that did not take effect yet."""
+        return bool(self._delivering)
+
+    def deliver(self, events_max: int) -> bool:
+        """Let events that have arrived take effect; returns whether some are left."""
+        while self._delivering:
+            cache = self._delivering[0]
+            while cache.inbox:
+                if events_max == 0:
+                    return True
+                events_max -= 1
+                self.deliver_one(cache)
+            del self._delivering[0]
+        return False
+
+    def deliver_one(self, cache: Cache) -> None:
+        """Let the oldest event of one cache take effect."""
+        old, new = cache.take(cache.inbox.popleft())
+        keys = self.component.observe(cache.kind, old, new, self.view)
+        # A set has no order of its own, and a simulation must repeat itself.
+        for key in sorted(keys) if isinstance(keys, set) else keys:
+            # Who is refused so often hears its own doing: it would run while no time passes.
+            if self._failures.get(key, 0) < REFUSED_MAX or key not in self._due:
+                self.add(key)
+
+    def add(self, key: str) -> None:
+        """Queue a key, unless it is queued already."""
+        if key not in self._queued:
+            self._queued.add(key)
+            self._queue.append(key)
+
+    def count_due(self, elapsed: float) -> int:
+        """How many keys wait to be looked at now."""
+        self._ring(elapsed)
+        return len(self._queue)
+
+    def take(self, elapsed: float) -> str | None:
+        """The next key to work on, if one is due and not being worked on."""
+        self._ring(elapsed)
+        for _ in range(len(self._queue)):
+            key = self._queue.popleft()
+            if key not in self.busy:
+                self._queued.discard(key)
+                self._due.pop(key, None)
+                return key
+            self._queue.append(key)
+        return None
+
+    def _ring(self, elapsed: float) -> None:
+        while self._timers and self._timers[0][0] <= elapsed:
+            due, _, key = heappop(self._timers)
+            if self._due.get(key) == due:
+                del self._due[key]
+                self.add(key)
+
+    def later(self, key: str, due: float) -> None:
+        """Look at a key again at a time, or earlier if that was asked for already."""
+        if due < self._due.get(key, float("inf")):
+            self._due[key] = due
+            self._count += 1
+            heappush(self._timers, (due, self._count, key))
+
+    def finished(self, key: str, step: Step, *, refused: bool, elapsed: float) -> None:
+        """Note how a step ended, and when to look again."""
+        if refused:
+            failures = self._failures.get(key, 0)
+            self._failures[key] = failures + 1
+            # After a thousand doublings it would be no number any more.
+            wait = BACKOFF_SECONDS_MIN * 2 ** min(failures, 16)
+            self.later(key, elapsed + min(wait, BACKOFF_SECONDS_MAX))
+            return
+        self._failures.pop(key, None)
+        if step.after is not None:
+            self.later(key, elapsed + step.after)
+
+    @property
+    def has_work(self) -> bool:
+        """Whether there is something to do without waiting."""
+        return bool(self._delivering) or any(key not in self.busy for key in self._queue)
+
+    def next_due(self) -> float | None:
+        """When the earliest timer rings."""
+        while self._timers and self._due.get(self._timers[0][2]) != self._timers[0][0]:
+            heappop(self._timers)
+        return self._timers[0][0] if self._timers else None

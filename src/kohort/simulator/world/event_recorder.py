@@ -1,0 +1,109 @@
+"""
+Recording: what components tell about objects becomes events, one for each thing told.
+
+A thing told again raises the count of its event. Names rise with time, so that
+events of one second are listed in the order in which they came. What was told is
+remembered for a while only, as the recorders of a real control plane do it.
+"""
+
+from collections import OrderedDict
+from datetime import UTC, datetime, timedelta
+
+from kohort.cluster.errors import ClusterError
+from kohort.cluster.objects import Object, uid_of
+from kohort.simulator.api.api import ApiServer
+from kohort.simulator.api.requests import Patch, PatchType, WriteOptions
+from kohort.simulator.component import Emit, Moment
+from kohort.simulator.kinds import EVENT
+
+REMEMBERED_MAX = 4096
+# Whom an event is said to come from, by the name of the component; others give their manager.
+SOURCES = {
+    "deployments": "deployment-controller",
+    "disruption": "controllermanager",
+    "replicasets": "replicaset-controller",
+    "scheduler": "default-scheduler",
+    "statefulsets": "statefulset-controller",
+    "volumes": "persistentvolume-controller",
+}
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+
+
+class Recorder:
+    """Turns what is told into events."""
+
+    def __init__(self, api: ApiServer) -> None:
+        self._api = api
+        self._names: OrderedDict[tuple[str, ...], str] = OrderedDict()
+        self._last = 0
+
+    async def record(
+        self, told: Emit, component: str, options: WriteOptions, moment: Moment
+    ) -> None:
+        """Write an event, or count one that is there."""
+        source = told.source or SOURCES.get(component, options.manager)
+        metadata = told.about["metadata"]
+        namespace = metadata.get("namespace") or "default"
+        key = (uid_of(told.about), source, told.type, told.reason, told.message)
+        known = self._names.get(key)
+        if known is not None and await self._count(namespace, known, options, moment):
+            return
+        name = f"{metadata['name']}.{self._rising(moment):x}"
+        self._remember(key, name)
+        body = _event(told, source, moment)
+        body["metadata"] = {"name": name, "namespace": namespace}
+        try:
+            await self._api.create(self._api.target(EVENT, namespace), body, options)
+        except ClusterError:
+            # An event is a courtesy: a namespace that goes away takes no more of them.
+            return
+
+    async def _count(
+        self, namespace: str, name: str, options: WriteOptions, moment: Moment
+    ) -> bool:
+        target = self._api.target(EVENT, namespace, name)
+        seen = self._api.context.find(target)
+        if seen is None:
+            return False
+        patch = {"count": seen.decode().get("count", 1) + 1, "lastTimestamp": moment.stamp}
+        await self._api.patch(target, Patch(PatchType.MERGE, patch), options)
+        return True
+
+    def _rising(self, moment: Moment) -> int:
+        """Nanoseconds since 1970, or one more than the last time."""
+        now = (moment.wall - _EPOCH) // _MICROSECOND * 1000
+        self._last = max(now, self._last + 1)
+        return self._last
+
+    def _remember(self, key: tuple[str, ...], name: str) -> None:
+        self._names[key] = name
+        if len(self._names) > REMEMBERED_MAX:
+            self._names.popitem(last=False)
+
+
+def _event(told: Emit, source: str, moment: Moment) -> Object:
+    return {
+        "kind": "Event",
+        "apiVersion": "v1",
+        "involvedObject": _reference(told.about),
+        "reason": told.reason,
+        "message": told.message,
+        "type": told.type,
+        "source": {"component": source},
+        "reportingComponent": source,
+        "reportingInstance": "",
+        "firstTimestamp": moment.stamp,
+        "lastTimestamp": moment.stamp,
+        "count": 1,
+    }
+
+
+def _reference(about: Object) -> Object:
+    metadata = about["metadata"]
+    fields = ("name", "namespace", "uid", "resourceVersion")
+    return {
+        "kind": about["kind"],
+        "apiVersion": about["apiVersion"],
+        **{field: metadata[field] for field in fields if field in metadata},
+    }

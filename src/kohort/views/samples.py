@@ -1,0 +1,85 @@
+"""
+This is where lists of raw objects become snapshots, as caches do it for the operator.
+
+An object that cannot be decoded is left out: one bad child must not hide the
+rest. Cluster-wide children, such as nodes, are not needed to read a workload and
+are not asked for, so a person needs rights in one namespace only.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+
+from kohort.apis.api import Api, Key, Settings, Snapshot, Watched
+from kohort.apis.facts import UNDECODABLE
+from kohort.cluster.objects import Kind, Object, name_of, namespace_of
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A snapshot, and its members as the server sent them."""
+
+    snapshot: Snapshot
+    members: Mapping[str, bytes]  # by name
+    details: Mapping[str, Object] = field(default_factory=dict)  # of those kept in part only
+
+    def find_member(self, name: str) -> Object | None:
+        """A member in full, decoded on demand."""
+        raw = self.members.get(name)
+        found: Object | None = orjson.loads(raw) if raw is not None else self.details.get(name)
+        return found
+
+
+# Who only reads has no flags: what the operator was told, it has written down.
+UNTOLD = Settings(strategy="")
+
+
+def needed(api: Api) -> tuple[Watched, ...]:
+    """The kinds of children that have to be listed to read a workload."""
+    return tuple(watched for watched in api.watched if watched.kind.namespaced)
+
+
+def gather(
+    api: Api,
+    roots: Iterable[bytes],
+    children: Mapping[Kind, Sequence[bytes]],
+    settings: Settings = UNTOLD,
+) -> list[Sample]:
+    """The snapshots of all roots, in the order of the roots."""
+    shelves: dict[Kind, dict[Key, list[Any]]] = {}
+    members: dict[Key, dict[str, bytes]] = {}
+    for watched in needed(api):
+        shelf = shelves.setdefault(watched.kind, {})
+        for raw in children.get(watched.kind, ()):
+            child = _find_decoded(watched, raw)
+            for key in watched.owners(child) if child is not None else ():
+                shelf.setdefault(key, []).append(child)
+                if watched.kind == api.members:
+                    members.setdefault(key, {})[child.metadata.name] = raw
+    readable = (api.find_stray(root)[0] for root in map(orjson.loads, roots))
+    return [_sample(root, shelves, members, settings) for root in readable]
+
+
+def _sample(
+    root: Object,
+    shelves: Mapping[Kind, Mapping[Key, list[Any]]],
+    members: Mapping[Key, Mapping[str, bytes]],
+    settings: Settings,
+) -> Sample:
+    key = (namespace_of(root), name_of(root))
+    snapshot = Snapshot(
+        root=root,
+        children={kind: tuple(shelf.get(key, ())) for kind, shelf in shelves.items()},
+        node_labels=lambda name: None,
+        settings=settings,
+    )
+    return Sample(snapshot, members.get(key, {}))
+
+
+def _find_decoded(watched: Watched, raw: bytes) -> Any:
+    try:
+        return watched.decode(raw)
+    except UNDECODABLE:
+        return None

@@ -1,0 +1,79 @@
+"""
+How soon seeds alone see each fault: what ``make sim`` would tell of it.
+
+The corpus keeps what seeds have found before, so it says nothing about what fresh seeds
+find. Here each fault that a simulation can see is planted, and seeds are run from 0 on until
+one of them breaks a promise. What was found is kept with the number of seeds that were
+asked, so that a measure that was broken off goes on where it stopped.
+"""
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from tools.mutants.entries import Mutant, Planted
+from tools.mutants.suites import run_simulations
+
+FILE = Path(__file__).with_name("seeds.json")
+AT_ONCE = 25
+
+
+@dataclass(frozen=True)
+class Sight:
+    """A seed that sees one fault, and how many were asked for it."""
+
+    digest: str
+    asked: int = 0
+    seed: int | None = None  # None: none of them
+    words: str = ""
+
+
+def read_sights(path: Path = FILE) -> dict[str, Sight]:
+    """What was measured, by the name of the fault."""
+    if not path.exists():
+        return {}
+    return {name: Sight(**entry) for name, entry in json.loads(path.read_text()).items()}
+
+
+def write_sights(sights: dict[str, Sight], path: Path = FILE) -> None:
+    """Keep what was measured."""
+    entries = {name: asdict(sight) for name, sight in sorted(sights.items())}
+    path.write_text(json.dumps(entries, indent=1) + "\n")
+
+
+def is_measured(mutant: Mutant, sight: Sight | None, seeds: int) -> bool:
+    """Whether there is nothing more to ask."""
+    if sight is None or sight.digest != mutant.digest:
+        return False
+    return sight.seed is not None or sight.asked >= seeds
+
+
+def measure(
+    copy: Path, mutant: Mutant, before: Sight | None, seeds: int, keep: Callable[[Sight], None]
+) -> Sight:
+    """Plant the fault in the copy, and ask seeds until one sees it."""
+    known = before if before and before.digest == mutant.digest else Sight(mutant.digest)
+    with Planted(copy, mutant):
+        while known.seed is None and known.asked < seeds:
+            end = min(known.asked + AT_ONCE, seeds)
+            noticed = run_simulations(copy, [f"seed:{seed}" for seed in range(known.asked, end)])
+            if noticed is None or not noticed.by:
+                known = replace(known, asked=end)
+            else:
+                seed = int(noticed.by.partition(":")[2])
+                known = Sight(mutant.digest, seed + 1, seed, noticed.words)
+            keep(known)
+    return known
+
+
+def drop_false(copy: Path, sights: dict[str, Sight]) -> dict[str, Sight]:
+    """What was measured, without the seeds that complain of the sound source as well."""
+    left = sorted({sight.seed for sight in sights.values() if sight.seed is not None})
+    false: set[int] = set()
+    while noticed := run_simulations(copy, [f"seed:{seed}" for seed in left if seed not in false]):
+        false.add(int(noticed.by.partition(":")[2]))
+    return {
+        name: replace(sight, seed=None, words="") if sight.seed in false else sight
+        for name, sight in sights.items()
+    }
