@@ -1,0 +1,79 @@
+"""
+Names that a Kubernetes engineer need not learn: the field's own word, and one word for one thing.
+
+Each row was a private word of this code once, with what it is called now. A name that comes
+back fails here. Words of commands, flags and everything on the wire are not judged.
+"""
+
+import ast
+import re
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+FILES = sorted(
+    path for folder in ("src", "tests", "bench", "tools") for path in (ROOT / folder).rglob("*.py")
+)
+FORMER = {
+    "act": "apply_fault",
+    "acts": "fault_actions",
+    "deeds": "ExecutionSummary",
+    "desk": "ApiController",
+    "doubt": "ProbeState, UntrustedUnit",
+    "edition": "StoredRevision",
+    "era": "OperatorVersion",
+    "face": "UserVerbs",
+    "family": "Snapshot",
+    "furniture": "prerequisites",
+    "ground": "Domains",
+    "hindrance": "SchedulerFaults",
+    "look": "reconcile, ReconcileResult",
+    "office": "ControllerContext",
+    "part": "Component, SubgroupKind",
+    "plane": "FaultyCluster, ControlPlane",
+    "play": "Scenario",
+    "podwise": "pods_carrier",
+    "recall": "GroupCache",
+    "rehearsal": "simulation, AdmissionProbe",
+    "rehearser": "AdmissionProber",
+    "seat": "ComponentRunner, Assignment",
+    "stage": "Harness, ContainerStage",
+    "tell": "emit, describe, print, list_events",
+    "telling": "events, settings",
+    "terrain": "DomainSource",
+}
+FORMER_MODULES = {"kept", "stalling", "places", "reaching", "asking", "surveying"}
+# Words of the field that end like a verb, and scenarios of the bench, which are arguments.
+VERB_LIKE = {"autoscaling", "coscheduling", "scheduling", "string"}
+ONE_MEANING = ("Verdict", "Entry", "Fault", "Change", "Api", "Address")
+
+
+def list_names(path: Path) -> list[str]:
+    kinds = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    nodes = ast.walk(ast.parse(path.read_text()))
+    return [node.name for node in nodes if isinstance(node, kinds)]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_no_class_function_or_module_has_a_former_name(path: Path):
+    found = {name.strip("_").lower() for name in [*list_names(path), path.stem, path.parent.name]}
+    assert {name: FORMER[name] for name in found & set(FORMER)} == {}
+    assert path.stem not in FORMER_MODULES
+
+
+@pytest.mark.parametrize("name", ONE_MEANING)
+def test_one_word_has_one_meaning(name: str):
+    defined = defaultdict(list)
+    for path in (ROOT / "src").rglob("*.py"):
+        if re.search(rf"^(class {name}\b|{name} *=)", path.read_text(), flags=re.MULTILINE):
+            defined[name].append(str(path.relative_to(ROOT)))
+    assert len(defined[name]) <= 1, defined[name]
+
+
+def test_modules_are_nouns():
+    modules = [path for path in FILES if not path.name.startswith("test_")]
+    verbs = [p for p in modules if p.stem.endswith("ing") and p.stem not in VERB_LIKE]
+    outside_bench = [p for p in verbs if p.parent.name != "scenarios"]
+    assert [str(p.relative_to(ROOT)) for p in outside_bench] == []
