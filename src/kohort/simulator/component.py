@@ -1,5 +1,5 @@
 """
-Steps: how a component of the simulated control plane sees the world and acts on it.
+How a component of the simulated control plane sees the world and acts on it.
 
 A component is a scheduler, a kubelet, a StatefulSet controller. It is told of changes
 (``observe``) and names the keys that must be looked at; then, for one key at a

@@ -1,5 +1,5 @@
 """
-Recording: what components tell about objects becomes events, one for each thing told.
+What components say about objects becomes events, one for each thing said.
 
 A thing told again raises the count of its event. Names rise with time, so that
 events of one second are listed in the order in which they came. What was told is

@@ -36,7 +36,7 @@ TURNS_MAX = 1_000_000
 
 
 class World:
-    """All components, in their seats."""
+    """All components, each with its runner."""
 
     def __init__(
         self, api: ApiServer, components: Sequence[Component], clock: Clock, *, records: bool = True
