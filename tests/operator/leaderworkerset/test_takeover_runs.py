@@ -108,7 +108,9 @@ async def test_a_rollout_that_upstream_began_is_ended_within_its_budget(number: 
     await lab.run(300)
     assert truth.breaches == []
     assert len(truth.leaders) <= 2 * budget.most
-    if sample["ready"] and "volcano" not in sample["name"]:
+    # One of the examples has a placeholder for an image, which no kubelet starts.
+    can_start = "volcano" not in sample["name"] and "<image>" not in str(lws)
+    if sample["ready"] and can_start:
         assert lab.is_available(sample["name"])
         status = lab.lws(sample["name"])["status"]
         assert status.get("updatedReplicas", 0) == wanted
