@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -90,3 +91,29 @@ def test_an_operator_can_be_interrupted(kubeconfig, tmp_path):
     off = ("--webhook-port=0", "--metrics-bind-address=0", "--health-probe-bind-address=0")
     with start((*words, *off), tmp_path) as process:
         assert interrupt_after(process, "lease") == 0
+
+
+ENDING = """
+import asyncio
+from kohort.cli.processes.signals import catch_signals
+
+async def main():
+    stop = catch_signals()
+    print("ready", flush=True)
+    await stop.wait()
+    print("ending", flush=True)
+    await asyncio.Event().wait()
+
+asyncio.run(main())
+"""
+
+
+def test_a_second_request_ends_a_process_whose_orderly_end_hangs():
+    pipe, joined = subprocess.PIPE, subprocess.STDOUT
+    with started([sys.executable, "-c", ENDING], stdout=pipe, stderr=joined) as process:
+        assert process.stdout is not None
+        for word, number in (("ready", signal.SIGTERM), ("ending", signal.SIGINT)):
+            assert process.stdout.readline() == f"{word}\n"
+            process.send_signal(number)
+        assert process.wait(timeout=30) == -signal.SIGINT
+        assert process.stdout.read() == ""

@@ -23,7 +23,12 @@ def heed_interrupts() -> None:
 
 
 def catch_signals() -> "asyncio.Event":
-    """An event that is set by the first request to end; a second one ends at once."""
+    """
+    An event that is set by the first request to end; a second one ends at once.
+
+    The second one is left to the system: an exception in the middle of an orderly end would
+    leave tasks behind that others wait for.
+    """
     import asyncio
 
     stop = asyncio.Event()
@@ -33,6 +38,7 @@ def catch_signals() -> "asyncio.Event":
         stop.set()
         for number in _WANTED:
             loop.remove_signal_handler(number)
+            signal.signal(number, signal.SIG_DFL)
 
     for number in _WANTED:
         loop.add_signal_handler(number, end)
