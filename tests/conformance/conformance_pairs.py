@@ -1,7 +1,9 @@
 """
 A case on two servers: a real one and ours, several cases at a time.
 
-Each case has a namespace and a group of its own, so cases do not meet.
+Each case has a namespace and a group of its own, so cases do not meet. A real server follows
+a changed definition some time after it has answered, and nothing that a client can read says
+when; so a case whose real answers differ from the record is asked again, a few times.
 """
 
 import threading
@@ -9,12 +11,14 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
-from conformance_cases import Answer, Case
+from conformance_cases import Answer, Case, load_recorded
 from conformance_client import Client
+from conformance_comparison import find_differences, ignore_order
 from conformance_run import run_case
 
 SIDE_BY_SIDE = 6
 CASE_SECONDS_MAX = 900.0
+REAL_RUNS_MAX = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,4 +54,12 @@ class PairRuns:
         if not hasattr(self._own, "clients"):
             self._own.clients = tuple(connect() for connect in self._connect)
         real, ours = self._own.clients
-        return Pair(run_case(real, case, keeps_namespace=True), run_case(ours, case))
+        return Pair(self._run_real(real, case), run_case(ours, case))
+
+    def _run_real(self, real: Client, case: Case) -> list[Answer]:
+        recorded = ignore_order(load_recorded(case.topic)[case.name])
+        for _ in range(REAL_RUNS_MAX):
+            answers = run_case(real, case, keeps_namespace=True)
+            if not find_differences(recorded, ignore_order(answers)):
+                break
+        return answers
