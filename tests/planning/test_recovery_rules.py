@@ -124,5 +124,9 @@ class TestReport:
         report = plan_report(workload(groups=2, rollout=policy), Observed((old, group(1)), exist=2))
         assert report.is_available and not report.is_updating and not report.is_done
 
+    def test_a_group_that_is_counted_and_not_seen_may_be_of_another_revision(self):
+        report = plan_report(workload(groups=2), Observed((group(0), group(1)), exist=3))
+        assert report.is_available and not report.is_done
+
     def test_no_groups_wanted_is_available(self):
         assert plan_report(workload(groups=0), Observed()).is_available

@@ -45,9 +45,15 @@ def plan_report(
 
 
 def _is_over(workload: Workload, observed: Observed) -> bool:
-    """Whether nothing is left of another revision: no group, surge included, nor the aim itself."""
+    """
+    Whether nothing is left of another revision: no group, surge included, nor the aim itself.
+
+    A group that the carrier counts and that was not seen yet may be of any.
+    """
     progress, target = observed.progress, workload.revision
     if progress is not None and progress.target != target:
+        return False
+    if observed.exist > len(observed.groups):
         return False
     return all(group.revision == target for group in observed.groups)
 

@@ -3,7 +3,8 @@ A1 to A4: how many groups there may be, how many serve, and who may be given up.
 
 Groups that nobody of ours took down are not held against the operator (A2); what it
 decides is judged by the state at the moment of its write (A3), less what it cannot
-have seen yet: what changed within its patience counts as it was before.
+have seen yet: what changed within its patience counts as it was before. So does a group that
+somebody edited since it looked: the operator did not give it up.
 """
 
 from collections import deque
@@ -80,6 +81,7 @@ class Budget(Checker):
         self._gone: dict[int, float] = {}  # the same, as long as they are not back
         self._was_there: dict[int, Group] = {}
         self._edited: dict[int, float] = {}  # groups that somebody edited, and until when
+        self._edited_since: dict[str, float] = {}  # the same by incarnation, and since when
         self._step: tuple[int, int, str] | None = None  # partition, count, target
         self._free: set[str] = set()  # leaders that did not serve when they were released
         self._deleted: dict[str, bool] = {}  # leaders that the operator deleted, and if hurt
@@ -143,6 +145,7 @@ class Budget(Checker):
         for ordinal, group in (*self._was_there.items(), *groups.items()):
             if group.is_edited:
                 self._edited[ordinal] = self.scene.now()
+                self._edited_since.setdefault(group.uid, self.scene.now())
         self._ready, self._was_there = ready, groups
         policy = self._policies[-1][1]
         if all(ordinal in ready for ordinal in range(policy.wanted)):
@@ -226,11 +229,18 @@ class Budget(Checker):
         if is_same and partition > max(before[0], highest):
             self.breach(f"A4: the partition rises from {before[0]} to {partition}")
         groups = self.truth.groups()
-        given = {g.ordinal for g in groups if is_released(g, after)}
-        new = {g.ordinal for g in groups if g.ordinal in given and not is_released(g, before)}
+        given = {g.ordinal for g in groups if self._is_given(g, after, seen)}
+        known = {g.ordinal for g in groups if self._is_given(g, before, seen)}
+        new = given - known
         # Who does not serve when it is released costs nothing, whatever becomes of it.
         self._free |= {g.uid for g in groups if g.ordinal in new - self._known_ready(seen)}
         self._check_decision(given, new, f"{before[:2]} to {after[:2]}", seen)
+
+    def _is_given(self, group: Group, step: tuple[int, int, str], seen: float) -> bool:
+        """Whether a step gives this group up, as who decides had seen it."""
+        is_unseen = self._edited_since.get(group.uid, 0.0) >= seen
+        revision = self.truth.marks.origin_of(group.leader) if is_unseen else group.revision
+        return is_released(group, step, revision)
 
     def _check_deletion(self, commit: Commit) -> None:
         assert commit.old is not None
@@ -305,10 +315,11 @@ def _find_note(truth: Truth) -> tuple[Object | None, str]:
     return note, key
 
 
-def is_released(group: Group, step: tuple[int, int, str]) -> bool:
-    """Whether a step gives this group up."""
+def is_released(group: Group, step: tuple[int, int, str], revision: str | None = None) -> bool:
+    """Whether a step gives this group up, of its own revision or of one that it had before."""
     partition, count, target = step
-    return group.ordinal >= count or (group.ordinal >= partition and group.revision != target)
+    held = group.revision if revision is None else revision
+    return group.ordinal >= count or (group.ordinal >= partition and held != target)
 
 
 def _step_of(leader_set: Object | None) -> tuple[int, int, str] | None:
