@@ -2,7 +2,7 @@
 Plants one fault at a time in a copy of the source, and sees who notices.
 
     python -m tools.mutants [--only NAME] [--missing] [--workers N] [--seeds N]
-    python -m tools.mutants --measure [--only NAME] [--workers N] [--seeds N]
+    python -m tools.mutants --measure [--only NAME] [--workers N] [--seeds N | --ask 7,19]
     python -m tools.mutants --report docs/planted-bugs.md
     python -m tools.mutants --check
 
@@ -26,7 +26,14 @@ from tools.mutants.entries import LIST, ROOT, Mutant, find_misfits, read_mutants
 from tools.mutants.judge import Outcome, drop_false, judge
 from tools.mutants.outcomes import read_outcomes, write_outcomes
 from tools.mutants.report import write_report
-from tools.mutants.sights import Sight, is_measured, measure, read_sights, write_sights
+from tools.mutants.sights import (
+    SeedRequest,
+    Sight,
+    is_measured,
+    measure,
+    read_sights,
+    write_sights,
+)
 from tools.mutants.sights import drop_false as drop_false_sights
 from tools.mutants.suites import Noticed, SuiteError, copy_tree
 
@@ -92,6 +99,7 @@ def _parse() -> argparse.Namespace:
     parser.add_argument("--measure", action="store_true", help="ask seeds alone, until one sees it")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--seeds", type=int, default=100)
+    parser.add_argument("--ask", default="", help="measure with these seeds, and no others")
     parser.add_argument("--report", type=Path, help="write the page of all outcomes, only")
     parser.add_argument("--check", action="store_true", help="plant nothing, and write nothing")
     parser.add_argument("--list", type=Path, default=LIST, help="another list of faults")
@@ -136,6 +144,8 @@ def _judge_all(
 def _measure_all(chosen: list[Mutant], arguments: argparse.Namespace) -> None:
     """Ask seeds about each fault, and keep what they said at once."""
     sights = read_sights()
+    named = tuple(int(seed) for seed in arguments.ask.split(",") if seed)
+    request = SeedRequest(arguments.seeds, named)
     with TemporaryDirectory(prefix="mutants-") as folder:
         free: SimpleQueue[Path] = SimpleQueue()
         for number in range(arguments.workers):
@@ -149,7 +159,7 @@ def _measure_all(chosen: list[Mutant], arguments: argparse.Namespace) -> None:
 
             copy = free.get()
             try:
-                sight = measure(copy, mutant, sights.get(mutant.name), arguments.seeds, keep)
+                sight = measure(copy, mutant, sights.get(mutant.name), request, keep)
             except SuiteError as error:
                 print(f"{mutant.name}: {error}", flush=True)
                 return
@@ -158,7 +168,7 @@ def _measure_all(chosen: list[Mutant], arguments: argparse.Namespace) -> None:
             seen = f"seed {sight.seed}" if sight.seed is not None else f"none of {sight.asked}"
             print(f"{mutant.name:36} {seen} {sight.words}", flush=True)
 
-        left = [m for m in chosen if not is_measured(m, sights.get(m.name), arguments.seeds)]
+        left = [m for m in chosen if not is_measured(m, sights.get(m.name), request)]
         with ThreadPoolExecutor(arguments.workers) as pool:
             list(pool.map(work, left))
         write_sights(drop_false_sights(Path(folder) / "0", sights))

@@ -78,10 +78,11 @@ def _share(mutants: list[Mutant], seen: dict[str, Sight]) -> str:
         "commands and what they show, in HTTP, in files, or in kinds of the server that the "
         f"operator does not use. **{len(found)} of the {len(visible)} are seen by seeds alone**, "
         f"without the corpus, as `make sim` draws them; {len(visible) - len(measured)} were not "
-        f"measured yet. Seeds were run until one broke a promise, at most {asked}; the column "
-        "`seed` names it, or has a dash and how many were run in vain. What no seed has seen the "
-        "tests of the last column see. A seed means "
-        "another run when the draw changes, so these are those of the day of the measure."
+        f"measured yet. Seeds were run until one broke a promise, at most {asked}, from 0 on or, "
+        "for faults that few scenarios can meet, those of the first 2,000 whose scenarios can; the "
+        "column `seed` names it, or has a dash and how many were run in vain. What no seed has "
+        "seen the tests of the last column see. A seed means another run when the draw changes, "
+        "so these are those of the day of the measure."
     )
     return f"{fill(told, WIDTH)}\n"
 
