@@ -19,7 +19,8 @@ from kohort.apis.leaderworkerset.api import LEADER_WORKER_SET
 from kohort.apis.leaderworkerset.objects.pods import leader_pods, worker_pods
 from kohort.apis.leaderworkerset.objects.services import shared_service
 from kohort.apis.leaderworkerset.objects.sets import leader_set, worker_set
-from kohort.apis.leaderworkerset.revision import make_revision, revision_data, revision_key
+from kohort.apis.leaderworkerset.revision import make_revision, revision_data
+from kohort.apis.revision_hash import hash_revision
 from kohort.cluster.objects import Object, owner_reference, uid_of
 from kohort.controller.api_controller import ApiController, ControllerContext
 from kohort.controller.caches.cache import CacheWriter
@@ -89,7 +90,7 @@ def make_workload(name: str, groups: int, size: int, carrier: str) -> Object:
 
 def make_children(lws: Object, groups: int, size: int, carrier: str) -> Iterator[Object]:
     """Everything that belongs to the workload when it is at rest."""
-    key = revision_key(revision_data(lws))
+    key = hash_revision(revision_data(lws))
     revision = make_revision(lws, 1, key)
     if carrier == labels.PODS:
         note = Note(Progress(0, groups, groups, key), key, 1)

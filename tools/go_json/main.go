@@ -4,7 +4,7 @@
 // structs, so a field's fate depends on its Go type: whether a zero value is
 // written, left out, or null. After a change of the version in go.mod, run here:
 //
-//	go run . > ../../src/kohort/apis/leaderworkerset/data/go_fields.json
+//	go run . > ../../src/kohort/apis/data/go_fields.json
 //
 // The answer maps each struct to its fields in the order of their declaration.
 // A field is its name, its type and flags: o for omitempty, z for omitzero, i

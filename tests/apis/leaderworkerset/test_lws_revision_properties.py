@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lws_builders import lws
 
-from kohort.apis.leaderworkerset.gojson import POD_TEMPLATE, write_typed
+from kohort.apis.gojson import POD_TEMPLATE
+from kohort.apis.leaderworkerset.gojson import write_typed
 from kohort.apis.leaderworkerset.revision import (
     apply_revision,
     make_revision,

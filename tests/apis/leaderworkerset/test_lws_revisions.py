@@ -12,9 +12,9 @@ from kohort.apis.leaderworkerset.revision import (
     key_of,
     make_revision,
     revision_data,
-    revision_key,
     same_revision,
 )
+from kohort.apis.revision_hash import hash_revision
 from kohort.cluster.objects import Object
 
 VECTORS = json.loads(Path(__file__).with_name("revision_hash_vectors.json").read_text())
@@ -24,11 +24,11 @@ VECTORS = json.loads(Path(__file__).with_name("revision_hash_vectors.json").read
 def test_bytes_and_key_are_those_of_the_upstream_controller(vector: Object):
     data = revision_data(vector["input"])
     assert data.decode() == vector["patch_bytes"]
-    assert revision_key(data) == vector["revision_key"]
+    assert hash_revision(data) == vector["revision_key"]
 
 
 def test_the_sample_has_the_key_that_the_upstream_suite_computes():
-    assert revision_key(revision_data(lws())) == "6859c84d69"
+    assert hash_revision(revision_data(lws())) == "6859c84d69"
 
 
 @pytest.mark.parametrize("network", [None, {"subdomainPolicy": "Shared"}])

@@ -19,9 +19,9 @@ from kohort.apis.leaderworkerset.revision import (
     key_of,
     make_revision,
     revision_data,
-    revision_key,
 )
 from kohort.apis.leaderworkerset.spec import find_exclusive_topology
+from kohort.apis.revision_hash import hash_revision
 from kohort.cluster.objects import Object, find_controller, name_of
 from upstream_objects import Upstream, read_vector
 
@@ -40,7 +40,7 @@ class Recording:
     def __init__(self, objects: list[Object]) -> None:
         self.by_name = {(obj["kind"], name_of(obj)): obj for obj in objects}
         self.lws = next(obj for obj in objects if obj["kind"] == "LeaderWorkerSet")
-        self.key = revision_key(revision_data(self.lws))
+        self.key = hash_revision(revision_data(self.lws))
         self.leaders = self.by_name["StatefulSet", name_of(self.lws)]
 
     def owned(self, kind: str, owner: str) -> list[Object]:

@@ -6,7 +6,8 @@ import pytest
 from operator_lab import LWS, Lab, make_lws, set_image, set_replicas
 from operator_truth import PREFIX, Truth
 
-from kohort.apis.leaderworkerset.revision import revision_data, revision_key
+from kohort.apis.leaderworkerset.revision import revision_data
+from kohort.apis.revision_hash import hash_revision
 from kohort.cluster.objects import Object
 from kohort.simulator import kinds
 
@@ -43,7 +44,7 @@ async def change(lab: Lab, *operations: Object) -> None:
 def assert_whole(lab: Lab, groups: int, size: int) -> None:
     """What upstream's suite is strict about: counts, labels, the hash, the conditions."""
     lws = lab.lws()
-    key = revision_key(revision_data(lws))
+    key = hash_revision(revision_data(lws))
     sets = lab.all(kinds.STATEFUL_SET)
     assert len(sets) == (groups + 1 if size > 1 else 1)
     assert len(lab.all(kinds.POD)) == groups * size

@@ -22,7 +22,6 @@ from kohort.apis.leaderworkerset.drift.pods import find_pod_edits
 from kohort.apis.leaderworkerset.drift.scale import REPLICAS
 from kohort.apis.leaderworkerset.drift.templates import TEMPLATE
 from kohort.apis.leaderworkerset.events import list_events
-from kohort.apis.leaderworkerset.names import find_ordinal
 from kohort.apis.leaderworkerset.objects.claims import CLAIM
 from kohort.apis.leaderworkerset.objects.gangs import find_dialect
 from kohort.apis.leaderworkerset.read import (
@@ -37,6 +36,7 @@ from kohort.apis.leaderworkerset.read import (
 from kohort.apis.leaderworkerset.status import start_status, write_status
 from kohort.apis.leaderworkerset.topology import FIELD
 from kohort.apis.leaderworkerset.verbs import VERBS
+from kohort.apis.ordinals import find_ordinal
 from kohort.cluster.objects import (
     Kind,
     Object,

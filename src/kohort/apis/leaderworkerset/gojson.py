@@ -1,153 +1,26 @@
 """
-Values as Go writes them: the JSON of typed structs, byte for byte.
-
-A revision key is a hash over bytes that Go made, and the API server stores
-built-in objects by the same rules. So a field's fate hangs on its Go type: a
-zero with ``omitempty`` is left out even if the user wrote it, a pointer keeps
-its zero, a struct is always there, a list without ``omitempty`` becomes null.
-The table of types is printed by ``tools/go_json``; the few types of
-LeaderWorkerSet itself stand below it, in the same form.
+The types of LeaderWorkerSet as Go writes them; a revision key is a hash over these bytes.
 """
 
-from collections.abc import Callable
-from functools import cache
-from importlib.resources import files
-from typing import Any
+from kohort.apis.gojson import CLAIM, POD_TEMPLATE, RETENTION, GoTypes
 
-import orjson
-
-from kohort.cluster.objects import Object, encode_json
-from kohort.cluster.quantities import canonical_quantity
-
-POD_TEMPLATE = "core.PodTemplateSpec"
-CLAIM = "core.PersistentVolumeClaim"
-RETENTION = "apps.StatefulSetPersistentVolumeClaimRetentionPolicy"
 TEMPLATE = "lws.LeaderWorkerTemplate"
 NETWORK = "lws.NetworkConfig"
 
-_OWN_TYPES = {
-    TEMPLATE: [
-        f"leaderTemplate *{POD_TEMPLATE} o",
-        f"workerTemplate {POD_TEMPLATE} ",
-        "size *number o",
-        "restartPolicy string o",
-        "subGroupPolicy *lws.SubGroupPolicy o",
-        f"volumeClaimTemplates []{CLAIM} o",
-        f"persistentVolumeClaimRetentionPolicy *{RETENTION} o",
-    ],
-    NETWORK: ["subdomainPolicy *string "],
-    "lws.SubGroupPolicy": ["subGroupPolicyType *string o", "subGroupSize *number o"],
-}
+_TYPES = GoTypes(
+    {
+        TEMPLATE: [
+            f"leaderTemplate *{POD_TEMPLATE} o",
+            f"workerTemplate {POD_TEMPLATE} ",
+            "size *number o",
+            "restartPolicy string o",
+            "subGroupPolicy *lws.SubGroupPolicy o",
+            f"volumeClaimTemplates []{CLAIM} o",
+            f"persistentVolumeClaimRetentionPolicy *{RETENTION} o",
+        ],
+        NETWORK: ["subdomainPolicy *string "],
+        "lws.SubGroupPolicy": ["subGroupPolicyType *string o", "subGroupSize *number o"],
+    }
+)
 
-Write = Callable[[Any], Any]
-
-
-def write_typed(name: str, value: Any) -> Any:
-    """The value as Go would write it after reading it into that type."""
-    return _writer(name)(value)
-
-
-def write_bytes(value: Any) -> bytes:
-    """Compact JSON with sorted keys, escaped as Go escapes."""
-    return encode_json(value, sort=True)
-
-
-def drop_nulls(value: Any) -> Any:
-    """The value without the members that are null, which say nothing in an object we send."""
-    if isinstance(value, dict):
-        return {key: drop_nulls(inner) for key, inner in value.items() if inner is not None}
-    if isinstance(value, list):
-        return [drop_nulls(inner) for inner in value]
-    return value
-
-
-@cache
-def _types() -> dict[str, list[str]]:
-    data = files("kohort.apis.leaderworkerset").joinpath("data/go_fields.json").read_bytes()
-    table: dict[str, list[str]] = orjson.loads(data)
-    return {**table, **_OWN_TYPES}
-
-
-@cache
-def _writer(name: str) -> Write:
-    """How to write a value of that type; null stands for a value that is absent."""
-    if name.startswith("*"):
-        return _optional(name[1:])
-    if name.startswith("[]"):
-        return _list(name[2:])
-    if name.startswith("{}"):
-        return _map(name[2:])
-    return _LEAVES.get(name) or _struct(name)
-
-
-def _optional(name: str) -> Write:
-    # Types may hold themselves behind a pointer, so the inner writer is found when it is needed.
-    return lambda value: None if value is None else _writer(name)(value)
-
-
-def _list(name: str) -> Write:
-    write = _writer(name)
-    return lambda value: None if value is None else [write(inner) for inner in value]
-
-
-def _map(name: str) -> Write:
-    write = _writer(name)
-    return lambda value: (
-        None if value is None else {key: write(inner) for key, inner in value.items()}
-    )
-
-
-def _struct(name: str) -> Write:
-    fields = _fields(name)
-
-    def write(value: Any) -> Object:
-        value = value or {}
-        result: Object = {}
-        for field, write_field, may_be_absent in fields:
-            written = write_field(value.get(field))
-            if written or not may_be_absent(written):
-                result[field] = written
-        return result
-
-    return write
-
-
-def _fields(name: str) -> list[tuple[str, Write, Callable[[Any], bool]]]:
-    rows: list[tuple[str, Write, Callable[[Any], bool]]] = []
-    for row in _types()[name]:
-        field, kind, flag = row.split(" ")
-        if flag == "i":
-            rows += _fields(kind)
-        else:
-            rows.append((field, _writer(kind), _absence(kind, flag)))
-    return rows
-
-
-def _absence(kind: str, flag: str) -> Callable[[Any], bool]:
-    """Whether a falsy value of that type is left out."""
-    if flag == "z" or (flag == "o" and kind.startswith("*")):
-        return lambda written: written is None
-    if flag == "o" and kind.startswith(("[]", "{}", "string", "bool", "number")):
-        return lambda written: not written
-    return lambda written: False
-
-
-def _write_number(value: Any) -> Any:
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
-    return value or 0
-
-
-def _write_quantity(value: Any) -> str:
-    return "0" if value is None else canonical_quantity(str(value).strip())
-
-
-_LEAVES: dict[str, Write] = {
-    "string": lambda value: value or "",
-    "bool": bool,
-    "number": _write_number,
-    "port": _write_number,
-    "quantity": _write_quantity,
-    "time": lambda value: value,
-    "raw": lambda value: value,
-}
+write_typed = _TYPES.write

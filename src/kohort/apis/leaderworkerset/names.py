@@ -6,15 +6,10 @@ labels hold 63 characters. So a set's name holds 52, though the API server
 would take a longer one and only fail to make the pods.
 """
 
-import re
 from hashlib import sha1
-
-from kohort.cluster.quantities import find_whole
 
 SET_NAME_MAX = 52
 _REVISION_PREFIX_MAX = 220
-_ORDINAL = re.compile(r"(.*)-([0-9]+)\Z", re.DOTALL)
-_ORDINAL_MAX = 2**31 - 1
 
 
 def leader_name(workload: str, group: int) -> str:
@@ -25,15 +20,6 @@ def leader_name(workload: str, group: int) -> str:
 def worker_name(leader: str, worker: int) -> str:
     """A worker pod of a group."""
     return f"{leader}-{worker}"
-
-
-def find_ordinal(pod: str) -> tuple[str, int] | None:
-    """The parent's name and the ordinal that a pod's name ends with, if it does."""
-    found = _ORDINAL.match(pod)
-    ordinal = find_whole(found[2].lstrip("0") or "0") if found else None
-    if found is None or ordinal is None or ordinal > _ORDINAL_MAX:
-        return None
-    return found[1], ordinal
 
 
 def group_key(namespace: str, leader: str) -> str:

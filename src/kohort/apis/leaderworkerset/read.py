@@ -26,17 +26,18 @@ from kohort.apis.leaderworkerset.drift.templates import (
     find_drift,
 )
 from kohort.apis.leaderworkerset.incarnations import judge_groups, own_pods
-from kohort.apis.leaderworkerset.names import find_ordinal, leader_name, worker_name
+from kohort.apis.leaderworkerset.names import leader_name, worker_name
 from kohort.apis.leaderworkerset.objects.differences import find_differences
 from kohort.apis.leaderworkerset.objects.placement import place_templates
 from kohort.apis.leaderworkerset.objects.templates import leader_template
 from kohort.apis.leaderworkerset.revision import (
     apply_revision,
     revision_data,
-    revision_key,
     same_revision,
 )
 from kohort.apis.leaderworkerset.topology_losses import read_placement
+from kohort.apis.ordinals import find_ordinal
+from kohort.apis.revision_hash import hash_revision
 from kohort.cluster.objects import (
     Kind,
     Object,
@@ -289,7 +290,7 @@ def _newest(revisions: tuple[Whole, ...], key: str) -> Whole | None:
 
 @lru_cache(maxsize=4096)
 def _key_of(uid: str, spec_json: bytes) -> str:
-    return revision_key(revision_data({"spec": orjson.loads(spec_json)}))
+    return hash_revision(revision_data({"spec": orjson.loads(spec_json)}))
 
 
 def _is_same(lws: Object, revision: Whole) -> bool:

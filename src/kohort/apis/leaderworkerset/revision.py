@@ -10,13 +10,13 @@ controllers wrote the same template in other bytes.
 
 import orjson
 
+from kohort.apis.gojson import write_bytes
 from kohort.apis.leaderworkerset import labels, names
-from kohort.apis.leaderworkerset.gojson import NETWORK, TEMPLATE, write_bytes, write_typed
+from kohort.apis.leaderworkerset.gojson import NETWORK, TEMPLATE, write_typed
 from kohort.apis.leaderworkerset.spec import SHARED, spec_of
+from kohort.apis.revision_hash import hash_revision
 from kohort.cluster.objects import Object, labels_of, name_of, namespace_of, owner_reference
 
-_ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
-_FNV_OFFSET, _FNV_PRIME = 0x811C9DC5, 0x01000193
 _PARTS = ("leaderWorkerTemplate", "networkConfig")
 _MARKER = "$patch"
 
@@ -28,14 +28,6 @@ def revision_data(lws: Object) -> bytes:
     network = write_typed(NETWORK, spec.get("networkConfig") or {"subdomainPolicy": SHARED})
     parts = zip(_PARTS, (template, network), strict=True)
     return write_bytes({"spec": {part: {**value, _MARKER: "replace"} for part, value in parts}})
-
-
-def revision_key(data: bytes) -> str:
-    """The key of a revision: FNV-1 in 32 bits, its digits spelled without vowels."""
-    value = _FNV_OFFSET
-    for byte in data:
-        value = (value * _FNV_PRIME & 0xFFFFFFFF) ^ byte
-    return "".join(_ALPHABET[ord(digit) % len(_ALPHABET)] for digit in str(value))
 
 
 def key_of(obj: Object) -> str:
@@ -63,7 +55,7 @@ def apply_revision(lws: Object, revision: Object) -> Object:
 def make_revision(lws: Object, number: int, key: str | None = None) -> Object:
     """The object that keeps the revision; another key is that of a set whose revision was lost."""
     data = revision_data(lws)
-    own_key = revision_key(data)
+    own_key = hash_revision(data)
     return {
         "apiVersion": "apps/v1",
         "kind": "ControllerRevision",

@@ -8,6 +8,7 @@ complains: what is wrong is said at admission.
 import re
 from typing import Any
 
+from kohort.apis.amounts import resolve_amount
 from kohort.apis.leaderworkerset import labels
 from kohort.cluster.objects import Object, annotations_of
 
@@ -17,9 +18,7 @@ LEADER_CREATED, LEADER_READY = "LeaderCreated", "LeaderReady"
 RECREATE_GROUP, RECREATE_AFTER_START = "RecreateGroupOnPodRestart", "RecreateGroupAfterStart"
 RESTART_NONE, RESTART_DEFAULT = "None", "Default"
 
-_DIGITS_MAX = 9
 _SECONDS = re.compile(r"[0-9]{1,9}", re.ASCII)
-_PERCENT = re.compile(r"([0-9]+)%")
 
 
 def spec_of(lws: Object) -> Object:
@@ -111,21 +110,6 @@ def min_ready_seconds_of(lws: Object) -> int | None:
 def find_exclusive_topology(lws: Object) -> str | None:
     """The topology that each group has to itself, if the user asks for that."""
     return annotations_of(lws).get(labels.EXCLUSIVE_TOPOLOGY)
-
-
-def resolve_amount(value: Any, total: int, *, round_up: bool) -> int:
-    """A number, or a percentage of the total; what is neither counts as none."""
-    percent = find_percent(value)
-    if percent is not None:
-        return -(-percent * total // 100) if round_up else percent * total // 100
-    return int(value) if isinstance(value, int) else 0
-
-
-def find_percent(value: Any) -> int | None:
-    """The number of a percentage, if the value is one."""
-    found = _PERCENT.fullmatch(value) if isinstance(value, str) else None
-    # More digits than these say no more than that it is far above a hundred.
-    return int(found[1].lstrip("0")[:_DIGITS_MAX] or "0") if found else None
 
 
 def _given(value: Any, default: Any) -> Any:

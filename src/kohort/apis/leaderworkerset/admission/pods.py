@@ -9,10 +9,10 @@ is never changed; what does not differ is shared.
 
 from dataclasses import dataclass, field
 
+from kohort.apis.affinity import add_exclusive_terms
 from kohort.apis.gangs.dialect import Dialect
 from kohort.apis.gangs.intent import Membership, Tiers
 from kohort.apis.leaderworkerset import labels, names
-from kohort.apis.leaderworkerset.admission.affinity import add_exclusive_terms
 from kohort.apis.leaderworkerset.admission.tpu import (
     Place,
     UnreadableMember,
@@ -21,6 +21,7 @@ from kohort.apis.leaderworkerset.admission.tpu import (
 )
 from kohort.apis.leaderworkerset.spec import LEADER_EXCLUDED, UNIQUE_PER_REPLICA
 from kohort.apis.leaderworkerset.topology import find_pack
+from kohort.apis.ordinals import find_ordinal
 from kohort.cluster.objects import Object, annotations_of, labels_of, name_of, namespace_of
 from kohort.cluster.quantities import find_whole
 
@@ -113,7 +114,7 @@ def _read_number(text: str, what: str, pod: Object) -> int:
 
 
 def _ordinal_of(pod: Object) -> int:
-    found = names.find_ordinal(name_of(pod))
+    found = find_ordinal(name_of(pod))
     if found is None:
         raise _Refused(f"parsing pod ordinal for pod {name_of(pod)}")
     return found[1]

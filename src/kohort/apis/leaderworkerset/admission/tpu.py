@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kohort.apis.leaderworkerset import labels, names
+from kohort.apis.ordinals import find_ordinal
 from kohort.cluster.objects import Object, annotations_of, labels_of, name_of
 from kohort.cluster.quantities import find_whole, parse_quantity
 
@@ -121,7 +122,7 @@ def _subgroup_slice(pod: Object) -> _Slice:
 def _leader_and_index(pod: Object) -> tuple[str, int]:
     name = name_of(pod)
     worker = _read_number(labels_of(pod).get(labels.WORKER_INDEX), "worker index", pod)
-    found = names.find_ordinal(name)
+    found = find_ordinal(name)
     if worker and found is None:
         raise UnreadableMember(f"parsing pod ordinal for pod {name}")
     return (found[0] if worker and found else name), worker

@@ -10,12 +10,13 @@ object made under another controller must stay editable.
 from collections.abc import Callable
 from typing import Any
 
+from kohort.apis.amounts import find_percent
+from kohort.apis.gojson import CLAIM
 from kohort.apis.leaderworkerset import labels, names
 from kohort.apis.leaderworkerset.admission.defaults import STATEFULSETS
-from kohort.apis.leaderworkerset.gojson import CLAIM, write_typed
+from kohort.apis.leaderworkerset.gojson import write_typed
 from kohort.apis.leaderworkerset.spec import (
     LEADER_EXCLUDED,
-    find_percent,
     find_subgroup_policy,
     max_surge_of,
     max_unavailable_of,

@@ -6,10 +6,10 @@ Each says what will happen and what to write instead.
 
 from collections.abc import Iterator
 
+from kohort.apis.amounts import find_percent
 from kohort.apis.leaderworkerset import labels
 from kohort.apis.leaderworkerset.spec import (
     RESTART_DEFAULT,
-    find_percent,
     max_surge_of,
     max_unavailable_of,
     partition_of,

@@ -14,7 +14,7 @@ from msgspec import structs
 from kohort.apis.api import InvalidWorkload
 from kohort.apis.facts import Meta, Owner, PodFacts, SetFacts, Whole
 from kohort.apis.leaderworkerset import labels
-from kohort.apis.leaderworkerset.names import find_ordinal
+from kohort.apis.ordinals import find_ordinal
 from kohort.cluster.actions import Action, Patch
 from kohort.cluster.objects import Kind, Object, name_of, owner_reference, uid_of
 from kohort.cluster.port import Address

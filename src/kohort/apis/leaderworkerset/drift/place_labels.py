@@ -18,8 +18,8 @@ import orjson
 from kohort.apis.api import Snapshot
 from kohort.apis.facts import Meta, PodFacts
 from kohort.apis.leaderworkerset import labels
-from kohort.apis.leaderworkerset.names import find_ordinal
 from kohort.apis.leaderworkerset.read import STATEFUL_SET
+from kohort.apis.ordinals import find_ordinal
 from kohort.cluster.actions import Action, Patch
 from kohort.cluster.objects import Object, name_of, uid_of
 from kohort.cluster.port import Address

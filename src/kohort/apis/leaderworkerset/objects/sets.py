@@ -8,8 +8,9 @@ half of what users write into them, so a set that exists keeps its own, and a
 new one gets all of what was asked for.
 """
 
+from kohort.apis.gojson import CLAIM, RETENTION, drop_nulls
 from kohort.apis.leaderworkerset import labels
-from kohort.apis.leaderworkerset.gojson import CLAIM, RETENTION, drop_nulls, write_typed
+from kohort.apis.leaderworkerset.gojson import write_typed
 from kohort.apis.leaderworkerset.objects.templates import (
     ALONE,
     Following,

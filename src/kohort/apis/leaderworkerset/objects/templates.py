@@ -10,10 +10,11 @@ template is another revision of the StatefulSet, and rolls its pods.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from kohort.apis.affinity import add_exclusive_terms
+from kohort.apis.gojson import POD_TEMPLATE, drop_nulls
 from kohort.apis.leaderworkerset import labels, names
-from kohort.apis.leaderworkerset.admission.affinity import add_exclusive_terms
 from kohort.apis.leaderworkerset.admission.tpu import requests_tpus
-from kohort.apis.leaderworkerset.gojson import POD_TEMPLATE, drop_nulls, write_typed
+from kohort.apis.leaderworkerset.gojson import write_typed
 from kohort.apis.leaderworkerset.revision import key_of
 from kohort.apis.leaderworkerset.spec import (
     UNIQUE_PER_REPLICA,
@@ -22,6 +23,7 @@ from kohort.apis.leaderworkerset.spec import (
     subdomain_policy_of,
     template_of,
 )
+from kohort.apis.ordinals import find_ordinal
 from kohort.cluster.objects import Object, annotations_of, labels_of, name_of, namespace_of
 
 
@@ -81,7 +83,7 @@ def group_labels(lws: Object, leader_pod: Object) -> dict[str, str]:
     """What all objects of one group carry: its place, its key, its revision."""
     own, name = labels_of(leader_pod), name_of(leader_pod)
     # A leader made while the webhook was away lacks its marks, but its name holds them.
-    place = names.find_ordinal(name)
+    place = find_ordinal(name)
     index = own.get(labels.GROUP_INDEX) or (str(place[1]) if place else "")
     group_key = own.get(labels.GROUP_KEY) or names.group_key(namespace_of(leader_pod), name)
     return {

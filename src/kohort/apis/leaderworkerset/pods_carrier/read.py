@@ -15,7 +15,6 @@ from kohort.apis.leaderworkerset import labels
 from kohort.apis.leaderworkerset.drift.adoption import is_orphan, take_back
 from kohort.apis.leaderworkerset.drift.pods import judge_pods
 from kohort.apis.leaderworkerset.drift.templates import Drift, describe_drift
-from kohort.apis.leaderworkerset.names import find_ordinal
 from kohort.apis.leaderworkerset.read import (
     POD,
     READER,
@@ -25,6 +24,7 @@ from kohort.apis.leaderworkerset.read import (
     own_revisions,
     read_workload,
 )
+from kohort.apis.ordinals import find_ordinal
 from kohort.cluster.objects import Object, name_of, uid_of
 from kohort.model.observed import Observed, Progress
 

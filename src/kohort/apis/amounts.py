@@ -1,0 +1,26 @@
+"""
+Amounts that users give as a number or as a percentage of a total.
+
+Nothing here complains: what is neither counts as none, and admission says so.
+"""
+
+import re
+from typing import Any
+
+_DIGITS_MAX = 9
+_PERCENT = re.compile(r"([0-9]+)%")
+
+
+def resolve_amount(value: Any, total: int, *, round_up: bool) -> int:
+    """A number, or a percentage of the total; what is neither counts as none."""
+    percent = find_percent(value)
+    if percent is not None:
+        return -(-percent * total // 100) if round_up else percent * total // 100
+    return int(value) if isinstance(value, int) else 0
+
+
+def find_percent(value: Any) -> int | None:
+    """The number of a percentage, if the value is one."""
+    found = _PERCENT.fullmatch(value) if isinstance(value, str) else None
+    # More digits than these say no more than that it is far above a hundred.
+    return int(found[1].lstrip("0")[:_DIGITS_MAX] or "0") if found else None

@@ -1,0 +1,17 @@
+"""
+The hash that names a revision: FNV-1 in 32 bits, its digits spelled without vowels.
+
+Upstream controllers of several APIs name revisions so, in labels that clients read. What
+goes into the hash is each API's own affair.
+"""
+
+_ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
+_FNV_OFFSET, _FNV_PRIME = 0x811C9DC5, 0x01000193
+
+
+def hash_revision(data: bytes) -> str:
+    """The hash of some bytes as labels carry it."""
+    value = _FNV_OFFSET
+    for byte in data:
+        value = (value * _FNV_PRIME & 0xFFFFFFFF) ^ byte
+    return "".join(_ALPHABET[ord(digit) % len(_ALPHABET)] for digit in str(value))
