@@ -2,7 +2,8 @@
 The runner: measures one scenario after the other, each in a process of its own.
 
 What one scenario leaves in memory or in caches is thereby no part of the next.
-Results are appended as JSON lines, one file for each run.
+Results are appended as JSON lines, one file for each run. A scenario that fails does not
+keep the others from being measured.
 """
 
 import argparse
@@ -63,14 +64,21 @@ def _measure_all(scenarios: Sequence[str], quick: bool, strict: bool) -> int:
     RESULTS.mkdir(exist_ok=True)
     path = RESULTS / time.strftime("%Y%m%d-%H%M%S.json")
     lines: list[dict[str, object]] = []
+    failed: list[str] = []
     with path.open("w") as results:
         for scenario in scenarios:
-            found = [{**line, **_machine()} for line in _measure_apart(scenario, quick)]
+            try:
+                found = [{**line, **_machine()} for line in _measure_apart(scenario, quick)]
+            except subprocess.CalledProcessError:
+                failed.append(scenario)
+                continue
             lines += found
             results.writelines(json.dumps(line) + "\n" for line in found)
             print(show_table(scenario, [_read(line) for line in found]), flush=True)
     print("\n".join(json.dumps(line) for line in lines))
-    return int(strict and any(line["verdict"] == "MISSED" for line in lines))
+    if failed:
+        print(f"not measured: {', '.join(failed)}; the reasons are above", file=sys.stderr)
+    return int(bool(failed) or (strict and any(line["verdict"] == "MISSED" for line in lines)))
 
 
 def _measure_apart(scenario: str, quick: bool) -> list[dict[str, object]]:

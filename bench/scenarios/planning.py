@@ -29,10 +29,11 @@ KEY = ("default", "serve")
 def measure(quick: bool) -> list[Figure]:
     """Look at a large workload, and at one a tenth as large."""
     pin(0)
-    return run(_measure(200 if quick else 1_000))
+    return run(measure_looks(200 if quick else 1_000))
 
 
-async def _measure(groups: int) -> list[Figure]:
+async def measure_looks(groups: int) -> list[Figure]:
+    """Look at so many groups, and at a tenth of them, with each carrier."""
     figures: list[Figure] = []
     for carrier in ("statefulsets", "pods"):
         large, small = _reconcile(groups, carrier), _reconcile(groups // 10, carrier)
@@ -101,10 +102,10 @@ def _time_look(controller: ApiController, shelf: Shelf, pod: Object) -> dict[str
     timed("change", shelf.put, pod)
     snapshot = timed("snapshot", controller.gather, KEY, controller.roots.find(KEY))
     reading = timed("read", api.read, snapshot)
-    decided = timed("plan", plan, reading.workload, reading.observed)
+    decided = timed("plan", plan, reading.workload, reading.observed, 0.0)
     timed("render", api.render, snapshot, reading, decided)
     timed("status", api.write_status, snapshot, reading, decided, "2026-01-01T00:00:00Z")
-    timed("rolling", plan, reading.workload, _age(reading.observed))
+    timed("rolling", plan, reading.workload, _age(reading.observed), 0.0)
     return found
 
 
