@@ -5,9 +5,10 @@ from builtins_world import START, ComponentHarness, World
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kohort.cluster.errors import Forbidden
 from kohort.simulator.builtins.jobs.controller import Jobs
 from kohort.simulator.builtins.jobs.spec import read_indexes, write_indexes
-from kohort.simulator.component import Moment
+from kohort.simulator.component import Create, Moment
 from kohort.simulator.kinds import JOB, POD
 
 TEMPLATE = {"spec": {"restartPolicy": "Never", "containers": [{"name": "main", "image": "i"}]}}
@@ -48,6 +49,31 @@ def test_a_job_is_complete_when_its_pod_has_succeeded():
     assert [c["type"] for c in status(world)["conditions"]] == ["SuccessCriteriaMet", "Complete"]
     assert "active" not in status(world)
     assert ("Normal", "Completed", "Job completed") in world.events
+
+
+def test_each_pod_that_is_made_or_deleted_is_an_event():
+    world = start(completions=2, parallelism=2)
+    made = world.names(POD)
+    assert [e for e in world.events if e[1] == "SuccessfulCreate"] == [
+        ("Normal", "SuccessfulCreate", f"Created pod: {name}") for name in made
+    ]
+    world.patch(JOB, "run", {"spec": {"suspend": True}})
+    world.settle()
+    assert {e[2] for e in world.events if e[1] == "SuccessfulDelete"} == {
+        f"Deleted pod: {name}" for name in made
+    }
+
+
+def test_a_refused_pod_is_an_event_once():
+    component = Jobs()
+    world = World(component)
+    world.create(JOB, job())
+    component.refused("default/run", Create(POD, {}), Forbidden('pods "run-1" is forbidden: no'))
+    world.settle()
+    world.advance(100)
+    assert [e for e in world.events if e[0] == "Warning"] == [
+        ("Warning", "FailedCreate", 'Error creating: pods "run-1" is forbidden: no')
+    ]
 
 
 def test_pods_are_made_as_many_at_once_as_is_allowed():

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from kohort.cluster.errors import ClusterError
 from kohort.cluster.objects import Kind, Object
+from kohort.simulator.builtins.jobs.pods import make_pod
 from kohort.simulator.builtins.jobs.spec import (
     TRACKING,
     JobSpec,
@@ -27,13 +28,10 @@ from kohort.simulator.builtins.jobs.spec import (
     read_tally,
     write_indexes,
 )
-from kohort.simulator.builtins.names import make_suffix
 from kohort.simulator.builtins.ownership import controllers, reference
 from kohort.simulator.builtins.simulated_time import Stamps
-from kohort.simulator.builtins.templates import pod_from_template
 from kohort.simulator.component import Action, Create, Delete, Emit, Merge, Moment, Step, View
 from kohort.simulator.kinds import JOB, POD
-from kohort.simulator.resources.defaults.jobs import COMPLETION_INDEX
 from kohort.simulator.store.entries import StoredObject
 
 BURST = 500
@@ -52,6 +50,7 @@ class Jobs:
     def __init__(self) -> None:
         self._failed_at: dict[str, float] = {}  # when each Job last lost a pod
         self._made: dict[str, int] = {}  # the highest serial number of each Job
+        self._refusals: dict[str, str] = {}  # why a pod of each Job was refused, not said yet
         self._stamps = Stamps()
 
     def observe(
@@ -79,6 +78,7 @@ class Jobs:
         namespace, _, name = key.partition("/")
         entry = view.find(JOB, namespace, name)
         if entry is None:
+            self._refusals.pop(key, None)
             return Step()
         job = entry.decode()
         pods = list(view.owned(POD, entry.uid))
@@ -86,6 +86,8 @@ class Jobs:
         if tally.fresh["failed"]:
             self._failed_at[entry.uid] = moment.elapsed
         visit = _Visit(entry, job, read_spec(job), tally, moment, self._stamps)
+        if key in self._refusals:
+            visit.tell_refusal(self._refusals.pop(key))
         visit.count()
         visit.release(pods)
         ended = find_end(job)
@@ -97,7 +99,9 @@ class Jobs:
         return Step(tuple(visit.actions), visit.after)
 
     def refused(self, key: str, action: Action, error: ClusterError) -> None:
-        """Nothing to undo: the next look starts from what exists."""
+        """Say next time why a pod could not be made; there is nothing to undo."""
+        if isinstance(action, Create):
+            self._refusals[key] = str(error)
 
     def _work(self, visit: "_Visit") -> None:
         visit.start()
@@ -140,6 +144,10 @@ class _Visit:
     def look_after(self, seconds: float) -> None:
         """Look again then, if not earlier."""
         self.after = seconds if self.after is None else min(self.after, seconds)
+
+    def tell_refusal(self, why: str) -> None:
+        """Say that the API server refused a pod."""
+        self._emit("Warning", "FailedCreate", f"Error creating: {why}")
 
     def count(self) -> None:
         """Move ended pods one step towards the numbers of the status."""
@@ -236,8 +244,12 @@ class _Visit:
             self._emit("Warning", reason, message)
 
     def _end_running(self) -> None:
-        for pod in self.tally.running:
+        self._delete(self.tally.running)
+
+    def _delete(self, pods: Iterable[StoredObject]) -> None:
+        for pod in pods:
             self.actions.append(Delete(POD, *pod.key, pod.uid))
+            self._emit("Normal", "SuccessfulDelete", f"Deleted pod: {pod.name}")
 
     def clean_up(self, ended: Object) -> None:
         """A Job that is over goes after its time to live."""
@@ -258,15 +270,16 @@ class _Visit:
         if spec.is_suspended:
             return made
         wanted = self._wanted()
-        for pod in running[wanted:]:
-            self.actions.append(Delete(POD, *pod.key, pod.uid))
+        self._delete(running[wanted:])
         missing = min(wanted - len(running), BURST)
         free = self._free_indexes()
         for _ in range(missing):
             index = next(free, None) if spec.is_indexed else None
             if spec.is_indexed and index is None:
                 break
-            self.actions.append(Create(POD, self._make_pod(made, index)))
+            pod = make_pod(self.entry, spec.template, made, index)
+            self.actions.append(Create(POD, pod))
+            self._emit("Normal", "SuccessfulCreate", f"Created pod: {pod['metadata']['name']}")
             made += 1
         return made
 
@@ -286,39 +299,6 @@ class _Visit:
         for index in range(self.spec.completions or 0):
             if index not in taken and index not in done:
                 yield index
-
-    def _make_pod(self, serial: int, index: int | None) -> Object:
-        owner = reference(JOB, self.entry)
-        told = {
-            "apiVersion": owner["apiVersion"],
-            "kind": owner["kind"],
-            "name": self.entry.name,
-            "uid": self.entry.uid,
-            "controller": True,
-            "blockOwnerDeletion": True,
-        }
-        pod = pod_from_template(self.spec.template, self.entry, told)
-        metadata = pod["metadata"]
-        metadata.pop("generateName")
-        middle = "" if index is None else f"-{index}"
-        metadata["name"] = f"{self.entry.name}{middle}-{make_suffix(self.entry.uid, serial)}"
-        metadata["finalizers"] = [*metadata.get("finalizers", ()), TRACKING]
-        if index is not None:
-            self._mark_index(pod, index)
-        return pod
-
-    def _mark_index(self, pod: Object, index: int) -> None:
-        metadata = pod["metadata"]
-        metadata["labels"][COMPLETION_INDEX] = str(index)
-        metadata.setdefault("annotations", {})[COMPLETION_INDEX] = str(index)
-        path = {"fieldPath": f"metadata.labels['{COMPLETION_INDEX}']"}
-        variable = {"name": "JOB_COMPLETION_INDEX", "valueFrom": {"fieldRef": path}}
-        spec = {**pod["spec"], "hostname": f"{self.entry.name}-{index}"}
-        spec["containers"] = [
-            {**container, "env": [*(container.get("env") or ()), variable]}
-            for container in spec["containers"]
-        ]
-        pod["spec"] = spec
 
     def write_status(self) -> None:
         """Report, if that says anything new; what ended is let go once it is noted."""
