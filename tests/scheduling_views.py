@@ -47,7 +47,7 @@ class TinyWorld:
         number = next(self._numbers)
         meta.setdefault("uid", f"uid-{number}")
         meta["resourceVersion"] = str(number)
-        entry = StoredObject((space, meta["name"]), number, obj, {}, orjson.dumps(obj))
+        entry = StoredObject.make((space, meta["name"]), number, obj, {}, orjson.dumps(obj))
         old = self._objects.get((kind, *entry.key))
         self._objects[(kind, *entry.key)] = entry
         self._observe(kind, old, entry)

@@ -123,7 +123,7 @@ class _Bench:
             metadata["namespace"] = "default"
         metadata.setdefault("creationTimestamp", _STAMP)
         key = (metadata.get("namespace", ""), metadata["name"])
-        entry = StoredObject(key, self._rv, obj, {}, orjson.dumps(obj))
+        entry = StoredObject.make(key, self._rv, obj, {}, orjson.dumps(obj))
         self.scheduler.observe(kind, None, entry, self.view)
 
 

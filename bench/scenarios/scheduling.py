@@ -89,4 +89,4 @@ def _entry(obj: Object, rv: int) -> StoredObject:
     metadata = obj["metadata"]
     metadata["resourceVersion"] = str(rv)
     key = (metadata.get("namespace", ""), metadata["name"])
-    return StoredObject(key, rv, obj, {}, orjson.dumps(obj))
+    return StoredObject.make(key, rv, obj, {}, orjson.dumps(obj))

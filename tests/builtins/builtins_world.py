@@ -281,7 +281,7 @@ class World:
         # The store writes the kind first, and reads pods as pods by it.
         rest = {name: value for name, value in obj.items() if name not in ("kind", "apiVersion")}
         obj = {"kind": kind.name, "apiVersion": kind.api_version, **rest}
-        entry = StoredObject(key, self._version, obj, {}, orjson.dumps(obj))
+        entry = StoredObject.make(key, self._version, obj, {}, orjson.dumps(obj))
         old = self.objects.get((kind, *key))
         self.objects[(kind, *key)] = entry
         self._observe((kind, old, entry))

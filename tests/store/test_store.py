@@ -1,5 +1,7 @@
 """The store keeps versions, history and order, and tells everybody in the order of commits."""
 
+import gc
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -46,6 +48,14 @@ class TestVersions:
             write(store, *each)
         assert seen == sorted(set(seen))
 
+    def test_no_search_for_cycles_looks_at_what_is_stored(self):
+        store = Store()
+        owner = {"uid": "o", "kind": "Thing", "name": "b", "controller": True}
+        metadata = {"name": "a", "labels": {"app": "x"}, "ownerReferences": [owner]}
+        made = store.put("things", ("", "a"), {"kind": "Thing", "metadata": metadata}, {"f": "v"})
+        assert made.facts.metadata.owner_references
+        assert not gc.is_tracked(made)
+
 
 class TestHistory:
     def test_what_is_older_than_the_history_is_expired(self):
@@ -60,6 +70,25 @@ class TestHistory:
         for name in "abcd":
             write(store, "put", "x", name)
         assert [e.entry.name for e in store.since("things", store.revision - 2)] == ["c", "d"]
+
+    def test_all_kinds_share_a_budget_of_bytes_and_the_oldest_go_first(self):
+        store = Store(history_bytes_max=2_000)
+        for number in range(100):
+            kind = "old" if number < 5 else f"new{number % 3}"
+            store.put(kind, ("x", f"n{number}"), {"metadata": {"name": f"n{number}"}}, {})
+        kept = [event for bucket in store.buckets.values() for event in bucket.history]
+        assert sum(len(event.entry.raw) for event in kept) <= 2_000
+        assert sorted(e.rv for e in kept) == list(range(102 - len(kept), 102))
+        assert [e.entry.name for e in store.since("new0", store.revision - 3)] == ["n99"]
+
+    def test_a_past_of_which_nothing_is_remembered_is_expired(self):
+        store = Store(history_max=0)
+        write(store, "put", "x", "a")
+        version = store.revision
+        assert list(store.at("things", version, None))
+        write(store, "put", "x", "b")
+        with pytest.raises(WatchExpired):
+            store.at("things", version, None)
 
     @given(WRITES, st.integers(0, 40))
     def test_a_replayed_watch_gives_the_state_of_a_list(self, writes, start):

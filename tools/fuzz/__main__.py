@@ -23,6 +23,7 @@ from tools.fuzz.requests import GROUP, KINDS, Inventor, Request, read_corpus
 from yarl import URL
 
 from kohort.simulator.embedded import Embedded, EmbeddedOptions
+from kohort.simulator.host.memory import settle_memory
 
 TOKEN = "fuzz"
 # What a real server answers with 500, too.
@@ -171,9 +172,15 @@ def read_memory() -> int:
     return int(line.split()[1]) // 1024
 
 
-async def run(requests: int, seed: int, seconds: float | None) -> Report:
-    """Send the corpus, then so many requests."""
+async def run(requests: int, seed: int, seconds: float | None, is_host: bool = False) -> Report:
+    """
+    Send the corpus, then so many requests.
+
+    Where the process is all the cluster's, garbage is looked for as ``kohort up`` does it.
+    """
     embedded = await Embedded.start(EmbeddedOptions(token=TOKEN, nodes=2, speed=100.0))
+    if is_host:
+        settle_memory()
     headers = {"Authorization": f"Bearer {TOKEN}", "User-Agent": "fuzz/1.0"}
     timeout = aiohttp.ClientTimeout(total=None)
     async with aiohttp.ClientSession(headers=headers, timeout=timeout) as session:
@@ -205,7 +212,7 @@ def main(arguments: list[str]) -> int:
     options = parser.parse_args(arguments)
     seed = options.seed if options.seed is not None else int(time.time())
     started = time.monotonic()
-    report = asyncio.run(run(options.requests, seed, options.seconds))
+    report = asyncio.run(run(options.requests, seed, options.seconds, is_host=True))
     took = time.monotonic() - started
     total = sum(report.codes.values())
     print(f"seed {seed}: {total} requests in {took:.0f} s, {total / took:.0f} a second")

@@ -15,8 +15,8 @@ Large objects are worked on aside, and of many, others are served in between.
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import count
 from typing import NamedTuple
-from weakref import WeakKeyDictionary
 
 from kohort.cluster.errors import BareError
 from kohort.cluster.objects import Object
@@ -30,6 +30,7 @@ from kohort.simulator.store.entries import StoredObject
 CALLS_MAX = 8
 
 _RENAMES_PER_PAUSE = 50
+_numbers = count(1)
 
 
 class Said(NamedTuple):
@@ -74,26 +75,33 @@ class VersionView:
         self._api_version = api_version
         # Objects of custom kinds are written with their fields in order.
         self._head = b'{"apiVersion":"%s",' % api_version.encode()
-        self._known: WeakKeyDictionary[StoredObject, StoredObject] = WeakKeyDictionary()
+        # Stored objects keep what was learned, by this number: one that goes takes it along.
+        self._number = next(_numbers)
         self._asked: dict[StoredObject, asyncio.Task[None]] = {}
 
     def seen(self, entry: StoredObject) -> StoredObject:
         """A stored object in this version; itself if it is stored so."""
         if self._is_own(entry):
             return entry
-        found = self._known.get(entry)
+        found = self._find(entry)
         if found is not None:
             return found
         if self.waits:
             raise Unlearned(f"{entry.name} was not converted to {self._api_version} yet: ask again")
         return self._rename(entry)
 
+    def _find(self, entry: StoredObject) -> StoredObject | None:
+        return entry.find_seen(self._api_version, self._number)
+
+    def _keep(self, entry: StoredObject, seen: StoredObject) -> None:
+        entry.keep_seen(self._api_version, self._number, seen)
+
     def _rename(self, entry: StoredObject) -> StoredObject:
         return self._make(entry, _call(self._read(entry), self._api_version))
 
     def knows(self, entry: StoredObject) -> bool:
         """Whether the object can be seen without asking anybody."""
-        return not self.waits or self._is_own(entry) or entry in self._known
+        return not self.waits or self._is_own(entry) or self._find(entry) is not None
 
     def _is_own(self, entry: StoredObject) -> bool:
         if entry.raw.startswith(self._head):
@@ -105,7 +113,8 @@ class VersionView:
     async def learn(self, entries: Iterable[StoredObject], *, fresh: bool = False) -> None:
         """Ask for what ``seen`` will be asked; ``fresh`` asks again. Raises ClusterError."""
         again = fresh and self.waits
-        missing = [e for e in entries if not self._is_own(e) and (again or e not in self._known)]
+        others = (entry for entry in entries if not self._is_own(entry))
+        missing = [entry for entry in others if again or self._find(entry) is None]
         if not self.waits:
             await self._rename_all(missing)
             return
@@ -117,7 +126,7 @@ class VersionView:
 
     async def _rename_all(self, entries: list[StoredObject]) -> None:
         for number, entry in enumerate(entries, 1):
-            self._known[entry] = self._rename(entry)
+            self._keep(entry, self._rename(entry))
             if number % _RENAMES_PER_PAUSE == 0:
                 await asyncio.sleep(0)
 
@@ -139,7 +148,7 @@ class VersionView:
         aside = self._versions.aside
         obj = await aside(len(entry.raw), lambda: self._read(entry))
         said = await self._versions.ask(obj, self._api_version)
-        self._known[entry] = await aside(said.size, lambda: self._make(entry, said.obj))
+        self._keep(entry, await aside(said.size, lambda: self._make(entry, said.obj)))
 
     def _read(self, entry: StoredObject) -> Object:
         obj = entry.decode()
@@ -150,7 +159,7 @@ class VersionView:
     def _make(self, entry: StoredObject, obj: Object) -> StoredObject:
         if schema := self.find_schema(self._api_version):
             schema.prune(obj)
-        return StoredObject(entry.key, entry.rv, obj, self.find_fields(obj), write_custom(obj))
+        return StoredObject.make(entry.key, entry.rv, obj, self.find_fields(obj), write_custom(obj))
 
     def find_fields(self, obj: Object) -> dict[str, str]:
         """The values that field selectors can ask for, in the version in which the object is."""

@@ -123,40 +123,47 @@ def _decode_facts(raw: bytes) -> Facts:
     return facts
 
 
-class StoredObject:
-    """One version of one stored object."""
+class StoredObject(msgspec.Struct, gc=False, eq=False):
+    """
+    One version of one stored object.
 
-    __slots__ = (
-        "__weakref__",
-        "_facts",
-        "_places",
-        "_values",
-        "controller",
-        "is_leaving",
-        "key",
-        "labels",
-        "owners",
-        "raw",
-        "rv",
-        "uid",
-    )
+    It holds nothing that could refer back to it, so the collector of cycles need not look at it:
+    with the versions that histories keep there are tens of thousands, and a search would stop
+    all work for a tenth of a second.
+    """
 
-    def __init__(
-        self, key: tuple[str, str], rv: int, obj: Object, fields: Mapping[str, str], raw: bytes
-    ) -> None:
+    key: tuple[str, str]  # (namespace, name)
+    rv: int
+    raw: bytes
+    uid: str
+    labels: dict[str, str]
+    owners: tuple[str, ...]
+    controller: str
+    is_leaving: bool
+    _places: dict[str, int]
+    _values: tuple[str, ...]
+    _facts: Facts | None = None
+    _seen: dict[str, tuple[int, "StoredObject"]] | None = None
+
+    @classmethod
+    def make(
+        cls, key: tuple[str, str], rv: int, obj: Object, fields: Mapping[str, str], raw: bytes
+    ) -> "StoredObject":
+        """The version of an object that was just written as these bytes."""
         metadata = obj["metadata"]
         owners: list[dict[str, Any]] = metadata.get("ownerReferences") or []
-        self.key = key  # (namespace, name)
-        self.rv = rv
-        self.raw = raw
-        self._places = keep_names(fields)
-        self._values = tuple(fields.values())
-        self.uid: str = metadata.get("uid", "")
-        self.labels = keep_labels(metadata.get("labels"))
-        self.owners = tuple([intern(owner["uid"]) for owner in owners]) if owners else ()
-        self.controller = next((intern(o["uid"]) for o in owners if o.get("controller")), "")
-        self.is_leaving = metadata.get("deletionTimestamp") is not None
-        self._facts: Facts | None = None
+        return cls(
+            key,
+            rv,
+            raw,
+            metadata.get("uid", ""),
+            keep_labels(metadata.get("labels")),
+            tuple([intern(owner["uid"]) for owner in owners]) if owners else (),
+            next((intern(o["uid"]) for o in owners if o.get("controller")), "") if owners else "",
+            metadata.get("deletionTimestamp") is not None,
+            keep_names(fields),
+            tuple(fields.values()),
+        )
 
     @property
     def fields(self) -> Mapping[str, str]:
@@ -179,6 +186,15 @@ class StoredObject:
         if self._facts is None:
             self._facts = _decode_facts(self.raw)
         return self._facts
+
+    def keep_seen(self, api_version: str, view: int, seen: "StoredObject") -> None:
+        """Keep what the object is in another version, as the view of that number saw it."""
+        self._seen = {**(self._seen or {}), api_version: (view, seen)}
+
+    def find_seen(self, api_version: str, view: int) -> "StoredObject | None":
+        """What the object is in another version; nothing if that view has not seen it yet."""
+        found = self._seen.get(api_version) if self._seen is not None else None
+        return found[1] if found is not None and found[0] == view else None
 
     def decode(self) -> Object:
         """The whole object, as a fresh dictionary that the caller may change."""

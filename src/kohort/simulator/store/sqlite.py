@@ -231,7 +231,7 @@ def _gather(revision: int, floors: Mapping[str, int], rows: Iterable[_Row]) -> K
     for rv, bucket, namespace, name, change, previous, fields, raw in rows:
         metadata = _heads.decode(raw).metadata
         key = (namespace, name)
-        entry = StoredObject(key, rv, {"metadata": metadata}, orjson.loads(fields), raw)
+        entry = StoredObject.make(key, rv, {"metadata": metadata}, orjson.loads(fields), raw)
         versions[rv] = entry
         if change == ChangeType.DELETED:
             live.pop((bucket, *key), None)

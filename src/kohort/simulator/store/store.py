@@ -4,7 +4,9 @@ The store: every object of the cluster, one version counter, and what changed la
 All writes go through ``put`` and ``remove``, each takes the next version, and an
 entry is never changed afterwards. Recent events are kept for each bucket, so a
 watch can start in the past and a list can be read as it was; what is older than
-the history answers ``WatchExpired``, as a real server does after compaction.
+the history answers ``WatchExpired``, as a real server does after compaction. So many
+events of a bucket are kept and so many bytes of all: the oldest go first, whatever
+their kind, so that memory does not grow with the number of kinds in use.
 
 The store knows nothing of schemas, admission or HTTP. With a journal, a write is
 published to subscribers only after it has been committed: nobody is told of a
@@ -14,6 +16,7 @@ change that a crash could take back.
 from bisect import bisect_left, insort
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
+from heapq import heapify, heappop, heapreplace
 from itertools import takewhile
 from typing import Protocol
 
@@ -28,6 +31,7 @@ Subscriber = Callable[[Event], None]
 Write = Callable[[Object], bytes]
 
 HISTORY_EVENTS_MAX = 4_096
+HISTORY_BYTES_MAX = 32 * 1024 * 1024
 
 
 class Journal(Protocol):
@@ -52,22 +56,39 @@ class Bucket:
         self.floor = 0  # every event after this version is in the history
         self.subscribers: list[Subscriber] = []
 
-    def record(self, event: Event) -> None:
-        """Remember an event, and forget the oldest if there are too many."""
+    def record(self, event: Event) -> int:
+        """Remember an event, and forget the oldest if there are too many; the bytes gained."""
         self.history.append(event)
-        if len(self.history) > self.history_max:
-            self.floor = self.history.popleft().rv
+        gained = len(event.entry.raw)
+        return gained if len(self.history) <= self.history_max else gained - self.forget()
+
+    def forget(self) -> int:
+        """Forget the oldest event; the bytes that it had."""
+        oldest = self.history.popleft()
+        self.floor = oldest.rv
+        return len(oldest.entry.raw)
+
+    def has_changed_since(self, version: int) -> bool:
+        """Whether an event came after a version, even if it is forgotten."""
+        return (self.history[-1].rv if self.history else self.floor) > version
 
 
 class Store:
     """The objects of one cluster, by bucket and key."""
 
-    def __init__(self, journal: Journal | None = None, history_max: int = HISTORY_EVENTS_MAX):
+    def __init__(
+        self,
+        journal: Journal | None = None,
+        history_max: int = HISTORY_EVENTS_MAX,
+        history_bytes_max: int = HISTORY_BYTES_MAX,
+    ) -> None:
         self.revision = 1
         self.buckets: dict[str, Bucket] = {}
         self.on_dirty: Callable[[], None] = self.flush
         self._journal = journal
         self._history_max = history_max
+        self._history_bytes_max = history_bytes_max
+        self._history_bytes = 0
         self._pending: list[tuple[str, Event]] = []
 
     def bucket(self, name: str) -> Bucket:
@@ -133,16 +154,33 @@ class Store:
         if bytes_max is not None and len(raw) > bytes_max:
             raise too_large_to_store()
         self.revision += 1
-        return StoredObject(key, self.revision, obj, fields, raw)
+        return StoredObject.make(key, self.revision, obj, fields, raw)
 
     def _commit(self, home: Bucket, event: Event) -> None:
-        home.record(event)
+        self._record(home, event)
         if self._journal is None:
             _publish(home, event)
             return
         self._pending.append((home.name, event))
         if len(self._pending) == 1:
             self.on_dirty()
+
+    def _record(self, home: Bucket, event: Event) -> None:
+        self._history_bytes += home.record(event)
+        if self._history_bytes > self._history_bytes_max:
+            self._compact()
+
+    def _compact(self) -> None:
+        """Forget the oldest events of all buckets, some at once since that costs less."""
+        oldest = [(b.history[0].rv, b.name) for b in self.buckets.values() if b.history]
+        heapify(oldest)
+        while oldest and self._history_bytes > self._history_bytes_max * 15 // 16:
+            bucket = self.buckets[oldest[0][1]]
+            self._history_bytes -= bucket.forget()
+            if bucket.history:
+                heapreplace(oldest, (bucket.history[0].rv, bucket.name))
+            else:
+                heappop(oldest)
 
     @property
     def is_settled(self) -> bool:
@@ -176,7 +214,7 @@ class Store:
         for name, floor in floors.items():
             self.bucket(name).floor = floor
         for name, event in events:
-            self.bucket(name).record(event)
+            self._record(self.bucket(name), event)
 
     def close(self) -> None:
         """Commit what was written and let go of the journal."""
@@ -207,7 +245,7 @@ class Store:
         """The objects as they were at a version, in the order of their keys, from one on."""
         home = self.bucket(bucket)
         past: dict[Key, StoredObject | None] = {}
-        if version < self.revision and home.history and home.history[-1].rv > version:
+        if version < self.revision and home.has_changed_since(version):
             for event in reversed(self.since(bucket, version)):
                 past[event.entry.key] = event.previous
         return Span(home.keys, home.entries, past, namespace, after)

@@ -240,7 +240,7 @@ def _as_it_was(event: Event, resource: Resource) -> StoredObject:
     assert last is not None
     obj = load_stored(resource, last)
     obj["metadata"]["resourceVersion"] = str(event.rv)
-    return StoredObject(last.key, event.rv, obj, last.fields, write(resource, obj))
+    return StoredObject.make(last.key, event.rv, obj, last.fields, write(resource, obj))
 
 
 def open_watch(

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from kohort.cluster.objects import Kind
 from kohort.simulator.store.entries import StoredObject
 
-_GONE_MAX = 50_000
+_GONE_MAX = 20_000  # One that is forgotten is waited for a little longer, no more.
 
 
 @dataclass(frozen=True, slots=True)
