@@ -71,6 +71,14 @@ def test_a_node_fails_and_recovers(cluster, kube):
     kube("wait", "--for=condition=Ready", "node/gpu-03", "--timeout=20s")
 
 
+def test_a_node_that_is_as_it_should_be_is_said_to_be_so(cluster):
+    told = cluster("sim", "node", "recover", "gpu-02")
+    assert (told.code, told.out) == (0, "gpu-02 was healthy; nothing was changed\n")
+    cluster("sim", "node", "fail", "gpu-02")
+    assert cluster("sim", "node", "fail", "gpu-02").out == "gpu-02 had failed already\n"
+    assert cluster("sim", "node", "recover", "gpu-02").out == "gpu-02 has recovered\n"
+
+
 def test_a_wrong_name_among_nodes_changes_none_of_them(cluster, kube):
     told = cluster("sim", "node", "fail", "gpu-01", "nope", "gpu-02")
     assert (told.code, told.out) == (1, "")

@@ -70,6 +70,16 @@ def test_a_metric_that_is_set_is_shown_and_scales_the_target(cli, kubectl):
     kubectl("wait", ask, "deployment/web", "--timeout=60s", env=config)
 
 
+def test_a_plain_number_where_a_share_is_usual_is_doubted(cli):
+    told = cli("sim", "metric", "set", "web", "cpu=70", "lag=60")
+    assert told.code == 0
+    assert told.err == (
+        "note: cpu=70 is 70 cores of each pod; for a share of its request set cpu=70%\n"
+    )
+    assert cli("sim", "metric", "set", "web", "cpu=70%").err == ""
+    assert cli("sim", "metric", "set", "web", "cpu=700m").err == ""
+
+
 def test_metrics_are_listed_for_programs(cli):
     cli("sim", "metric", "set", "web", "cpu=50%", "lag=30")
     rows = json.loads(cli("sim", "metric", "list", "-o", "json").out)

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import signal
+import socket
 import stat
 
 import pytest
@@ -50,6 +51,18 @@ def test_a_detached_cluster_runs_until_it_is_taken_down(cli):
     assert names(cli.home / "sim") == ["log"]
     assert cli("down").out == "no cluster is running\n"
     assert cli("down", "sim").out == "sim is not running\n"
+
+
+def test_a_start_that_fails_leaves_the_log_of_the_last_cluster(cli):
+    folder = cli.home / "sim"
+    folder.mkdir(mode=0o700, parents=True)
+    (folder / "log").write_text("earlier\n")
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        told = cli("up", "--detach", "--port", str(taken.getsockname()[1]), *SMALL)
+    assert told.code == 1
+    assert "in use" in told.err
+    assert names(folder) == ["log"]
+    assert (folder / "log").read_text() == "earlier\n"
 
 
 def test_secrets_can_be_read_by_their_owner_only(cli, tmp_path):

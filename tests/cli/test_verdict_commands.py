@@ -112,6 +112,10 @@ def test_a_pod_is_explained_with_the_workload_that_it_is_part_of(kohort: RunKoho
     assert calm.out.startswith("asked-1-1  Pod  ✓ ready\n")
     assert "is        worker of group 1 of LeaderWorkerSet asked, revision 1\n" in calm.out
     assert "next      nothing needs to be done\n" in calm.out
+    assert "(did you mean 'asked-1-1'?)" in kohort("why", "pod/askd-1-1").err
+    assert "lws/askd does not exist in namespace default (did you mean 'asked'?)" in (
+        kohort("why", "lws/askd").err
+    )
     hand.edit(set_image("engine:2"), break_pulls())
     assert kohort("rollout", "status", "lws/asked", "--timeout", "60s").code == 4
     stuck = kohort("why", "pod", "asked-1")

@@ -108,3 +108,12 @@ def test_the_operator_runs_where_it_is_asked_for():
 def test_without_being_asked_for_the_operator_and_its_kinds_are_not_there(cluster, client):
     groups = [group["name"] for group in client.read("/apis")["groups"]]
     assert "leaderworkerset.x-k8s.io" not in groups
+
+
+@pytest.mark.parametrize("wish", [{"gpus": -3}, {"count": 0}, {"count": 1.5}, {"rack": -1}])
+def test_a_node_that_cannot_be_is_refused_with_a_sentence(cluster, wish):
+    (name,) = wish
+    before = cluster.nodes.names()
+    with pytest.raises(ValueError, match=rf"^{name} must be a whole number from .*, not "):
+        cluster.nodes.add(**wish)
+    assert cluster.nodes.names() == before

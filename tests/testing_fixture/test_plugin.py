@@ -57,7 +57,20 @@ def test_two_clusters_run_side_by_side_and_end_with_their_block():
 
 
 @pytest.mark.parametrize(
-    "wish", [{"nodes": -1}, {"gpus_per_node": -1}, {"racks": 0}, {"speed": 0}, {"speed": math.nan}]
+    "wish",
+    [
+        {"nodes": -1},
+        {"nodes": 2.5},
+        {"nodes": "3"},
+        {"nodes": 20_001},
+        {"gpus_per_node": -1},
+        {"gpus_per_node": True},
+        {"racks": 0},
+        {"racks": 9},
+        {"speed": 0},
+        {"speed": "10"},
+        {"speed": math.nan},
+    ],
 )
 def test_a_cluster_that_cannot_be_is_refused_with_a_sentence(wish):
     (name,) = wish

@@ -28,7 +28,7 @@ def detach(wish: Wish) -> Ready:
     reading, writing = os.pipe()
     command = [sys.executable, "-m", "kohort", "up", *_arguments(wish), "--report-to", str(writing)]
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW
-    with os.fdopen(os.open(state.log, flags, 0o600), "wb") as log:
+    with os.fdopen(os.open(state.first_log, flags, 0o600), "wb") as log:
         child = subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
@@ -45,12 +45,13 @@ def detach(wish: Wish) -> Ready:
         child.terminate()
         raise
     if not word:
-        raise Failure(f"the cluster ended before it was ready; see {state.log}")
+        raise Failure(f"the cluster ended before it was ready; see {state.first_log}")
     answer = json.loads(word)
     if "error" in answer:
-        state.log.unlink(missing_ok=True)
+        state.first_log.unlink(missing_ok=True)
         state.tidy()
         raise Failure(answer["error"])
+    state.first_log.replace(state.log)
     return Ready(**{**answer, "notes": tuple(answer["notes"])})
 
 

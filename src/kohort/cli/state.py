@@ -66,6 +66,11 @@ class State:
         """What a detached process says."""
         return self.folder / "log"
 
+    @property
+    def first_log(self) -> Path:
+        """What it says before it is ready; one that fails leaves the log of its predecessor."""
+        return self.folder / "log.starting"
+
     def find_pid(self) -> int | None:
         """The process that runs the cluster, if one does."""
         try:

@@ -16,7 +16,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
-from kohort.testing.controls import Clock, Nodes
+from kohort.testing.controls import GPUS_MAX, NODES_MAX, Clock, Nodes, check_whole
 
 if TYPE_CHECKING:
     from kohort.apis.api import Settings
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from kohort.simulator.host.client import Client
 
 NAMESPACE_SECONDS_MAX = 5.0
+RACKS_DEFAULT = 2
 _NAME = "test"
 _NAMESPACES = "/api/v1/namespaces"
 _NOT_FOUND = 404
@@ -101,7 +102,7 @@ class ClusterOptions(TypedDict, total=False):
 class _Wish:
     nodes: int = 8
     gpus_per_node: int = 8
-    racks: int = 2
+    racks: int = 0  # 0: two, or one for each node if there are fewer
     speed: float = 100.0
     spines: int = 0
     gang: str = ""
@@ -124,7 +125,7 @@ def start_cluster(**options: Unpack[ClusterOptions]) -> Iterator[Cluster]:
         known = ", ".join(sorted(ClusterOptions.__optional_keys__))
         raise TypeError(f"start_cluster() knows no {', '.join(unknown)}; its options are {known}")
     wish = _Wish(**options)
-    _check(wish)
+    _check(options, wish)
     with _start(wish) as cluster:
         yield cluster
 
@@ -143,8 +144,8 @@ def _start(wish: _Wish) -> Iterator[Cluster]:
         ca_text=identity.certificates.ca,
         nodes=wish.nodes,
         gpus_per_node=wish.gpus_per_node,
-        racks=min(wish.racks, max(wish.nodes, 1)),
-        spines=min(wish.spines or (1 if wish.gang else 0), max(wish.nodes, 1)),
+        racks=_count_racks(wish),
+        spines=wish.spines or (1 if wish.gang else 0),
         gang=wish.gang,
         speed=wish.speed,
         late_events=wish.late_events,
@@ -165,24 +166,24 @@ def _find_settings(gang: str) -> "Settings":
     return make_settings(gang, "budgeted", carrier)
 
 
-def _check(wish: _Wish) -> None:
-    for name, value, least in (
-        ("nodes", wish.nodes, 0),
-        ("gpus_per_node", wish.gpus_per_node, 0),
-        ("racks", wish.racks, 1),
-    ):
-        if value < least:
-            raise ValueError(f"{name} must be {least} or more, not {value}")
-    if not 0 < wish.speed < math.inf:
-        raise ValueError(f"speed must be a number above 0, not {wish.speed}")
-    _check_network(wish.racks, wish.spines, wish.gang)
+def _count_racks(wish: _Wish) -> int:
+    return wish.racks or min(RACKS_DEFAULT, max(wish.nodes, 1))
+
+
+def _check(options: ClusterOptions, wish: _Wish) -> None:
+    check_whole("nodes", wish.nodes, 0, NODES_MAX)
+    check_whole("gpus_per_node", wish.gpus_per_node, 0, GPUS_MAX)
+    if "racks" in options:
+        check_whole("racks", wish.racks, 1, max(wish.nodes, 1), "the number of nodes")
+    if not isinstance(wish.speed, int | float) or not 0 < wish.speed < math.inf:
+        raise ValueError(f"speed must be a number above 0, not {wish.speed!r}")
+    _check_network(_count_racks(wish), wish.spines, wish.gang)
 
 
 def _check_network(racks: int, spines: int, gang: str) -> None:
     from kohort.apis.gangs.known import DIALECTS
 
-    if not 0 <= spines <= racks:
-        raise ValueError(f"spines must be from 0 to the number of racks, not {spines}")
+    check_whole("spines", spines, 0, racks, "the number of racks")
     if gang and gang not in DIALECTS:
         raise ValueError(f"gang must be one of {', '.join(DIALECTS)}, not {gang!r}")
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from kohort.simulator.host.client import Client
 
 _PATH = "/kohort/clock"
+NODES_MAX, GPUS_MAX = 20_000, 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +108,9 @@ class Nodes:
         """
         from kohort.simulator.host.nodes import add_nodes
 
+        check_whole("count", count, 1, NODES_MAX)
+        check_whole("rack", 0 if rack is None else rack, 0, NODES_MAX)
+        check_whole("gpus", 0 if gpus is None else gpus, 0, GPUS_MAX)
         with self._client() as client:
             wanted = self._gpus if gpus is None else gpus
             return [added.name for added in add_nodes(client, names or count, wanted, rack)]
@@ -136,3 +140,11 @@ class Nodes:
             yield client
         finally:
             client.close()
+
+
+def check_whole(name: str, value: object, least: int, most: int, limit: str = "") -> None:
+    """Refuse what is no whole number within limits; ``limit`` says in words what the upper is."""
+    if isinstance(value, int) and not isinstance(value, bool) and least <= value <= most:
+        return
+    upper = f"{limit}, which is {most:,}" if limit else f"{most:,}"
+    raise ValueError(f"{name} must be a whole number from {least} to {upper}, not {value!r}")

@@ -14,9 +14,12 @@ from datetime import UTC, datetime
 from random import Random
 from typing import TYPE_CHECKING
 
+import orjson
+
 from kohort.apis.api import Api
 from kohort.apis.facts import Whole
 from kohort.cli.exits import Failure
+from kohort.cli.parser import suggest
 from kohort.cli.state import list_running
 from kohort.cli.workloads.arguments import Wanted
 from kohort.cli.workloads.facts import complete
@@ -29,7 +32,7 @@ from kohort.cluster.errors import (
     Unavailable,
 )
 from kohort.cluster.http import HttpCluster, connect
-from kohort.cluster.objects import Kind, Object
+from kohort.cluster.objects import Kind, Object, name_of
 from kohort.cluster.port import Address, Selection
 from kohort.model.observed import Group, Member
 from kohort.views.members import find_place
@@ -67,17 +70,22 @@ class Source:
         """The one that was asked for."""
         found = await self.read()
         if not found:
-            api, where = self.wanted.apis[0], f"namespace {self.namespace}"
-            raise Failure(f"{api.short_name}/{self.wanted.name} does not exist in {where}")
+            api, name = self.wanted.apis[0], self.wanted.name
+            hint = await self._suggest(api.kind, name)
+            raise Failure(
+                f"{api.short_name}/{name} does not exist in namespace {self.namespace}{hint}"
+            )
         return found[0]
 
     async def read_pod(self, name: str) -> tuple[Object, Picture, tuple[Group, Member]]:
         """One pod, the workload that it belongs to, and its place there."""
-        where = f"namespace {self.namespace}"
         try:
             pod = await self.cluster.read(Address(POD, self.namespace, name))
         except NotFound:
-            raise Failure(f"pod/{name} does not exist in {where}") from None
+            hint = await self._suggest(POD, name)
+            raise Failure(
+                f"pod/{name} does not exist in namespace {self.namespace}{hint}"
+            ) from None
         for picture in await self.read():
             place = find_place(picture, name)
             if place is not None:
@@ -86,6 +94,14 @@ class Source:
             f"pod/{name} belongs to no workload that Kohort serves; "
             f"ask 'kubectl describe pod {name} -n {self.namespace}'"
         )
+
+    async def _suggest(self, kind: Kind, name: str) -> str:
+        """The nearest name of an object that exists, in words; nothing if there is none."""
+        try:
+            listing = await self.cluster.list(Selection(kind, self.namespace))
+        except ClusterError:
+            return ""  # The first error is the one to be told.
+        return suggest(name, (name_of(orjson.loads(raw)) for raw in listing.items))
 
     async def _read_api(self, api: Api) -> list[Picture] | None:
         try:

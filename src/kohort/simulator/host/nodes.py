@@ -41,6 +41,14 @@ class AddedNode:
     gpus: int
 
 
+@dataclass(frozen=True, slots=True)
+class MarkedNode:
+    """A node that was told to fail or to recover."""
+
+    name: str
+    is_changed: bool  # or it was as it should be already
+
+
 def list_nodes(client: Client) -> list[str]:
     """The names of all nodes."""
     return [node["metadata"]["name"] for node in client.read(NODES)["items"]]
@@ -63,29 +71,32 @@ def add_nodes(
         yield AddedNode(name, place, gpus)
 
 
-def fail_nodes(client: Client, names: Sequence[str]) -> Iterator[str]:
-    """Let nodes fall silent, as if they had lost power; the answer is each that has."""
+def fail_nodes(client: Client, names: Sequence[str]) -> Iterator[MarkedNode]:
+    """Let nodes fall silent, as if they had lost power."""
     yield from _mark(client, names, "true", {})
 
 
-def recover_nodes(client: Client, names: Sequence[str]) -> Iterator[str]:
+def recover_nodes(client: Client, names: Sequence[str]) -> Iterator[MarkedNode]:
     """Bring nodes back: they answer again, and take pods."""
     yield from _mark(client, names, None, {"unschedulable": None})
 
 
 def _mark(
     client: Client, names: Sequence[str], value: str | None, spec: dict[str, Any]
-) -> Iterator[str]:
+) -> Iterator[MarkedNode]:
     """All names are checked before the first node is changed: a mistake changes nothing."""
-    known = list_nodes(client)
+    known = {node["metadata"]["name"]: node for node in client.read(NODES)["items"]}
     unknown = [name for name in names if name not in known]
     if unknown:
-        raise UnknownNode(unknown, known)
+        raise UnknownNode(unknown, list(known))
     for name in names:
+        node = known[name]
+        said = (node["metadata"].get("annotations") or {}).get(FAILED)
+        is_changed = said != value or any(node["spec"].get(field) for field in spec)
         client.patch(
             f"{NODES}/{name}", {"metadata": {"annotations": {FAILED: value}}, "spec": spec}
         )
-        yield name
+        yield MarkedNode(name, is_changed)
 
 
 class _Spines:

@@ -7,6 +7,7 @@ so all of this goes through the Kubernetes API, and kubectl can do the same.
 
 import argparse
 import json
+import sys
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote
@@ -54,6 +55,8 @@ def _set(arguments: argparse.Namespace) -> int:
     client = connect(arguments.name)
     found = _find(client, arguments.namespace, arguments.autoscaler)
     _expect_known(found, said)
+    for note in _doubt(found, said):
+        print(note, file=sys.stderr)
     prefix, other = _prefixes(shared=arguments.shared)
     notes: dict[str, str | None] = {}
     for name, value in said.items():
@@ -177,6 +180,19 @@ def _expect_known(autoscaler: dict[str, Any], said: dict[str, str]) -> None:
             raise Failure(f"the autoscaler {place!r} has no metric {name!r}{hint}")
         if is_share(value) and not kind.endswith("Resource"):
             raise Failure(f"{name!r} is no resource, so it has no request to be a share of")
+
+
+def _doubt(autoscaler: dict[str, Any], said: dict[str, str]) -> Iterator[str]:
+    """Notes on plain numbers where the target is a share: 70 is seldom meant as 70 cores."""
+    for kind, name, source in _list_metrics(autoscaler):
+        value = said.get(name) or said.get(name.partition(".")[0], "")
+        is_share = source.get("target", {}).get("type") == "Utilization"
+        if kind.endswith("Resource") and is_share and value.replace(".", "", 1).isdecimal():
+            unit = "cores" if source["name"] == "cpu" else "units"
+            yield (
+                f"note: {name}={value} is {value} {unit} of each pod; "
+                f"for a share of its request set {name}={value}%"
+            )
 
 
 def _find_resource(metrics: dict[str, str], name: str) -> str | None:

@@ -48,7 +48,9 @@ def _make_fail_parser(prog: str) -> Parser:
 
 
 def _make_recover_parser(prog: str) -> Parser:
-    parser = Parser(prog, "bring nodes back: they answer again, and take pods", ("gpu-03",))
+    parser = Parser(
+        prog, "bring nodes back: they answer again, and take pods", ("gpu-03", "gpu-03 gpu-04")
+    )
     parser.add_argument("node", nargs="+", help="names")
     add_cluster(parser)
     return parser
@@ -58,7 +60,7 @@ def _fail(arguments: argparse.Namespace) -> int:
     from kohort.simulator.host.nodes import fail_nodes
 
     for node in fail_nodes(connect(arguments.name), arguments.node):
-        show(f"{node} has failed")
+        show(f"{node.name} has failed" if node.is_changed else f"{node.name} had failed already")
     return Exit.DONE
 
 
@@ -66,7 +68,8 @@ def _recover(arguments: argparse.Namespace) -> int:
     from kohort.simulator.host.nodes import recover_nodes
 
     for node in recover_nodes(connect(arguments.name), arguments.node):
-        show(f"{node} has recovered")
+        healthy = f"{node.name} was healthy; nothing was changed"
+        show(f"{node.name} has recovered" if node.is_changed else healthy)
     return Exit.DONE
 
 
