@@ -55,7 +55,7 @@ def _set(arguments: argparse.Namespace) -> int:
     client = connect(arguments.name)
     found = _find(client, arguments.namespace, arguments.autoscaler)
     _expect_known(found, said)
-    for note in _doubt(found, said):
+    for note in _warn_of_cores(found, said):
         print(note, file=sys.stderr)
     prefix, other = _prefixes(shared=arguments.shared)
     notes: dict[str, str | None] = {}
@@ -182,7 +182,7 @@ def _expect_known(autoscaler: dict[str, Any], said: dict[str, str]) -> None:
             raise Failure(f"{name!r} is no resource, so it has no request to be a share of")
 
 
-def _doubt(autoscaler: dict[str, Any], said: dict[str, str]) -> Iterator[str]:
+def _warn_of_cores(autoscaler: dict[str, Any], said: dict[str, str]) -> Iterator[str]:
     """Notes on plain numbers where the target is a share: 70 is seldom meant as 70 cores."""
     for kind, name, source in _list_metrics(autoscaler):
         value = said.get(name) or said.get(name.partition(".")[0], "")
