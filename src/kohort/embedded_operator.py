@@ -11,11 +11,11 @@ of a scheduler the newest is spoken that the kinds which we define can serve.
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from random import SystemRandom
 from typing import TYPE_CHECKING, Protocol
 
-from kohort.apis.api import Settings
+from kohort.apis.api import Api, Settings
 from kohort.apis.gangs.definitions import definitions_of
 from kohort.apis.gangs.dialect import Dialect
 from kohort.apis.gangs.intent import Tier, Tiers
@@ -63,13 +63,15 @@ async def keep_running(
         await asyncio.sleep(again_seconds)
 
 
-async def make_operator(embedded: "Embedded", settings: Settings) -> Operator:
+async def make_operator(
+    embedded: "Embedded", settings: Settings, apis: Sequence[Api] = APIS
+) -> Operator:
     """An operator for the cluster, which has the definitions that it needs."""
     cluster = InProcessCluster(embedded.api)
-    await install_definitions(cluster, APIS, InstallOptions(ignore_disaggregated=True))
+    await install_definitions(cluster, apis, InstallOptions(ignore_unserved=True))
     time = LoopTime()
     measures = Measures(time)
-    operator = Operator(ControllerContext(cluster, time, SystemRandom(), settings), APIS, measures)
+    operator = Operator(ControllerContext(cluster, time, SystemRandom(), settings), apis, measures)
     for controller in operator.controllers:
         measures.follow(controller)
     return operator

@@ -9,6 +9,7 @@ from typing import Any
 
 from kohort.cluster.objects import Object
 from kohort.cluster.port import Address
+from kohort.controller.certificates.bundles import BundleHolder
 from kohort.controller.certificates.issue import Lifetimes
 from kohort.controller.certificates.keeper import Keeper, Places
 from kohort.controller.certificates.live import LiveContext
@@ -24,7 +25,8 @@ NOW = datetime(2026, 5, 6, tzinfo=UTC)
 NAMES = ("127.0.0.1", "hooks.lab.svc")
 SECRET = Address(SECRET_KIND, "lab", "certs")
 MUTATING, VALIDATING = Address(MUTATING_KIND, "", "m"), Address(VALIDATING_KIND, "", "v")
-PLACES = Places(SECRET, NAMES, ["m"], ["v"])
+HOLDERS = [BundleHolder(MUTATING_KIND, "m"), BundleHolder(VALIDATING_KIND, "v")]
+PLACES = Places(SECRET, NAMES, HOLDERS)
 # Short enough that a second's look into the future finds them old.
 BRIEF = Lifetimes(
     authority=timedelta(days=10),

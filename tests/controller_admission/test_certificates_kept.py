@@ -8,6 +8,7 @@ from datetime import timedelta
 import pytest
 from certificate_world import (
     BRIEF,
+    HOLDERS,
     MUTATING,
     NAMES,
     NOW,
@@ -22,7 +23,8 @@ from certificate_world import (
 )
 
 from kohort.cluster.errors import KohortError, NotFound
-from kohort.controller.certificates.bundles import plan_bundle
+from kohort.cluster.port import PatchForm
+from kohort.controller.certificates.bundles import BundleHolder, plan_bundle
 from kohort.controller.certificates.files import FileKeeper
 from kohort.controller.certificates.issue import renew_material
 from kohort.controller.certificates.live import LiveContext
@@ -237,7 +239,9 @@ async def test_certificates_come_from_files_where_one_is_told_so(tmp_path):
     for name, text in (("tls.crt", material.certificate), ("tls.key", material.key)):
         (tmp_path / name).write_text(text)
     (tmp_path / "ca.crt").write_text(material.ca)
-    keeper = FileKeeper(cluster, tmp_path, (("m",), ("v", "absent")), live, SetTime())
+    keeper = FileKeeper(
+        cluster, tmp_path, [*HOLDERS, BundleHolder(MUTATING.kind, "absent")], live, SetTime()
+    )
     async with kept(keeper):
         await keeper.is_settled.wait()
         assert live.is_armed
@@ -252,7 +256,7 @@ async def test_certificates_come_from_files_where_one_is_told_so(tmp_path):
 
 async def test_files_that_are_not_there_are_waited_for(tmp_path, caplog):
     live = LiveContext()
-    keeper = FileKeeper(make_cluster(), tmp_path / "none", ((), ()), live, SetTime())
+    keeper = FileKeeper(make_cluster(), tmp_path / "none", (), live, SetTime())
     async with kept(keeper):
         await until(lambda: "cannot read" in caplog.text)
     assert not live.is_armed
@@ -275,3 +279,23 @@ async def test_a_secret_that_somebody_keeps_writing_is_given_up_with_a_sentence(
 
     with pytest.raises(KohortError, match="somebody else keeps writing the Secret lab/certs"):
         await ensure_secret(Contested(), SECRET, NAMES, NOW, BRIEF)
+
+
+async def test_webhooks_that_lead_elsewhere_do_not_keep_a_follower_from_a_new_certificate():
+    cluster, time = make_cluster(), SetTime()
+    await add_configurations(cluster)
+    place = {"service": {"name": "other", "namespace": "lab"}, "caBundle": b64encode(b"x").decode()}
+    patch = [
+        {"op": "replace", "path": f"/webhooks/{i}/clientConfig", "value": place} for i in (0, 1)
+    ]
+    for address in (MUTATING, VALIDATING):
+        await cluster.patch(address, patch, PatchForm.JSON)
+    await ensure_namespace(cluster, "lab")
+    first = renew_material(None, NAMES, NOW, BRIEF)
+    await cluster.create(SECRET.kind, "lab", write_secret(EMPTY, first))
+    keeper, _ = make_keeper(cluster, time, may_write=lambda: False)
+    async with kept(keeper):
+        await keeper.is_settled.wait()
+        renewed = renew_material(None, NAMES, NOW, BRIEF)
+        await cluster.update(SECRET, write_secret(await cluster.read(SECRET), renewed))
+        await until(lambda: keeper.ca == renewed.ca)

@@ -10,10 +10,12 @@ from typing import Any
 
 import aiohttp
 
+from kohort.apis.api import Api
 from kohort.apis.served import APIS
 from kohort.cluster.port import Address
 from kohort.controller.install import InstallOptions
 from kohort.controller.lease import LEASE
+from kohort.controller.operator import Operator
 from kohort.controller.process.configuration import Configuration
 from kohort.controller.process.process import Launch, Process
 from kohort.simulator.api.api import ApiServer
@@ -74,11 +76,13 @@ class Running:
         *,
         install: bool = True,
         cluster: type[WritingCluster] = WritingCluster,
+        apis: tuple[Api, ...] = APIS,
         **changes: Any,
     ) -> None:
+        self.apis = apis
         self.cluster = cluster(api, name)
         launch = Launch(
-            apis=APIS,
+            apis=apis,
             identity=name,
             configuration=replace(QUICK, **changes),
             webhook_url=URL,
@@ -89,9 +93,13 @@ class Running:
         self.task = asyncio.create_task(self.process.run(self.stop))
 
     @property
+    def operator(self) -> Operator | None:
+        """What works on the first API, if it does."""
+        return self.process.operators.get(self.apis[0].kind)
+
+    @property
     def is_working(self) -> bool:
-        operator = self.process.operator
-        return operator is not None and operator.informers.are_ready
+        return self.operator is not None and self.operator.informers.are_ready
 
     async def end(self) -> None:
         self.stop.set()

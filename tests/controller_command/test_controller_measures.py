@@ -56,7 +56,7 @@ async def test_units_are_counted_while_a_workload_lives_and_forgotten_with_it(em
         assert f'kohort_units_desired{{{LABELS},level="group"}} 2' in text
         assert 'kohort_plan_actions_total{kind="LeaderWorkerSet",action="create"}' in text
         await one.cluster.delete(Address(LWS, "default", "x"))
-        controller = one.process.operator.controllers[0]
+        controller = one.operator.controllers[0]
         await until(lambda: controller.roots.find(("default", "x")) is None, one.task)
         assert LABELS not in await read_metrics(one)
 
@@ -70,7 +70,7 @@ async def test_what_needs_help_is_measured_with_the_reason_of_the_condition(embe
         await one.cluster.create(LWS, "default", body)
         await until(lambda: find_blocked(embedded).get("status") == "True", one.task)
         reason = find_blocked(embedded)["reason"]
-        controller = one.process.operator.controllers[0]
+        controller = one.operator.controllers[0]
         await until(lambda: controller.queue.depth == 0, one.task)
         lines = (await read_metrics(one)).splitlines()
         told = [line for line in lines if line.startswith("kohort_blocked_seconds{")]
@@ -89,10 +89,10 @@ async def test_what_plans_wait_for_is_told_with_its_reason(embedded):
         body = make_lws()
         body["spec"]["leaderWorkerTemplate"]["workerTemplate"]["spec"]["nodeSelector"] = {"no": "x"}
         await one.cluster.create(LWS, "default", body)
-        await until(lambda: one.process.operator is not None, one.task)
+        await until(lambda: one.operator is not None, one.task)
         pods = embedded.api.store.bucket("pods").entries
         await until(lambda: len(pods) == 4, one.task)
-        await until(lambda: one.process.operator.controllers[0].queue.depth == 0, one.task)
+        await until(lambda: one.operator.controllers[0].queue.depth == 0, one.task)
         assert f"kohort_waiting_seconds{{{LABELS},reason=" in await read_metrics(one)
 
 

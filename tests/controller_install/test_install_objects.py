@@ -190,5 +190,5 @@ async def test_disaggregated_sets_stop_an_install():
     assert "1 DisaggregatedSet (such as lab/split), which Kohort does not serve" in str(
         refusal.value
     )
-    ignoring = InstallOptions(ignore_disaggregated=True)
+    ignoring = InstallOptions(ignore_unserved=True)
     assert await install_definitions(site, APIS, ignoring) == [f"definition {CRD}: unchanged"]

@@ -18,6 +18,8 @@ from kohort.cluster.objects import Kind
 from kohort.cluster.permissions import Grant
 from kohort.cluster.port import Address, PatchForm
 from kohort.controller.api_controller import ControllerContext
+from kohort.controller.caches.informers import Reports
+from kohort.controller.certificates.bundles import BundleHolder
 from kohort.controller.certificates.keeper import Keeper, Places
 from kohort.controller.certificates.live import LiveContext
 from kohort.controller.install import InstallOptions, install_webhooks
@@ -27,9 +29,10 @@ from kohort.controller.install.permissions import (
     cluster_grants,
     election_grants,
 )
-from kohort.controller.install.webhooks import configuration_names
+from kohort.controller.install.webhooks import list_bundle_holders
 from kohort.controller.lease import Election, LeaseTerms
 from kohort.controller.operator import Operator
+from kohort.controller.process.presence import Presence
 from kohort.simulator import kinds
 from kohort.simulator.api.requests import WriteOptions
 from kohort.simulator.inprocess import InProcessCluster
@@ -157,7 +160,8 @@ async def test_the_cluster_role_allows_what_the_operator_does_and_no_more(lab: A
     asked = lab.cluster.requests
     keeper = await keep_certificates(lab)
     allowed = granted(cluster_grants(APIS))
-    webhooks = {r for r in keeper if r[1] == "admissionregistration.k8s.io"}
+    groups = ("admissionregistration.k8s.io", "apiextensions.k8s.io")
+    webhooks = {r for r in keeper if r[1] in groups}
     assert asked <= allowed
     assert allowed - asked - webhooks == set(RESERVES)
 
@@ -183,20 +187,22 @@ async def test_gangs_need_what_their_dialect_says_and_no_more():
 
 
 async def keep_certificates(lab: AuditedLab) -> set[Request]:
-    """What the keeper asks for, from nothing, and again when it is time to renew."""
+    """What the keeper asks for, from nothing, and when it is time to renew; and who looks on."""
     await lab.stop_operator()
-    names = configuration_names(APIS)
+    holders = [BundleHolder(kind, name) for kind, name in list_bundle_holders(APIS)]
     person = InProcessCluster(lab.api)
     await install_webhooks(person, APIS, InstallOptions())
     await person.create(NAMESPACE_KIND, "", {"metadata": {"name": NAMESPACE}})
     cluster = AuditedCluster(lab)
-    places = Places(Address(SECRET_KIND, NAMESPACE, SECRET), ["localhost"], *names)
+    places = Places(Address(SECRET_KIND, NAMESPACE, SECRET), ["localhost"], holders)
     keeper = Keeper(cluster, places, LiveContext(), lab.time)
-    task = asyncio.ensure_future(keeper.run())
+    presence = Presence(cluster, APIS, lab.time, Random(1), Reports())
+    tasks = [asyncio.ensure_future(keeper.run()), asyncio.ensure_future(presence.run())]
     await lab.run(5)
     await lab.run(timedelta(days=400).total_seconds())
-    task.cancel()
-    await asyncio.gather(task, return_exceptions=True)
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
     return cluster.requests
 
 

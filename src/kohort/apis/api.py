@@ -10,10 +10,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from kohort.apis.conversion import Convert, Define
 from kohort.apis.definitions.shapes import shape_of
 from kohort.apis.gangs.dialect import NONE, Dialect
 from kohort.apis.gangs.intent import Tiers
 from kohort.apis.group_cache import GroupCache
+from kohort.apis.home import OWN_HOME, Home, UnservedKind
 from kohort.cluster.actions import Action
 from kohort.cluster.errors import KohortError
 from kohort.cluster.fields import FieldError
@@ -254,7 +256,11 @@ class Api:
     # What a status has from its first write on, even that of an object which cannot be planned.
     start_status: Callable[[Object], Object] = lambda root: {}
     webhooks: tuple[Webhook, ...] = ()
-    definition: Callable[[], Object] = dict  # the CustomResourceDefinition
+    home: Home = OWN_HOME
+    unserved: tuple[UnservedKind, ...] = ()  # what an install must not take a controller from
+    # The CustomResourceDefinitions, each made afresh; that of the kind itself comes first.
+    definitions: tuple[Define, ...] = (dict,)
+    convert: Convert | None = None  # needed where a definition has several versions
     writes: tuple[Grant, ...] = ()  # what its actions need, beyond what it watches
     verbs: UserVerbs | None = None  # None: people cannot act on it through us
     # None: its members need no admission by us, so nothing has to be asked.
@@ -267,6 +273,10 @@ class Api:
     watch_gangs: Callable[[Kind, str], Watched] | None = None  # (kind, remedy)
     heeds_tiers: Callable[[Any], bool] = lambda root: False  # whether a change of tiers matters
 
+    def definition(self) -> Object:
+        """The CustomResourceDefinition of its own kind, made afresh."""
+        return self.definitions[0]()
+
     def read_checked(self, snapshot: Snapshot) -> Reading:
         """The snapshot in the words of the model; raises InvalidWorkload, and nothing else."""
         misfit = self.find_misfit(snapshot.root)
@@ -276,14 +286,14 @@ class Api:
 
     def find_misfit(self, root: Object) -> str:
         """What about metadata and spec has another shape than the definition says; or nothing."""
-        return shape_of(self.definition).find_misfit(root)
+        return shape_of(self.definitions[0], self.kind.version).find_misfit(root)
 
     def find_stray(self, root: Object) -> tuple[Object, tuple[str, ...]]:
         """The object without fields of the status that cannot be read, and their names."""
         status = root.get("status")
         if not isinstance(status, dict | None):
             return {**root, "status": {}}, ()
-        stray = shape_of(self.definition).find_status_misfits(root)
+        stray = shape_of(self.definitions[0], self.kind.version).find_status_misfits(root)
         if not stray:
             return root, ()
         kept = {name: value for name, value in (status or {}).items() if name not in stray}

@@ -1,6 +1,44 @@
-"""The APIs that Kohort serves. To add one is to add its value here."""
+"""
+The APIs that Kohort knows, by the names that ``--apis`` takes. To add one is to add a line here.
+
+A name may stand for several values: kinds that one upstream controller looks after. The operator
+lives at the home of the first API, whichever of them are served.
+"""
+
+from collections.abc import Mapping
 
 from kohort.apis.api import Api
 from kohort.apis.leaderworkerset.api import LEADER_WORKER_SET
 
-APIS: tuple[Api, ...] = (LEADER_WORKER_SET,)
+KNOWN: Mapping[str, tuple[Api, ...]] = {
+    "lws": (LEADER_WORKER_SET,),
+}
+# Names that are spoken for; whoever asks for one is not told that it is unknown.
+PLANNED: Mapping[str, str] = {
+    "ms": "ModelServing",
+    "rbg": "RoleBasedGroup",
+    "isvc": "InferenceService",
+}
+APIS: tuple[Api, ...] = tuple(api for apis in KNOWN.values() for api in apis)
+OPERATOR_HOME = LEADER_WORKER_SET.home
+
+
+def read_apis(text: str) -> tuple[str, ...]:
+    """Names of APIs from a text such as ``lws,rbg``, each once; raises ValueError."""
+    names = tuple(dict.fromkeys(name.strip() for name in text.split(",")))
+    for name in names:
+        if name in PLANNED and name not in KNOWN:
+            raise ValueError(
+                f"{PLANNED[name]} ({name}) is planned and not built yet: leave it out "
+                f"(built: {', '.join(KNOWN)})"
+            )
+        if name not in KNOWN:
+            raise ValueError(
+                f"must be one of {', '.join(KNOWN)}, or several with commas, not {name!r}"
+            )
+    return names
+
+
+def choose_apis(names: tuple[str, ...]) -> tuple[Api, ...]:
+    """The values of these names, in the order of the registry; no names are all of them."""
+    return tuple(api for name, apis in KNOWN.items() if name in names or not names for api in apis)

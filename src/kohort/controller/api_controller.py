@@ -64,7 +64,7 @@ class ApiController:
         self.executor = Executor(
             context.cluster, self.watermarks, context.may_write, elapsed=context.time.elapsed
         )
-        reporter = api.kind.name.lower()
+        reporter = api.home.reporter
         self.events = EventSink(context.cluster, reporter, context.identity, context.may_write)
         self.record: Recorder = lambda key, result, seconds: None
         self.on_fault: Callable[[Key, Exception], None] = _raise

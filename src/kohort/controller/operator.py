@@ -20,15 +20,19 @@ class Operator:
         self, context: ControllerContext, apis: Sequence[Api], reports: Reports | None = None
     ) -> None:
         self.informers = Informers(context.cluster, context.time, context.chance, reports)
+        self.ended = asyncio.Event()
         self.controllers = [ApiController(api, self.informers, context) for api in apis]
 
     async def run(self) -> None:
         """Work until stopped: fill the caches first, then look at workloads."""
-        async with asyncio.TaskGroup() as group:
-            watching = group.create_task(self.informers.run())
-            await self.informers.wait_until_ready()
-            await asyncio.gather(*(controller.run() for controller in self.controllers))
-            watching.cancel()
+        try:
+            async with asyncio.TaskGroup() as group:
+                watching = group.create_task(self.informers.run())
+                await self.informers.wait_until_ready()
+                await asyncio.gather(*(controller.run() for controller in self.controllers))
+                watching.cancel()
+        finally:
+            self.ended.set()
 
     def stop(self) -> None:
         """Start no more work; what runs may end."""

@@ -1,5 +1,10 @@
 """CustomResourceDefinitions, made from models of ours."""
 
-from kohort.apis.definitions.definition import Column, Definition, write_definition
+from kohort.apis.definitions.definition import (
+    Column,
+    Definition,
+    ScalePaths,
+    write_definition,
+)
 
-__all__ = ["Column", "Definition", "write_definition"]
+__all__ = ["Column", "Definition", "ScalePaths", "write_definition"]

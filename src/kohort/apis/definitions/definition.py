@@ -32,8 +32,17 @@ AGE = Column("Age", ".metadata.creationTimestamp", "date")
 
 
 @dataclass(frozen=True, slots=True)
+class ScalePaths:
+    """Where the scale subresource finds its numbers, as paths from the object's root."""
+
+    selector: str = ""  # none: autoscalers cannot find the pods
+    wanted: str = ".spec.replicas"
+    present: str = ".status.replicas"
+
+
+@dataclass(frozen=True, slots=True)
 class Definition:
-    """What a kind is to its users."""
+    """What a kind is to its users, in one version."""
 
     kind: Kind
     short_names: tuple[str, ...]
@@ -41,16 +50,20 @@ class Definition:
     spec: type[Struct]
     status: type[Struct] | None
     columns: tuple[Column, ...]
-    selector: str = ""  # the path of the scale subresource's selector; none has no such part
+    scale: ScalePaths | None = None  # None: no such subresource
     categories: tuple[str, ...] = CATEGORIES
     annotations: Mapping[str, str] = field(default_factory=dict)
     is_status_apart: bool = True  # whether status is a subresource, which few kinds do without
     is_spec_required: bool = False
+    deprecation: str = ""  # what clients of this version are warned of
 
 
-def write_definition(definition: Definition) -> Object:
-    """The CustomResourceDefinition."""
+def write_definition(definition: Definition, *others: Definition) -> Object:
+    """The CustomResourceDefinition; objects are stored in the first version."""
     kind = definition.kind
+    versions = [
+        _write_version(each, is_stored=each is definition) for each in (definition, *others)
+    ]
     metadata: Object = {"name": kind.group_resource, "labels": {MANAGED_BY: "kohort"}}
     if definition.annotations:
         metadata["annotations"] = dict(definition.annotations)
@@ -62,7 +75,7 @@ def write_definition(definition: Definition) -> Object:
             "group": kind.group,
             "names": _write_names(definition),
             "scope": "Namespaced" if kind.namespaced else "Cluster",
-            "versions": [_write_version(definition)],
+            "versions": versions,
         },
     }
 
@@ -79,24 +92,27 @@ def _write_names(definition: Definition) -> Object:
     }
 
 
-def _write_version(definition: Definition) -> Object:
+def _write_version(definition: Definition, *, is_stored: bool) -> Object:
     subresources: Object = {"status": {}} if definition.is_status_apart else {}
-    if definition.selector:
-        subresources["scale"] = {
-            "labelSelectorPath": definition.selector,
-            "specReplicasPath": ".spec.replicas",
-            "statusReplicasPath": ".status.replicas",
-        }
+    if definition.scale is not None:
+        subresources["scale"] = _write_scale(definition.scale)
     version: Object = {
         "name": definition.kind.version,
         "served": True,
-        "storage": True,
+        "storage": is_stored,
         "subresources": subresources,
         "schema": {"openAPIV3Schema": _write_root(definition)},
     }
     if definition.columns:
         version["additionalPrinterColumns"] = [_write_column(each) for each in definition.columns]
+    if definition.deprecation:
+        version |= {"deprecated": True, "deprecationWarning": definition.deprecation}
     return version
+
+
+def _write_scale(paths: ScalePaths) -> Object:
+    written = {"specReplicasPath": paths.wanted, "statusReplicasPath": paths.present}
+    return {"labelSelectorPath": paths.selector, **written} if paths.selector else written
 
 
 def _write_column(column: Column) -> Object:

@@ -33,11 +33,12 @@ _NOUNS = {
 
 
 class Shape:
-    """The shape of the objects of one definition."""
+    """The shape of the objects of one definition, in one of its versions."""
 
-    def __init__(self, definition: Object) -> None:
+    def __init__(self, definition: Object, version: str = "") -> None:
         versions = (definition.get("spec") or {}).get("versions") or [{}]
-        root: Object = (versions[0].get("schema") or {}).get("openAPIV3Schema") or {}
+        found = next((v for v in versions if v.get("name") == version), versions[0])
+        root: Object = (found.get("schema") or {}).get("openAPIV3Schema") or {}
         properties: Object = dict(root.get("properties") or {})
         self._status: Object = properties.pop("status", {})
         self._root = {**root, "properties": {**properties, "metadata": embed_type(METADATA)}}
@@ -80,9 +81,9 @@ def is_deeper(value: Any, limit: int) -> bool:
 
 
 @cache
-def shape_of(define: Callable[[], Object]) -> Shape:
-    """The shape that a definition gives, made once."""
-    return Shape(define())
+def shape_of(define: Callable[[], Object], version: str = "") -> Shape:
+    """The shape that a definition gives to a version, or to its first; made once."""
+    return Shape(define(), version)
 
 
 def find_metadata_misfit(obj: Object) -> str:

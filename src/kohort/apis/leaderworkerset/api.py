@@ -22,6 +22,7 @@ from kohort.apis.leaderworkerset.drift.pods import find_pod_edits
 from kohort.apis.leaderworkerset.drift.scale import REPLICAS
 from kohort.apis.leaderworkerset.drift.templates import TEMPLATE
 from kohort.apis.leaderworkerset.events import list_events
+from kohort.apis.leaderworkerset.home import DISAGGREGATED_SETS, HOME
 from kohort.apis.leaderworkerset.objects.claims import CLAIM
 from kohort.apis.leaderworkerset.objects.gangs import find_dialect
 from kohort.apis.leaderworkerset.read import (
@@ -247,7 +248,9 @@ LEADER_WORKER_SET = Api(
     start_status=start_status,
     list_events=list_events,
     webhooks=WEBHOOKS,
-    definition=define_leader_worker_set,
+    home=HOME,
+    unserved=(DISAGGREGATED_SETS,),
+    definitions=(define_leader_worker_set,),
     writes=WRITES,
     verbs=VERBS,
     make_probe=make_probe,

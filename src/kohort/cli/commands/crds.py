@@ -7,6 +7,7 @@ from kohort.cli.documents import add_form, write_documents
 from kohort.cli.exits import Exit
 from kohort.cli.parser import Parser
 from kohort.cli.table import Command
+from kohort.controller.install.webhooks import Endpoint, write_definitions
 
 
 def _make_parser(prog: str) -> Parser:
@@ -17,7 +18,7 @@ def _make_parser(prog: str) -> Parser:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    print(write_documents([api.definition() for api in APIS], arguments.output))
+    print(write_documents(write_definitions(APIS, Endpoint()), arguments.output))
     return Exit.DONE
 
 

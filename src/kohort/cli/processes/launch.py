@@ -122,7 +122,7 @@ def _describe(
             namespace=namespace,
             webhook_url=url,
             replace_crds=arguments.replace_crds,
-            ignore_disaggregated=arguments.ignore_disaggregated,
+            ignore_unserved=arguments.ignore_disaggregated,
         )
     cert_dir = arguments.cert_dir
     if cert_dir is None and not configuration.keeps_certificates:

@@ -11,12 +11,11 @@ from contextlib import suppress
 
 import orjson
 
+from kohort.apis.home import Home
 from kohort.cluster.errors import ClusterError, NotFound
 from kohort.cluster.http import HttpCluster
 from kohort.cluster.objects import Kind, Object
 from kohort.cluster.port import Address, Selection
-from kohort.controller.install.names import LEASE as LEASE_NAME
-from kohort.controller.install.names import NAMESPACE
 from kohort.controller.lease import LEASE
 from kohort.views.evidence.cluster import (
     GONE,
@@ -53,7 +52,7 @@ async def read_facts(cluster: HttpCluster, pictures: Sequence[Picture]) -> Clust
     found, warnings, operator = await asyncio.gather(
         _read_nodes(cluster, list(nodes)[:_NODES_MAX]),
         _read_warnings(cluster, namespaces.pop() if len(namespaces) == 1 else ""),
-        _read_operator(cluster),
+        _read_operator(cluster, needing[0].api.home),
     )
     return ClusterFacts(found, warnings, operator)
 
@@ -78,7 +77,7 @@ async def _read_warnings(cluster: HttpCluster, namespace: str) -> list[Object]:
     return []
 
 
-async def _read_operator(cluster: HttpCluster) -> OperatorState | None:
+async def _read_operator(cluster: HttpCluster, home: Home) -> OperatorState | None:
     with suppress(ClusterError):
-        return read_lease(await cluster.read(Address(LEASE, NAMESPACE, LEASE_NAME)))
+        return read_lease(await cluster.read(Address(LEASE, home.namespace, home.lease)))
     return None

@@ -4,7 +4,7 @@ The admission server: the thin shell of HTTP and TLS around the answers.
 It is asked by API servers only, with small bodies, on connections that they keep.
 Whatever is wrong with a question is told inside an answer, a mistake of ours too:
 an API server shows its user the sentence of an answer, and of a bare 500 nothing.
-Only a path that nobody has is a 404.
+Only a path that nobody has is a 404. One path converts objects between versions, for all APIs.
 """
 
 import logging
@@ -18,6 +18,12 @@ import orjson
 from aiohttp import web
 
 from kohort.apis.api import Api, Settings, Webhook
+from kohort.apis.conversion import (
+    CONVERT_PATH,
+    ConversionError,
+    ConverterMistake,
+    collect_converters,
+)
 from kohort.cluster.errors import ClusterError, NotFound
 from kohort.cluster.objects import Object
 from kohort.cluster.port import Address
@@ -28,6 +34,7 @@ from kohort.controller.admission.answers import (
     find_uid,
     refuse_question,
 )
+from kohort.controller.admission.conversions import answer_conversion, fail_conversion
 
 BODY_BYTES_MAX = 7 * 1024 * 1024
 _STOP_SECONDS_MAX = 2.0
@@ -56,6 +63,7 @@ class AdmissionServer:
     ) -> None:
         self.port = 0
         self._webhooks = collect_webhooks(apis)
+        self._converters = collect_converters(apis)
         self._settings = settings
         self._record = record
         self._read = read
@@ -88,10 +96,15 @@ class AdmissionServer:
             await runner.cleanup()
 
     async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
+        begun = time.monotonic()
+        if request.path == CONVERT_PATH and self._converters:
+            answer = self._convert(await _read_body(request))
+            is_done = answer["response"]["result"]["status"] == "Success"
+            self._record(request.path, 200 if is_done else 400, time.monotonic() - begun)
+            return web.Response(body=orjson.dumps(answer), content_type="application/json")
         webhook = self._webhooks.get(request.path)
         if webhook is None:
             return web.Response(status=404, text="404 page not found\n")
-        begun = time.monotonic()
         body = await _read_body(request)
         answer = (
             refuse_question(body) if isinstance(body, str) else await self._judge(webhook, body)
@@ -99,6 +112,23 @@ class AdmissionServer:
         code = int(answer["response"]["status"]["code"])
         self._record(request.path, code, time.monotonic() - begun)
         return web.Response(body=orjson.dumps(answer), content_type="application/json")
+
+    def _convert(self, review: Any) -> Object:
+        if isinstance(review, str):
+            return fail_conversion({}, review)
+        try:
+            return answer_conversion(self._converters, review)
+        except ConversionError as error:
+            if isinstance(error, ConverterMistake):
+                self._log_mistake(CONVERT_PATH, error.__cause__ or error, {})
+            return fail_conversion(review, str(error))
+
+    def _log_mistake(self, path: str, error: BaseException, facts: Object) -> None:
+        """Log a mistake of ours once: whoever may create objects may repeat it at will."""
+        mistake = (path, type(error).__name__)
+        if mistake not in self._mistakes:
+            self._mistakes.add(mistake)
+            log.error("cannot judge an object", exc_info=error, extra={"facts": facts})
 
     async def _judge(self, webhook: Webhook, review: Any) -> Object:
         try:
@@ -109,11 +139,7 @@ class AdmissionServer:
             why = f"{webhook.name} cannot read what this object depends on: {error}"
             return refuse_question(why, 500, find_uid(review))
         except Exception as error:
-            # Whoever may create objects may repeat this as often as they like.
-            mistake = (webhook.path, type(error).__name__)
-            if mistake not in self._mistakes:
-                self._mistakes.add(mistake)
-                log.error("cannot judge an object", exc_info=error, extra={"facts": _facts(review)})
+            self._log_mistake(webhook.path, error, _facts(review))
             why = f"{webhook.name} cannot judge this object ({type(error).__name__}): report it"
             return refuse_question(why, 500, find_uid(review))
 

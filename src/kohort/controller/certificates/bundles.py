@@ -1,57 +1,99 @@
 """
-Whom API servers trust: the authority, written into the configurations of the webhooks.
+Whom API servers trust: the authority, written into all objects that say where our webhooks are.
 
-Only what differs is written, entry by entry, and each write names the webhook
-that it means: a configuration that changed in the meantime is left for the next
-look. Where cert-manager does this, we do not.
+These are the configurations of the webhooks, and the definitions of kinds that a webhook
+converts. Only what differs is written, entry by entry, and each write names the webhook
+that it means: an object that changed in the meantime is left for the next look. Where
+cert-manager does this, we do not.
 """
 
 from base64 import b64decode, b64encode
 from binascii import Error as Base64Error
-from collections.abc import Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+from urllib.parse import urlsplit
 
 from kohort.cluster.objects import Kind, Object, annotations_of
 from kohort.cluster.port import Address, Cluster, PatchForm
 
 _INJECTED = "cert-manager.io/inject-"
+_CONVERSION = "/spec/conversion"
 
 
-def plan_bundle(configuration: Object, ca: str) -> list[Object]:
-    """The JSON patch that makes all webhooks of a configuration trust the authority."""
-    if any(key.startswith(_INJECTED) for key in annotations_of(configuration)):
+@dataclass(frozen=True, slots=True)
+class BundleHolder:
+    """An object that says where our webhooks are, and whether we may write it now."""
+
+    kind: Kind
+    name: str
+    may_write: Callable[[], bool] = lambda: True
+
+    @property
+    def address(self) -> Address:
+        """Where it is found."""
+        return Address(self.kind, "", self.name)
+
+
+class _Client(NamedTuple):
+    path: str  # of the clientConfig, in the object
+    config: Object
+    guard: Object  # the operation that makes sure which webhook is meant
+
+
+def _list_clients(holder: Object) -> Iterator[_Client]:
+    for index, webhook in enumerate(holder.get("webhooks") or ()):
+        place = f"/webhooks/{index}"
+        guard = {"op": "test", "path": f"{place}/name", "value": webhook["name"]}
+        yield _Client(f"{place}/clientConfig", webhook.get("clientConfig") or {}, guard)
+    conversion = (holder.get("spec") or {}).get("conversion") or {}
+    config = (conversion.get("webhook") or {}).get("clientConfig")
+    if config is not None:
+        guard = {"op": "test", "path": f"{_CONVERSION}/strategy", "value": "Webhook"}
+        yield _Client(f"{_CONVERSION}/webhook/clientConfig", config, guard)
+
+
+def plan_bundle(holder: Object, ca: str) -> list[Object]:
+    """The JSON patch that makes all webhooks of an object trust the authority."""
+    if any(key.startswith(_INJECTED) for key in annotations_of(holder)):
         return []
     wanted = b64encode(ca.encode()).decode()
     patch: list[Object] = []
-    for index, webhook in enumerate(configuration.get("webhooks") or ()):
-        if (webhook.get("clientConfig") or {}).get("caBundle") != wanted:
-            place = f"/webhooks/{index}"
-            patch.append({"op": "test", "path": f"{place}/name", "value": webhook["name"]})
-            path = f"{place}/clientConfig/caBundle"
-            patch.append({"op": "add", "path": path, "value": wanted})
+    for client in _list_clients(holder):
+        if client.config.get("caBundle") != wanted:
+            patch.append(client.guard)
+            patch.append({"op": "add", "path": f"{client.path}/caBundle", "value": wanted})
     return patch
 
 
-def is_trusted(configurations: Iterable[Object], ca: str) -> bool:
-    """Whether all webhooks trust the newest authority, so that what it signed may be shown."""
+def is_trusted(holders: Iterable[Object], ca: str, names: Collection[str]) -> bool:
+    """Whether all webhooks that lead to a server of these names trust the newest authority."""
     newest = ca.partition("-----END CERTIFICATE-----")[0].strip()
     return all(
-        newest in _read_bundle(webhook)
-        for configuration in configurations
-        for webhook in configuration.get("webhooks") or ()
+        newest in _read_bundle(client.config)
+        for holder in holders
+        for client in _list_clients(holder)
+        if _find_host(client.config) in names
     )
 
 
-def _read_bundle(webhook: Object) -> str:
+def _find_host(config: Object) -> str:
+    service = config.get("service") or {}
+    if service:
+        return f"{service.get('name')}.{service.get('namespace')}.svc"
+    return urlsplit(config.get("url") or "").hostname or ""
+
+
+def _read_bundle(config: Object) -> str:
     try:
-        return b64decode((webhook.get("clientConfig") or {}).get("caBundle") or "").decode()
+        return b64decode(config.get("caBundle") or "").decode()
     except (Base64Error, ValueError):
         return ""
 
 
-async def spread_bundle(cluster: Cluster, kind: Kind, configuration: Object, ca: str) -> bool:
-    """Make a configuration trust the authority; returns whether a write was needed."""
-    patch = plan_bundle(configuration, ca)
+async def spread_bundle(cluster: Cluster, address: Address, holder: Object, ca: str) -> bool:
+    """Make the webhooks of an object trust the authority; returns whether a write was needed."""
+    patch = plan_bundle(holder, ca)
     if patch:
-        address = Address(kind, "", configuration["metadata"]["name"])
         await cluster.patch(address, patch, PatchForm.JSON)
     return bool(patch)

@@ -1,21 +1,20 @@
 """
 Certificates from files, as cert-manager mounts them: shown, and shown anew when they change.
 
-``tls.crt`` and ``tls.key`` must be there. A ``ca.crt`` beside them is written into
-the webhook configurations, unless cert-manager does that.
+``tls.crt`` and ``tls.key`` must be there. A ``ca.crt`` beside them is written into all
+objects that say where our webhooks are, unless cert-manager does that.
 """
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 from kohort.cluster.errors import KohortError, NotFound
 from kohort.cluster.port import Address, Cluster
-from kohort.controller.certificates.bundles import spread_bundle
+from kohort.controller.certificates.bundles import BundleHolder, spread_bundle
 from kohort.controller.certificates.live import LiveContext
 from kohort.controller.clock import Time
-from kohort.controller.install.names import MUTATING_KIND, VALIDATING_KIND
 
 LOOK_SECONDS = 10.0
 log = logging.getLogger(__name__)
@@ -28,7 +27,7 @@ class FileKeeper:
         self,
         cluster: Cluster,
         folder: Path,
-        configurations: tuple[tuple[str, ...], tuple[str, ...]],  # mutating, validating
+        holders: Collection[BundleHolder],
         live: LiveContext,
         time: Time,
         may_write: Callable[[], bool] = lambda: True,
@@ -38,16 +37,12 @@ class FileKeeper:
         self.ca = ""  # PEM; empty if the folder has none
         self._cluster = cluster
         self._folder = folder
-        self._configurations = [
-            Address(kind, "", name)
-            for kind, names in zip((MUTATING_KIND, VALIDATING_KIND), configurations, strict=True)
-            for name in names
-        ]
+        self._holders = tuple(holders)
         self._live = live
         self._time = time
         self._may_write = may_write
         self._changed = asyncio.Event()
-        self._spread = ""
+        self._spread: dict[Address, str] = {}  # which authority was written where
 
     def wake(self) -> None:
         """Look again now: we may write from here on."""
@@ -83,12 +78,12 @@ class FileKeeper:
             raise KohortError(f"cannot read {path}: {error}") from error
 
     async def _trust(self, ca: str) -> None:
-        if ca == self._spread:
-            return
-        for address in self._configurations:
+        for holder in self._holders:
+            if self._spread.get(holder.address) == ca or not holder.may_write():
+                continue
             try:
-                configuration = await self._cluster.read(address)
+                found = await self._cluster.read(holder.address)
             except NotFound:
                 continue
-            await spread_bundle(self._cluster, address.kind, configuration, ca)
-        self._spread = ca
+            await spread_bundle(self._cluster, holder.address, found, ca)
+            self._spread[holder.address] = ca

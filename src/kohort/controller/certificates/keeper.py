@@ -1,7 +1,7 @@
 """
 The keeper of certificates: sees that there are some, that they are fresh, shown and trusted.
 
-It follows the Secret and the webhook configurations by watches, so at rest it
+It follows the Secret and all objects that hold its authority by watches, so at rest it
 asks for nothing. Whoever may write (the leader) makes and renews; the others only
 show what the Secret holds. The order matters when an authority changes: first the
 Secret, then trust, then the new certificate is shown.
@@ -20,7 +20,7 @@ from kohort.cluster.objects import Kind, Object
 from kohort.cluster.port import Address, Cluster, Selection
 from kohort.controller.caches.cache import Cache
 from kohort.controller.caches.informers import Informers
-from kohort.controller.certificates.bundles import is_trusted, spread_bundle
+from kohort.controller.certificates.bundles import BundleHolder, is_trusted, spread_bundle
 from kohort.controller.certificates.issue import (
     LIFETIMES,
     Lifetimes,
@@ -31,7 +31,6 @@ from kohort.controller.certificates.issue import (
 from kohort.controller.certificates.live import LiveContext
 from kohort.controller.certificates.secrets import SECRET, ensure_secret, read_secret
 from kohort.controller.clock import Time
-from kohort.controller.install.names import MUTATING_KIND, VALIDATING_KIND
 
 RETRY_SECONDS = 1.0
 log = logging.getLogger(__name__)
@@ -43,8 +42,7 @@ class Places:
 
     secret: Address
     names: Collection[str]
-    mutating: Collection[str]  # names of the configurations
-    validating: Collection[str]
+    holders: Collection[BundleHolder]
 
 
 class Keeper:
@@ -70,19 +68,12 @@ class Keeper:
         self._lifetimes = lifetimes
         self._trouble = ""  # what was told last
         self._learned = ("", 0.0)  # an authority, and from when on all know it
-        # Which version of a configuration was last written over, and with which authority.
-        self._spread_over: dict[tuple[Kind, str], tuple[str, str]] = {}
+        # Which version of a holder was last written over, and with which authority.
+        self._spread_over: dict[Address, tuple[str, str]] = {}
         self._changed = asyncio.Event()
         self._informers = Informers(cluster, time, Random())
         self._secrets = self._follow(SECRET, places.secret.namespace, places.secret.name)
-        self._configurations = [
-            (kind, self._follow(kind, "", name))
-            for kind, names in (
-                (MUTATING_KIND, places.mutating),
-                (VALIDATING_KIND, places.validating),
-            )
-            for name in names
-        ]
+        self._holders = [(each, self._follow(each.kind, "", each.name)) for each in places.holders]
 
     def _follow(self, kind: Kind, namespace: str, name: str) -> Cache[Whole]:
         only = Selection(kind, namespace, fields=f"metadata.name={name}")
@@ -155,22 +146,21 @@ class Keeper:
 
     async def _trust(self, material: Material) -> bool:
         """Have the authority trusted; returns whether the certificate may be shown."""
-        decoded = [
-            (kind, entry.value.decode()) for kind, cache in self._configurations for entry in cache
-        ]
+        decoded = [(holder, e.value.decode()) for holder, cache in self._holders for e in cache]
         if self._may_write():
-            for kind, configuration in decoded:
-                await self._spread(kind, configuration, material.ca)
+            for holder, found in decoded:
+                if holder.may_write():
+                    await self._spread(holder, found, material.ca)
             return True
         is_first = not self._live.is_armed
-        return is_first or is_trusted((found for _, found in decoded), material.ca)
+        held = (found for _, found in decoded)
+        return is_first or is_trusted(held, material.ca, self._places.names)
 
-    async def _spread(self, kind: Kind, configuration: Object, ca: str) -> None:
-        """Have one configuration trust the authority, unless our view is older than our write."""
-        metadata = configuration["metadata"]
-        place, seen = (kind, metadata["name"]), (metadata["resourceVersion"], ca)
-        if self._spread_over.get(place) == seen:
+    async def _spread(self, holder: BundleHolder, found: Object, ca: str) -> None:
+        """Have one holder trust the authority, unless our view is older than our write."""
+        address, seen = holder.address, (found["metadata"]["resourceVersion"], ca)
+        if self._spread_over.get(address) == seen:
             return
-        if await spread_bundle(self._cluster, kind, configuration, ca):
-            self._spread_over[place] = seen
-            log.info("authority written into %s", metadata["name"])
+        if await spread_bundle(self._cluster, address, found, ca):
+            self._spread_over[address] = seen
+            log.info("authority written into %s", holder.name)

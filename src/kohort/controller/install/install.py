@@ -3,7 +3,8 @@ Bringing a cluster what the operator needs: definitions, webhook configurations 
 
 Everything is read before it is written, and nothing is written that is so already.
 A definition that Kohort did not make is left alone unless one is told to replace
-it: a newer one may hold fields that ours would take away from stored objects.
+it: a newer one may hold fields that ours would take away from stored objects. Only who
+converts its versions is changed: the operator that did is the one that we replace.
 """
 
 import asyncio
@@ -13,7 +14,9 @@ from dataclasses import dataclass
 import orjson
 
 from kohort.apis.api import Api
+from kohort.apis.conversion import list_versions
 from kohort.apis.definitions.definition import MANAGED_BY
+from kohort.apis.home import UnservedKind
 from kohort.cluster.errors import (
     AlreadyExists,
     ClusterError,
@@ -44,13 +47,16 @@ from kohort.controller.install.names import (
     VALIDATING_KIND,
 )
 from kohort.controller.install.roles import write_metrics_roles
-from kohort.controller.install.webhooks import Endpoint, write_configurations
+from kohort.controller.install.webhooks import (
+    Endpoint,
+    write_configurations,
+    write_definitions,
+)
 
 ESTABLISHED_SECONDS_MAX = 30.0
 POLL_SECONDS = 0.1
 ATTEMPTS_MAX = 5
 OURS = "kohort"
-DISAGGREGATED = "disaggregatedsets.disaggregatedset.x-k8s.io"
 _CONFIGURATIONS = {kind.name: kind for kind in (MUTATING_KIND, VALIDATING_KIND)}
 # Whoever follows this would go on writing the authority of another operator.
 _INJECTION = "cert-manager.io/inject-ca-from"
@@ -71,7 +77,7 @@ class InstallOptions:
     webhook_url: str = ""  # a service of the cluster if empty
     ca_bundle: bytes = b""  # PEM; what is there is kept if empty
     replace_crds: bool = False
-    ignore_disaggregated: bool = False
+    ignore_unserved: bool = False  # kinds that nobody would look after any more
 
     @property
     def endpoint(self) -> Endpoint:
@@ -92,9 +98,10 @@ async def install_definitions(
     cluster: Cluster, apis: Sequence[Api], options: InstallOptions
 ) -> list[str]:
     """Bring the cluster the definitions, and wait until they are served."""
-    if not options.ignore_disaggregated:
-        await _refuse_disaggregated(cluster)
-    wanted = [api.definition() for api in apis]
+    unserved = () if options.ignore_unserved else [k for api in apis for k in api.unserved]
+    for kind in unserved:
+        await _refuse_unserved(cluster, kind)
+    wanted = write_definitions(apis, options.endpoint)
     lines = [await _write_definition(cluster, crd, options) for crd in wanted]
     for crd in wanted:
         await _wait_until_established(cluster, name_of(crd))
@@ -144,18 +151,48 @@ async def _make_namespace(cluster: Cluster, name: str) -> str:
 
 async def _write_definition(cluster: Cluster, wanted: Object, options: InstallOptions) -> str:
     def merge(live: Object) -> Object | None:
+        spec = _keep_conversion(wanted["spec"], live["spec"])
         # The server adds what has a default, so only the schema is compared as a whole.
-        is_same = live["spec"]["versions"] == wanted["spec"]["versions"]
-        if is_same and _holds(live["spec"], wanted["spec"]) and _is_ours(live):
+        is_same = live["spec"]["versions"] == spec["versions"]
+        if is_same and _holds(live["spec"], spec) and _is_ours(live):
             return None
-        metadata = _merge_metadata(live, wanted)
-        return {**live, "metadata": metadata, "spec": wanted["spec"]}
+        return {**live, "metadata": _merge_metadata(live, wanted), "spec": spec}
 
+    what = f"definition {name_of(wanted)}"
     live = await _find(cluster, DEFINITION_KIND, name_of(wanted))
     if live is not None and not _is_ours(live) and not options.replace_crds:
         why = "it was not made by Kohort (--replace-crds replaces it)"
-        return f"definition {name_of(wanted)}: left alone, {why}"
-    return f"definition {name_of(wanted)}: {await _write(cluster, DEFINITION_KIND, wanted, merge)}"
+        done = await _point_conversion(cluster, live, wanted)
+        return f"{what}: left alone{done}, {why}"
+    return f"{what}: {await _write(cluster, DEFINITION_KIND, wanted, merge)}"
+
+
+async def _point_conversion(cluster: Cluster, live: Object, wanted: Object) -> str:
+    """Have us asked for conversions of a definition that is another's, if it needs any."""
+
+    def merge(live: Object) -> Object | None:
+        conversion = _keep_conversion(wanted["spec"], live["spec"])["conversion"]
+        if _holds(live["spec"].get("conversion") or {}, conversion):
+            return None
+        return {**live, "spec": {**live["spec"], "conversion": conversion}}
+
+    if "conversion" not in wanted["spec"] or len(list_versions(live)) == 1:
+        return ""
+    done = await _write(cluster, DEFINITION_KIND, wanted, merge)
+    return "" if done == "unchanged" else " but for its conversion"
+
+
+def _keep_conversion(wanted: Object, live: Object) -> Object:
+    """The spec of a definition, with the authority that is there if we bring none."""
+    client = ((wanted.get("conversion") or {}).get("webhook") or {}).get("clientConfig")
+    if client is None:
+        return wanted
+    found = ((live.get("conversion") or {}).get("webhook") or {}).get("clientConfig") or {}
+    bundle = found.get("caBundle")
+    if not bundle or "caBundle" in client or {**client, "caBundle": bundle} != found:
+        return wanted
+    webhook = {**wanted["conversion"]["webhook"], "clientConfig": found}
+    return {**wanted, "conversion": {**wanted["conversion"], "webhook": webhook}}
 
 
 async def _write_configuration(cluster: Cluster, wanted: Object) -> str:
@@ -212,8 +249,12 @@ def _keep_bundle(hook: Object, live: Object) -> Object:
 def _is_ours(live: Object) -> bool:
     if labels_of(live).get(MANAGED_BY) == OURS:
         return True
-    managers = metadata_of(live).get("managedFields") or ()
-    return any(entry.get("manager") == OURS for entry in managers)
+    # Whoever converts writes itself into a definition, too; whose it is its versions tell.
+    return any(
+        "f:versions" in ((entry.get("fieldsV1") or {}).get("f:spec") or {})
+        for entry in metadata_of(live).get("managedFields") or ()
+        if entry.get("manager") == OURS
+    )
 
 
 def _holds(live: Object, wanted: Object) -> bool:
@@ -239,8 +280,8 @@ async def _wait_until_established(cluster: Cluster, name: str) -> None:
         raise InstallRefused(f"definition {name} was not established within {waited}") from None
 
 
-async def _refuse_disaggregated(cluster: Cluster) -> None:
-    crd = await _find(cluster, DEFINITION_KIND, DISAGGREGATED)
+async def _refuse_unserved(cluster: Cluster, unserved: UnservedKind) -> None:
+    crd = await _find(cluster, DEFINITION_KIND, unserved.definition)
     if crd is None:
         return
     spec = crd["spec"]
@@ -249,14 +290,14 @@ async def _refuse_disaggregated(cluster: Cluster) -> None:
     try:
         found = (await cluster.list(Selection(kind))).items
     except ClusterError as error:
-        raise InstallRefused(f"cannot see whether there are DisaggregatedSets: {error}") from error
+        raise InstallRefused(f"cannot see whether there are {kind.name}s: {error}") from error
     if found:
         first = orjson.loads(found[0])
-        count = f"{len(found)} DisaggregatedSet{'' if len(found) == 1 else 's'}"
+        count = f"{len(found)} {kind.name}{'' if len(found) == 1 else 's'}"
         raise InstallRefused(
             f"the cluster has {count} (such as {namespace_of(first)}/{name_of(first)}), which "
             "Kohort does not serve: nobody would look after them once it is at work; "
-            "delete them first, or install with --ignore-disaggregated"
+            f"delete them first, or install with {unserved.flag}"
         )
 
 

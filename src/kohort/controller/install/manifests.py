@@ -4,7 +4,7 @@ Everything that a cluster needs for the operator, as objects to be applied.
 Their order is that in which they can be applied: what others refer to comes first.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kohort.apis.api import DEFAULTS, Api, Settings
@@ -17,6 +17,7 @@ from kohort.controller.install.names import (
     CERTIFICATE_ROLE,
     CONFIG_KEY,
     CONFIG_MAP,
+    CONFIG_VERSION,
     ELECTION_ROLE,
     MANAGER_ROLE,
     METRICS_SERVICE,
@@ -29,13 +30,14 @@ from kohort.controller.install.permissions import (
     certificate_grants,
     cluster_grants,
     election_grants,
+    list_leases,
 )
 from kohort.controller.install.roles import write_metrics_roles, write_object, write_role
-from kohort.controller.install.webhooks import Endpoint, write_configurations
+from kohort.controller.install.webhooks import Endpoint, write_configurations, write_definitions
 from kohort.controller.process.gangs import find_known, list_variants
 
-_CONFIGURATION = """\
-apiVersion: config.lws.x-k8s.io/v1alpha1
+_CONFIGURATION = f"""\
+apiVersion: {CONFIG_VERSION}
 kind: Configuration
 leaderElection:
   leaderElect: true
@@ -76,11 +78,12 @@ def write_manifests(apis: Sequence[Api], options: ManifestOptions) -> list[Objec
     """All objects, in the order in which to apply them."""
     namespace = options.namespace
     endpoint = Endpoint(options.webhook_url, namespace)
+    leases = list_leases(apis, namespace)
     objects = [
-        write_object("v1", "Namespace", namespace),
-        *(api.definition() for api in apis),
+        *(write_object("v1", "Namespace", name) for name in dict.fromkeys((namespace, *leases))),
+        *write_definitions(apis, endpoint),
         write_object("v1", "ServiceAccount", ACCOUNT, namespace),
-        *_write_roles(cluster_grants(apis, options.settings), namespace),
+        *_write_roles(cluster_grants(apis, options.settings), leases, namespace),
         *write_metrics_roles(namespace),
         write_object("v1", "Secret", SECRET, namespace, type="Opaque"),
         write_object(
@@ -95,10 +98,16 @@ def write_manifests(apis: Sequence[Api], options: ManifestOptions) -> list[Objec
     return [*objects, *write_configurations(apis, endpoint)]
 
 
-def _write_roles(grants: Sequence[Grant], namespace: str) -> list[Object]:
+def _write_roles(
+    grants: Sequence[Grant], leases: Mapping[str, tuple[str, ...]], namespace: str
+) -> list[Object]:
+    elections = (
+        write_role(ELECTION_ROLE, place, write_rules(election_grants(names)), namespace)
+        for place, names in leases.items()
+    )
     return [
         *write_role(MANAGER_ROLE, "", write_rules(grants), namespace),
-        *write_role(ELECTION_ROLE, namespace, write_rules(election_grants()), namespace),
+        *(obj for election in elections for obj in election),
         *write_role(CERTIFICATE_ROLE, namespace, write_rules(certificate_grants()), namespace),
     ]
 

@@ -1,27 +1,30 @@
 """
 The names under which a cluster knows the operator.
 
-They are upstream's, so that its service, its secret and its lease are found where
-they were, and two operators on one cluster meet each other instead of passing by.
+They are those of the home where it lives, so that its service, its secret and its lease are
+found where they were, and two operators on one cluster meet each other instead of passing by.
 """
 
+from kohort.apis.served import OPERATOR_HOME
 from kohort.cluster.objects import Kind
 
-NAMESPACE = "lws-system"
-LEASE = "b8b2488c.x-k8s.io"
-DEPLOYMENT = ACCOUNT = "lws-controller-manager"
-WEBHOOK_SERVICE = "lws-webhook-service"
-METRICS_SERVICE = "lws-controller-manager-metrics-service"
-SECRET = "lws-webhook-server-cert"
-CONFIG_MAP = "lws-manager-config"
+NAMESPACE = OPERATOR_HOME.namespace
+LEASE = OPERATOR_HOME.lease
+_PREFIX = OPERATOR_HOME.prefix
+DEPLOYMENT = ACCOUNT = f"{_PREFIX}-controller-manager"
+WEBHOOK_SERVICE = f"{_PREFIX}-webhook-service"
+METRICS_SERVICE = f"{_PREFIX}-controller-manager-metrics-service"
+SECRET = f"{_PREFIX}-webhook-server-cert"
+CONFIG_MAP = f"{_PREFIX}-manager-config"
+CONFIG_VERSION = OPERATOR_HOME.configuration
 CONFIG_KEY = "controller_manager_config.yaml"
-MANAGER_ROLE = "lws-manager-role"
-ELECTION_ROLE = "lws-leader-election-role"
-CERTIFICATE_ROLE = "lws-webhook-certificate-role"
-PROXY_ROLE = "lws-proxy-role"
-PROXY_BINDING = "lws-proxy-rolebinding"
-METRICS_ROLE = "lws-metrics-reader"
-METRICS_BINDING = "lws-metrics-reader-rolebinding"
+MANAGER_ROLE = f"{_PREFIX}-manager-role"
+ELECTION_ROLE = f"{_PREFIX}-leader-election-role"
+CERTIFICATE_ROLE = f"{_PREFIX}-webhook-certificate-role"
+PROXY_ROLE = f"{_PREFIX}-proxy-role"
+PROXY_BINDING = f"{_PREFIX}-proxy-rolebinding"
+METRICS_ROLE = f"{_PREFIX}-metrics-reader"
+METRICS_BINDING = f"{_PREFIX}-metrics-reader-rolebinding"
 
 SELECTOR = {"control-plane": "controller-manager"}
 LABELS = {

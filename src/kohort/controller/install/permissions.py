@@ -8,16 +8,17 @@ is the operator's own: its lease, its certificate, its webhooks and its events.
 from collections.abc import Iterator, Sequence
 
 from kohort.apis.api import DEFAULTS, Api, Settings
+from kohort.apis.served import OPERATOR_HOME
+from kohort.cluster.objects import name_of
 from kohort.cluster.permissions import Grant, PageGrant
 from kohort.controller.events import EVENT
 from kohort.controller.install.names import (
+    DEFINITION_KIND,
     LEASE,
-    MUTATING_KIND,
     SECRET,
     SECRET_KIND,
-    VALIDATING_KIND,
 )
-from kohort.controller.install.webhooks import configuration_names
+from kohort.controller.install.webhooks import list_bundle_holders
 from kohort.controller.lease import LEASE as LEASE_KIND
 from kohort.controller.process.access import GRANTS
 
@@ -27,22 +28,35 @@ _KEEP = ("get", "list", "watch", "patch")
 
 def cluster_grants(apis: Sequence[Api], settings: Settings = DEFAULTS) -> list[Grant]:
     """What is needed in every namespace, and of what is in none."""
-    mutating, validating = configuration_names(apis)
+    held = list_bundle_holders(apis)
+    kinds = dict.fromkeys(kind for kind, _ in held)
+    defined = tuple(name_of(define()) for api in apis for define in api.definitions)
     return [
         *(grant for api in apis for grant in _api_grants(api, settings)),
         # Warnings about sets tell why they lack pods.
         Grant(EVENT, ("create", "list")),
-        Grant(MUTATING_KIND, _KEEP, names=mutating),
-        Grant(VALIDATING_KIND, _KEEP, names=validating),
+        *(Grant(k, _KEEP, names=tuple(n for kind, n in held if kind == k)) for k in kinds),
+        # The caches of an API are filled while its definitions are there.
+        Grant(DEFINITION_KIND, _SEE, names=defined),
     ]
 
 
-def election_grants() -> list[Grant]:
-    """What holding the lease needs, in the operator's own namespace."""
+def list_leases(apis: Sequence[Api], namespace: str) -> dict[str, tuple[str, ...]]:
+    """The names of the leases by the namespaces that they lie in; the operator's own is told."""
+    found: dict[str, tuple[str, ...]] = {}
+    for home in dict.fromkeys(api.home for api in apis):
+        # The operator's own home is where it was told to live; all others stay where they are.
+        place = namespace if home == OPERATOR_HOME else home.namespace
+        found[place] = (*found.get(place, ()), home.lease)
+    return found
+
+
+def election_grants(leases: tuple[str, ...] = (LEASE,)) -> list[Grant]:
+    """What holding leases needs, in the namespace that they lie in."""
     # A name cannot be asked for before it exists, so creating is granted without one.
     return [
         Grant(LEASE_KIND, ("create",)),
-        Grant(LEASE_KIND, ("get", "update"), names=(LEASE,)),
+        Grant(LEASE_KIND, ("get", "update"), names=leases),
     ]
 
 

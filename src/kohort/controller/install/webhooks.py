@@ -1,5 +1,5 @@
 """
-Webhook configurations, from the webhooks that the APIs have.
+Webhook configurations and conversions of definitions, from the webhooks that the APIs have.
 
 Every field is written out, those with defaults too: what the server stores is then
 what was sent, and a comparison needs no knowledge of the server.
@@ -10,8 +10,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from kohort.apis.api import Api, Webhook
-from kohort.cluster.objects import Object
+from kohort.apis.conversion import CONVERT_PATH, needs_conversion
+from kohort.apis.home import Home
+from kohort.cluster.objects import Kind, Object, name_of
 from kohort.controller.install.names import (
+    DEFINITION_KIND,
     LABELS,
     MUTATING_KIND,
     NAMESPACE,
@@ -41,30 +44,51 @@ class Endpoint:
         return place
 
 
+def write_definitions(apis: Sequence[Api], endpoint: Endpoint) -> list[Object]:
+    """The definitions of all APIs; those with several versions say who converts."""
+    made = (define() for api in apis for define in api.definitions)
+    return [_write_conversion(found, endpoint) for found in made]
+
+
+def _write_conversion(definition: Object, endpoint: Endpoint) -> Object:
+    if not needs_conversion(definition):
+        return definition
+    client = endpoint.write(CONVERT_PATH)
+    webhook = {"clientConfig": client, "conversionReviewVersions": ["v1"]}
+    conversion = {"strategy": "Webhook", "webhook": webhook}
+    return {**definition, "spec": {**definition["spec"], "conversion": conversion}}
+
+
 def write_configurations(apis: Sequence[Api], endpoint: Endpoint) -> list[Object]:
-    """The webhook configurations of all APIs; an API without webhooks has none."""
-    return [found for api in apis for found in _write_both(api, endpoint)]
+    """The webhook configurations of all homes; a home without webhooks has none."""
+    homes = dict.fromkeys(api.home for api in apis)
+    return [
+        found
+        for home in homes
+        for found in _write_both(home, [api for api in apis if api.home == home], endpoint)
+    ]
 
 
-def configuration_names(apis: Sequence[Api]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The names of the mutating and of the validating configurations."""
+def list_bundle_holders(apis: Sequence[Api]) -> list[tuple[Kind, str]]:
+    """The kinds and names of all objects that say where our webhooks are."""
+    kinds = {kind.name: kind for kind in (MUTATING_KIND, VALIDATING_KIND)}
     made = write_configurations(apis, Endpoint())
-    names = {
-        kind: tuple(obj["metadata"]["name"] for obj in made if obj["kind"] == kind)
-        for kind in (MUTATING_KIND.name, VALIDATING_KIND.name)
-    }
-    return names[MUTATING_KIND.name], names[VALIDATING_KIND.name]
+    converted = [d for d in write_definitions(apis, Endpoint()) if "conversion" in d["spec"]]
+    return [
+        *((kinds[found["kind"]], name_of(found)) for found in made),
+        *((DEFINITION_KIND, name_of(found)) for found in converted),
+    ]
 
 
-def _write_both(api: Api, endpoint: Endpoint) -> Iterator[Object]:
-    for kind, word, mutates in (
-        (MUTATING_KIND, "mutating", True),
-        (VALIDATING_KIND, "validating", False),
+def _write_both(home: Home, apis: Sequence[Api], endpoint: Endpoint) -> Iterator[Object]:
+    hooks = [hook for api in apis for hook in api.webhooks]
+    for kind, name, mutates in (
+        (MUTATING_KIND, home.mutating_name, True),
+        (VALIDATING_KIND, home.validating_name, False),
     ):
         # A webhook without operations is served for other people's configurations only.
-        chosen = [hook for hook in api.webhooks if hook.operations and hook.mutates is mutates]
+        chosen = [hook for hook in hooks if hook.operations and hook.mutates is mutates]
         if chosen:
-            name = f"{api.short_name}-{word}-webhook-configuration"
             yield {
                 "apiVersion": kind.api_version,
                 "kind": kind.name,

@@ -21,6 +21,7 @@ from kohort.cluster.objects import Kind, Object
 from kohort.cluster.permissions import Grant
 from kohort.cluster.port import Cluster
 from kohort.controller.clock import Time
+from kohort.controller.install.names import PROXY_ROLE
 
 TOKEN_REVIEW = Kind("authentication.k8s.io", "v1", "TokenReview", "tokenreviews", namespaced=False)
 ACCESS_REVIEW = Kind(
@@ -124,7 +125,7 @@ class AccessReviews:
         if isinstance(error, NotFound):
             why = "the cluster does not serve TokenReview and SubjectAccessReview"
         elif isinstance(error, Forbidden):
-            why = "the operator may not review tokens: bind lws-proxy-role to its account"
+            why = f"the operator may not review tokens: bind {PROXY_ROLE} to its account"
         if why != self._trouble:
             self._trouble = why
             facts = {"why": why, "error": str(error)}

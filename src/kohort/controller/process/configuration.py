@@ -21,7 +21,7 @@ from kohort.controller.certificates.live import SUITES, VERSIONS
 from kohort.controller.install import names
 from kohort.controller.process.gangs import find_known, read_gangs
 
-API_VERSION = "config.lws.x-k8s.io/v1alpha1"
+API_VERSION = names.CONFIG_VERSION
 KIND = "Configuration"
 METRICS_PORT, HEALTH_PORT = 8443, 8081
 

@@ -106,6 +106,10 @@ class Measures(Reports):
         controller.record = record
         controller.on_fault = report
 
+    def leave(self, controller: ApiController) -> None:
+        """Forget an API controller that has stopped, and its workloads."""
+        self._controllers.remove(controller)
+
     def _report_mistake(self, kind: str, key: Key, error: Exception) -> None:
         """Log a mistake of ours about one object: whole once, then only that it goes on."""
         words = f"{type(error).__name__}: {error}"
@@ -240,11 +244,15 @@ class Measures(Reports):
 
     def _drop_gone(self) -> None:
         roots = {controller.api.kind.name: controller.roots for controller in self._controllers}
-        gone = [(kind, key) for kind, key in self._seen if roots[kind].find(key) is None]
+
+        def is_gone(kind: str, key: Key) -> bool:
+            return kind not in roots or roots[kind].find(key) is None
+
+        gone = [workload for workload in self._seen if is_gone(*workload)]
         for workload in gone:
             del self._seen[workload]
         known = self._mistakes
-        self._mistakes = {w: words for w, words in known.items() if roots[w[0]].find(w[1])}
+        self._mistakes = {w: words for w, words in known.items() if not is_gone(*w)}
 
 
 def _count_units(observed: Observed | None) -> dict[tuple[str, str], int]:

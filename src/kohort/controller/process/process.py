@@ -1,29 +1,35 @@
 """
 The operator as a process: what is started, in which order, and how it ends.
 
-    pages → certificates → (lease) → definitions → admission → webhooks → operator
+    pages → certificates → (lease) → admission → definitions → webhooks → operator
 
+The APIs of each home have a lease of their own, and all but the first two steps are taken for
+each lease by itself. Certificates come first, since a definition may name a webhook that converts.
 A process that does not lead answers admission with the certificates that it finds,
-and writes nothing at all. One that has lost its lease ends: what it believes may
-be old. One that is told to stop lets running looks end, gives the lease back, and
-is gone within ten seconds.
+and writes nothing at all. APIs whose lease is lost stop and wait for it again, with nothing
+of what they knew; if no other lease is held the process ends: what it believes may be old. One
+that is told to stop lets running looks end, gives its leases back, and is gone within ten seconds.
 """
 
 import asyncio
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AsyncExitStack, suppress
-from dataclasses import dataclass, field
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from random import Random, SystemRandom
 from typing import Any
 from urllib.parse import urlsplit
 
 from kohort.apis.api import DEFAULTS, Api, Settings
+from kohort.apis.home import Home
+from kohort.apis.served import OPERATOR_HOME
 from kohort.cluster.errors import KohortError
+from kohort.cluster.objects import Kind
 from kohort.cluster.port import Address, Cluster
 from kohort.controller.admission.server import AdmissionServer
 from kohort.controller.api_controller import ControllerContext
+from kohort.controller.certificates.bundles import BundleHolder
 from kohort.controller.certificates.files import FileKeeper
 from kohort.controller.certificates.keeper import Keeper, Places
 from kohort.controller.certificates.live import LiveContext
@@ -37,20 +43,20 @@ from kohort.controller.install.install import (
     install_webhooks,
 )
 from kohort.controller.install.names import METRICS_SERVICE, NAMESPACE
-from kohort.controller.install.webhooks import configuration_names
+from kohort.controller.install.webhooks import list_bundle_holders
 from kohort.controller.lease import Election, LeaseTerms
 from kohort.controller.operator import Operator
 from kohort.controller.process.access import AccessReviews
 from kohort.controller.process.configuration import Configuration, is_local
-from kohort.controller.process.measures import WARNING_SECONDS, Measures
+from kohort.controller.process.leadership import Leadership
+from kohort.controller.process.measures import Measures
 from kohort.controller.process.pages import NOWHERE, Guard, Page, PageServer
+from kohort.controller.process.presence import Presence
 from kohort.controller.process.schemas import Reader, log_pruning
 from kohort.controller.process.write_counts import CountedCluster
 from kohort.observability.metrics import MEDIA_TYPE
 
 STOP_SECONDS_MAX = 5.0
-RELEASE_SECONDS_MAX = 2.0
-TELL_SECONDS = 2.0  # after so long without the lease one is told why
 log = logging.getLogger(__name__)
 
 
@@ -88,8 +94,8 @@ class Process:
         self._chance = chance or SystemRandom()
         self.measures = Measures(self._time)
         self._cluster = CountedCluster(cluster, self.measures.note_write)
-        # Renewals of the lease are no work, and are not counted as such.
-        self._election = Election(cluster, self._terms(), self._time, self._chance)
+        # Renewals of a lease are no work, and are not counted as such.
+        self.leaderships = [self._make_leadership(cluster, home) for home in self._list_homes()]
         self.measures.is_leading = self.may_write
         self.pages = PageServer()
         # Reviews store nothing, and are not counted as writes.
@@ -100,34 +106,47 @@ class Process:
         settings = launch.configuration
         self._live = LiveContext(settings.tls_version, settings.tls_suites)
         self._keeper = self._make_keeper()
-        self.operator: Operator | None = None
-        self._probes: list[Probe] = []
+        self.operators: dict[Kind, Operator] = {}  # those at work, by the kind that they serve
+        self._probes: dict[Kind, list[Probe]] = {}
+        self._undefined: dict[Kind, tuple[str, ...]] = {}  # definitions that are waited for
 
-    def _terms(self) -> LeaseTerms:
-        told = self._launch.configuration
-        return LeaseTerms(
-            told.lease_name,
-            self._launch.namespace,
-            self._launch.identity,
+    def _list_homes(self) -> list[Home]:
+        return list(dict.fromkeys(api.home for api in self._launch.apis))
+
+    def _make_leadership(self, cluster: Cluster, home: Home) -> Leadership:
+        launch, told = self._launch, self._launch.configuration
+        # The operator's own home is where it was told to live; all others stay where they are.
+        is_own = home == OPERATOR_HOME
+        terms = LeaseTerms(
+            told.lease_name if is_own else home.lease,
+            launch.namespace if is_own else home.namespace,
+            launch.identity,
             told.lease_seconds,
             told.renew_seconds,
             told.retry_seconds,
         )
+        apis = [api for api in launch.apis if api.home == home]
+        election = Election(cluster, terms, self._time, self._chance)
+        return Leadership(apis, election, self._time, told.elects)
 
     def _make_keeper(self) -> Keeper | FileKeeper:
         launch = self._launch
-        names = configuration_names(launch.apis)
+        holders = [
+            BundleHolder(kind, name, each.may_write)
+            for each in self.leaderships
+            for kind, name in list_bundle_holders(each.apis)
+        ]
         if launch.cert_dir is not None:
             return FileKeeper(
-                self._cluster, launch.cert_dir, names, self._live, self._time, self.may_write
+                self._cluster, launch.cert_dir, holders, self._live, self._time, self.may_write
             )
         secret = Address(SECRET, launch.namespace, launch.configuration.secret_name)
-        places = Places(secret, _server_names(launch), *names)
+        places = Places(secret, _server_names(launch), holders)
         return Keeper(self._cluster, places, self._live, self._time, self.may_write)
 
     def may_write(self) -> bool:
-        """Whether this process leads."""
-        return not self._launch.configuration.elects or self._election.is_held
+        """Whether this process leads, for any API."""
+        return any(each.may_write() for each in self.leaderships)
 
     async def run(self, stop: asyncio.Event) -> None:
         """Work until told to stop; raises LeaseLost if another leads."""
@@ -135,13 +154,14 @@ class Process:
             stack.push_async_callback(self.pages.stop)
             await self._show_pages()
             stack.push_async_callback(self.admission.stop)
-            stack.push_async_callback(self._give_back)
+            for each in self.leaderships:
+                stack.push_async_callback(each.release)
             await self._work_until(stop)
 
     async def _work_until(self, stop: asyncio.Event) -> None:
-        leading = asyncio.create_task(self._lead())
+        leading = [asyncio.create_task(self._lead(each)) for each in self.leaderships]
         tasks: list[asyncio.Task[Any]] = [
-            leading,
+            *leading,
             asyncio.create_task(self._keeper.run()),
             asyncio.create_task(self._admit()),
             asyncio.create_task(stop.wait()),
@@ -151,19 +171,16 @@ class Process:
             done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
             for task in done:
                 await task
-            if self.operator is not None and self.operator.informers.are_ready:
-                self.operator.stop()
-                await asyncio.wait([leading], timeout=STOP_SECONDS_MAX)
+            working = [o for o in self.operators.values() if o.informers.are_ready]
+            for operator in working:
+                operator.stop()
+            if working:
+                ends = [asyncio.create_task(operator.ended.wait()) for operator in working]
+                await asyncio.wait(ends, timeout=STOP_SECONDS_MAX)
         finally:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
-
-    async def _give_back(self) -> None:
-        if self._launch.configuration.elects:
-            with suppress(TimeoutError):
-                async with asyncio.timeout(RELEASE_SECONDS_MAX):
-                    await self._election.release()
 
     async def _admit(self) -> None:
         """Answer admission as soon as there is a certificate to show."""
@@ -178,95 +195,99 @@ class Process:
         await self._show_metrics(Guard(self._reviews.judge, self._live.context))
         await asyncio.Event().wait()
 
-    async def _lead(self) -> None:
-        if not self._launch.configuration.elects:
-            await self._operate()
-            return
-        facts = {"lease": f"{self._launch.namespace}/{self._launch.configuration.lease_name}"}
-        await self._acquire(facts)
-        log.info("leading", extra={"facts": facts})
-        work = asyncio.create_task(self._operate())
-        kept = asyncio.create_task(self._election.keep())
-        try:
-            await asyncio.wait([work, kept], return_when=asyncio.FIRST_COMPLETED)
-            if work.done():
-                await work
-            else:
-                raise LeaseLost(f"the lease {facts['lease']} is lost, so this process ends")
-        finally:
-            work.cancel()
-            kept.cancel()
-            await asyncio.gather(work, kept, return_exceptions=True)
+    async def _lead(self, leadership: Leadership) -> None:
+        """Work on the APIs of one lease while it is held; raises LeaseLost if none is any more."""
+        while True:
+            await leadership.acquire()
+            work = asyncio.create_task(self._operate(leadership))
+            kept = asyncio.create_task(leadership.keep())
+            try:
+                await asyncio.wait([work, kept], return_when=asyncio.FIRST_COMPLETED)
+                if work.done():
+                    await work
+                    return
+            finally:
+                work.cancel()
+                kept.cancel()
+                await asyncio.gather(work, kept, return_exceptions=True)
+            if not self.may_write():
+                raise LeaseLost(f"the lease {leadership.lease} is lost, so this process ends")
+            names = ", ".join(api.kind.name for api in leadership.apis)
+            log.warning("the lease %s is lost: %s waits for it", leadership.lease, names)
 
-    async def _acquire(self, facts: Mapping[str, str]) -> None:
-        """
-        Return when the lease is ours.
-
-        What stands in the way is logged when it changes, and once a minute if it is a failure.
-        """
-        acquiring = asyncio.create_task(self._election.acquire())
-        told: Mapping[str, str] = {}
-        begun = spoken = self._time.elapsed()
-        try:
-            while not acquiring.done():
-                await asyncio.wait([acquiring], timeout=TELL_SECONDS)
-                trouble, holder = self._election.trouble, self._election.holder
-                why = {"error": str(trouble)} if trouble else {"holder": holder or "nobody"}
-                now = self._time.elapsed()
-                is_due = trouble is not None and now - spoken >= WARNING_SECONDS
-                if acquiring.done() or (why == told and not is_due):
-                    continue
-                begun = begun if why == told else now
-                lasting = {"for": f"{int(now - begun)}s"} if why == told else {}
-                told, spoken = why, now
-                emit = log.warning if trouble else log.info
-                words = "cannot reach for the lease" if trouble else "waiting for the lease"
-                emit(words, extra={"facts": {**facts, **why, **lasting}})
-            await acquiring
-        finally:
-            acquiring.cancel()
-
-    async def _operate(self) -> None:
-        """What only the one who leads does."""
-        installing = self._launch.installing
-        apis = self._launch.apis
-        if installing is not None:
-            _log_all(await install_definitions(self._cluster, apis, installing))
+    async def _operate(self, leadership: Leadership) -> None:
+        """What only the one who holds a lease does."""
         self._keeper.wake()
         await self._keeper.is_settled.wait()
         while not self.admission.is_serving:
             await self._time.sleep(0.01)
-        if installing is not None:
-            told = InstallOptions(
-                installing.namespace,
-                installing.webhook_url,
-                self._keeper.ca.encode(),
-                installing.replace_crds,
-                installing.ignore_disaggregated,
-            )
-            _log_all(await install_webhooks(self._cluster, apis, told))
-            if self._are_metrics_guarded:
-                _log_all(await install_roles(self._cluster, told))
+        await self._install(leadership.apis)
+        presence = Presence(self._cluster, leadership.apis, self._time, self._chance, self.measures)
+        async with asyncio.TaskGroup() as group:
+            watching = group.create_task(presence.run())
+            serving = [
+                group.create_task(self._serve(a, leadership, presence)) for a in leadership.apis
+            ]
+            await asyncio.gather(*serving)
+            watching.cancel()
+
+    async def _install(self, apis: Sequence[Api]) -> None:
+        installing = self._launch.installing
+        if installing is None:
+            return
+        told = replace(installing, ca_bundle=self._keeper.ca.encode())
+        _log_all(await install_definitions(self._cluster, apis, told))
+        _log_all(await install_webhooks(self._cluster, apis, told))
+        if self._are_metrics_guarded:
+            _log_all(await install_roles(self._cluster, told))
+
+    async def _serve(self, api: Api, leadership: Leadership, presence: Presence) -> None:
+        """Work on one API while its definitions are there, until told to stop."""
+        while True:
+            await presence.wait_until_known()
+            self._undefined[api.kind] = presence.find_missing(api)
+            await presence.wait_until_present(api)
+            del self._undefined[api.kind]
+            operator = self._make_operator(api, leadership)
+            work = asyncio.create_task(self._run_operator(api, operator))
+            gone = asyncio.create_task(presence.wait_until_absent(api))
+            try:
+                await asyncio.wait([work, gone], return_when=asyncio.FIRST_COMPLETED)
+                if work.done():
+                    await work
+                    return
+            finally:
+                work.cancel()
+                gone.cancel()
+                await asyncio.gather(work, gone, return_exceptions=True)
+                self._drop_operator(api, operator)
+
+    async def _run_operator(self, api: Api, operator: Operator) -> None:
         async with asyncio.TaskGroup() as group:
             if self._launch.read_document is not None:
-                group.create_task(log_pruning(self._launch.read_document, apis))
-            await self._make_operator().run()
+                group.create_task(log_pruning(self._launch.read_document, [api]))
+            await operator.run()
 
-    def _make_operator(self) -> Operator:
+    def _make_operator(self, api: Api, leadership: Leadership) -> Operator:
         launch = self._launch
         context = ControllerContext(
             self._cluster,
             self._time,
             self._chance,
             launch.settings,
-            self.may_write,
+            leadership.may_write,
             launch.identity,
         )
-        self.operator = Operator(context, launch.apis, self.measures)
-        for controller in self.operator.controllers:
+        operator = self.operators[api.kind] = Operator(context, [api], self.measures)
+        self._probes[api.kind] = [Probe(c.queue, self._time) for c in operator.controllers]
+        for controller in operator.controllers:
             self.measures.follow(controller)
-            self._probes.append(Probe(controller.queue, self._time))
-        return self.operator
+        return operator
+
+    def _drop_operator(self, api: Api, operator: Operator) -> None:
+        del self.operators[api.kind], self._probes[api.kind]
+        for controller in operator.controllers:
+            self.measures.leave(controller)
 
     async def _show_pages(self) -> None:
         told = self._launch.configuration
@@ -299,7 +320,7 @@ class Process:
         return address not in (NOWHERE, "") and not is_local(address)
 
     def _judge_liveness(self) -> Health:
-        verdicts = [probe.liveness() for probe in self._probes]
+        verdicts = [probe.liveness() for probes in self._probes.values() for probe in probes]
         return next((result for result in verdicts if not result.is_good), Health(True))
 
     def _judge_readiness(self) -> Health:
@@ -307,9 +328,11 @@ class Process:
             return Health(False, "admission is not answered yet: there is no certificate")
         if not self.may_write():
             return Health(True)
-        if self.operator is None:
-            return Health(False, "starting")
-        return judge_readiness(self.operator.informers.unlisted)
+        missing = [name for names in self._undefined.values() for name in names]
+        if not self.operators:
+            return Health(False, f"not defined: {', '.join(missing)}" if missing else "starting")
+        operators = self.operators.values()
+        return judge_readiness(s for operator in operators for s in operator.informers.unlisted)
 
 
 def _page(health: Health) -> Page:

@@ -1,7 +1,8 @@
 """
-Admission by our own APIs, without a call: what their webhooks would answer, asked directly.
+Admission and conversion by our own APIs, without a call: what their webhooks would answer.
 
-The embedded cluster asks them first and then whatever webhooks are configured.
+The embedded cluster asks them first and then whatever webhooks are configured; their own kinds
+are converted by them alone, wherever the definition says that a webhook is.
 The same functions answer over HTTPS in a real cluster.
 """
 
@@ -11,16 +12,40 @@ from dataclasses import replace
 import orjson
 
 from kohort.apis.api import AdmissionResult, Api, Settings, Webhook
+from kohort.apis.conversion import ConversionError, collect_converters, convert_object
 from kohort.apis.denials import find_denial
+from kohort.cluster.errors import BareError
 from kohort.cluster.objects import Kind, Object, labels_of
 from kohort.cluster.port import Address
 from kohort.cluster.selectors import read_label_selector
+from kohort.simulator.admission.conversions import read_converted
 from kohort.simulator.admission.reviews import Denied
 from kohort.simulator.api.admission import Admission, NoAdmission, Review
+from kohort.simulator.api.conversion import AskWebhook, Said, ask_nobody
 from kohort.simulator.api.requests import Target
 
 # The stored object at an address, if there is one.
 Finder = Callable[[Address], Object | None]
+
+
+class ApiConversions:
+    """The converters of some APIs, and for other kinds whoever else can be asked."""
+
+    def __init__(self, apis: Sequence[Api], others: AskWebhook = ask_nobody) -> None:
+        self._converters = collect_converters(apis)
+        self._others = others
+
+    async def ask(self, conversion: Object, obj: Object, api_version: str) -> Said:
+        """The object in another version, or the ClusterError of a failed conversion."""
+        if (api_version.rpartition("/")[0], obj["kind"]) not in self._converters:
+            return await self._others(conversion, obj, api_version)
+        raw = orjson.dumps(obj)
+        try:
+            converted = convert_object(self._converters, orjson.loads(raw), api_version)
+        except ConversionError as error:
+            who = f"conversion webhook for {obj['apiVersion']}, Kind={obj['kind']}"
+            raise BareError(f"{who} failed: {error}") from error
+        return Said(read_converted(converted, obj, api_version), len(raw))
 
 
 class ApiAdmission:

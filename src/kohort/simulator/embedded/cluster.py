@@ -20,7 +20,7 @@ from kohort.apis.api import DEFAULTS, Settings
 from kohort.apis.api import Api as OwnApi
 from kohort.cluster.errors import InternalError
 from kohort.simulator.admission.conversions import Conversions
-from kohort.simulator.admission.inprocess import ApiAdmission
+from kohort.simulator.admission.inprocess import ApiAdmission, ApiConversions
 from kohort.simulator.admission.webhooks import Webhooks
 from kohort.simulator.api.api import ApiServer
 from kohort.simulator.api.registry import Registry
@@ -105,7 +105,7 @@ class Embedded:
         webhooks = Webhooks(store, served=registry.resources, new_uid=api.context.new_uid)
         registry.listeners.append(webhooks.refresh)
         conversions = Conversions(api.context.new_uid)
-        api.context.ask_webhook = conversions.ask
+        api.context.ask_webhook = ApiConversions(options.apis, conversions.ask).ask
         api.context.admission = ApiAdmission(
             options.apis, options.settings, webhooks, api.context.find_object
         )

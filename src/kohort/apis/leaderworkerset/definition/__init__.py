@@ -1,6 +1,6 @@
 """The CustomResourceDefinition of LeaderWorkerSet."""
 
-from kohort.apis.definitions import Column, Definition, write_definition
+from kohort.apis.definitions import Column, Definition, ScalePaths, write_definition
 from kohort.apis.definitions.definition import AGE
 from kohort.apis.leaderworkerset import labels
 from kohort.apis.leaderworkerset.definition.model import (
@@ -21,7 +21,7 @@ _DEFINITION = Definition(
         Column("Up-to-date", ".status.updatedReplicas", "integer", "Groups of the last revision."),
         AGE,
     ),
-    selector=".status.hpaPodSelector",
+    scale=ScalePaths(".status.hpaPodSelector"),
     is_spec_required=True,
 )
 

@@ -1,0 +1,156 @@
+"""
+Whether the cluster serves the kinds of an API: seen by watches of its definitions.
+
+A kind that is not served must not be watched: every attempt costs a request and fails. So the
+definitions are watched by name, which costs nothing at rest, and an API is at work while all
+of them are established. An account that may not see definitions is told so once; every API then
+counts as present, and what is missing shows when its kinds are watched.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from random import Random
+from typing import Any
+
+import msgspec
+
+from kohort.apis.api import Api
+from kohort.cluster.errors import Forbidden, KohortError
+from kohort.cluster.objects import name_of
+from kohort.cluster.port import Cluster, Selection
+from kohort.controller.caches.cache import Cache
+from kohort.controller.caches.informers import Informers, Reports
+from kohort.controller.clock import Time
+from kohort.controller.install.names import DEFINITION_KIND
+
+log = logging.getLogger(__name__)
+
+
+class _Condition(msgspec.Struct):
+    type: str = ""
+    status: str = ""
+
+
+class _Status(msgspec.Struct):
+    conditions: list[_Condition] | None = None
+
+
+class _Version(msgspec.Struct):
+    name: str = ""
+    served: bool = False
+
+
+class _Spec(msgspec.Struct):
+    versions: list[_Version] = []  # msgspec copies an empty list for each object
+
+
+class _Definition(msgspec.Struct):
+    spec: _Spec
+    status: _Status | None = None
+
+    def is_serving(self, version: str) -> bool:
+        """Whether objects can be watched, in this version if one is named."""
+        conditions = (self.status or _Status()).conditions or ()
+        is_established = any(c.type == "Established" and c.status == "True" for c in conditions)
+        names = {each.name for each in self.spec.versions if each.served}
+        return is_established and (version in names if version else bool(names))
+
+
+_decode = msgspec.json.Decoder(_Definition).decode
+
+
+class Presence(Reports):
+    """Follows the definitions of some APIs."""
+
+    def __init__(
+        self, cluster: Cluster, apis: Sequence[Api], time: Time, chance: Random, reports: Reports
+    ) -> None:
+        self._reports = reports
+        self._informers = Informers(cluster, time, chance, self)
+        self._is_blind = False  # definitions may not be seen
+        self._caches: dict[str, list[tuple[str, str, Cache[_Definition]]]] = {}
+        for api in apis:
+            self._caches[api.kind.group_resource] = [
+                self._follow(name_of(define()), api) for define in api.definitions
+            ]
+        self._waiting: set[asyncio.Event] = set()
+
+    def _follow(self, name: str, api: Api) -> tuple[str, str, Cache[_Definition]]:
+        only = Selection(DEFINITION_KIND, fields=f"metadata.name={name}")
+        cache = self._informers.add(only, _decode, optional=True)
+        cache.subscribe(self._note)
+        # Of its own kind one version is read; of the others whichever is served.
+        version = api.kind.version if name == api.kind.group_resource else ""
+        return name, version, cache
+
+    def trouble(self, selection: Selection, error: KohortError) -> None:
+        """A watch failed; where it is forbidden nobody tries again."""
+        if isinstance(error, Forbidden):
+            self._is_blind = True
+            self._note(error)
+        else:
+            self._reports.trouble(selection, error)
+
+    def _note(self, change: Any) -> None:
+        for event in self._waiting:
+            event.set()
+
+    def find_missing(self, api: Api) -> tuple[str, ...]:
+        """The definitions of an API that are not established."""
+        if self._is_blind:
+            return ()
+        return tuple(
+            name
+            for name, version, cache in self._caches[api.kind.group_resource]
+            if not any(entry.value.is_serving(version) for entry in cache)
+        )
+
+    async def run(self) -> None:
+        """Follow the definitions until it turns out that they may not be seen."""
+        watching = asyncio.ensure_future(self._informers.run())
+        blind = asyncio.ensure_future(self._wait(lambda: self._is_blind))
+        try:
+            await asyncio.wait([watching, blind], return_when=asyncio.FIRST_COMPLETED)
+            if watching.done():
+                await watching
+            log.warning(
+                "this account may not watch CustomResourceDefinitions, so all APIs are watched "
+                "whether they are there or not ('kohort manifests' prints the roles)"
+            )
+        finally:
+            for task in (watching, blind):
+                task.cancel()
+            await asyncio.gather(watching, blind, return_exceptions=True)
+
+    async def wait_until_known(self) -> None:
+        """Return when it is known of each definition whether it is there."""
+        known = asyncio.ensure_future(self._informers.wait_until_ready())
+        blind = asyncio.ensure_future(self._wait(lambda: self._is_blind))
+        try:
+            await asyncio.wait([known, blind], return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            known.cancel()
+            blind.cancel()
+
+    async def wait_until_present(self, api: Api) -> None:
+        """Return when all definitions of an API are established."""
+        await self.wait_until_known()
+        missing = self.find_missing(api)
+        if missing:
+            log.info("%s is not watched until it is defined: %s", api.kind.name, ", ".join(missing))
+        await self._wait(lambda: not self.find_missing(api))
+
+    async def wait_until_absent(self, api: Api) -> None:
+        """Return when a definition of an API has gone."""
+        await self._wait(lambda: bool(self.find_missing(api)))
+
+    async def _wait(self, is_so: Callable[[], bool]) -> None:
+        event = asyncio.Event()
+        self._waiting.add(event)
+        try:
+            while not is_so():
+                event.clear()
+                await event.wait()
+        finally:
+            self._waiting.discard(event)

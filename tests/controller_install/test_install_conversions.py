@@ -1,0 +1,76 @@
+"""Who converts a kind with several versions: the operator that installs, and nobody else."""
+
+from dataclasses import replace
+
+from install_world import Site, without_marks
+
+from gadget_api import GADGETS, GROUP, define_gadgets
+from kohort.apis.leaderworkerset.api import LEADER_WORKER_SET
+from kohort.cluster.objects import Object
+from kohort.cluster.port import Address
+from kohort.controller.install import (
+    InstallOptions,
+    ManifestOptions,
+    install,
+    install_definitions,
+    write_manifests,
+)
+from kohort.controller.install.names import DEFINITION_KIND
+from kohort.simulator.api.requests import WriteOptions
+
+CRD = Address(DEFINITION_KIND, "", f"gadgets.{GROUP}")
+LOCAL = InstallOptions(webhook_url="https://127.0.0.1:9443", ca_bundle=b"an authority")
+
+
+def client_of(crd: Object) -> Object:
+    return crd["spec"]["conversion"]["webhook"]["clientConfig"]
+
+
+async def test_a_kind_with_several_versions_says_who_converts_and_others_do_not():
+    site = Site()
+    await install(site, [LEADER_WORKER_SET, GADGETS], LOCAL)
+    assert client_of(await site.read(CRD))["url"] == "https://127.0.0.1:9443/convert"
+    other = await site.read(Address(DEFINITION_KIND, "", f"gadgetparts.{GROUP}"))
+    assert other["spec"]["conversion"] == {"strategy": "None"}
+
+
+async def test_a_bundle_that_is_there_stays_where_none_is_brought():
+    site = Site()
+    await install_definitions(site, [GADGETS], LOCAL)
+    before = client_of(await site.read(CRD))["caBundle"]
+    site.writes = 0
+    await install_definitions(site, [GADGETS], replace(LOCAL, ca_bundle=b""))
+    assert client_of(await site.read(CRD))["caBundle"] == before
+    assert site.writes == 0
+
+
+async def test_a_definition_of_another_operator_is_left_alone_but_for_its_conversion():
+    site = Site()
+    theirs = without_marks(define_gadgets())
+    service = {"name": "other", "namespace": "other", "path": "/convert", "port": 443}
+    webhook = {"clientConfig": {"service": service}, "conversionReviewVersions": ["v1"]}
+    theirs["spec"]["conversion"] = {"strategy": "Webhook", "webhook": webhook}
+    theirs["spec"]["names"]["shortNames"] = ["gg"]
+    target = site.api.target(DEFINITION_KIND)
+    await site.api.create(target, theirs, WriteOptions(manager="other"))
+    lines = await install_definitions(site, [GADGETS], LOCAL)
+    assert "left alone but for its conversion, it was not made by Kohort" in lines[0]
+    live = await site.read(CRD)
+    assert live["spec"]["names"]["shortNames"] == ["gg"]
+    assert client_of(live)["url"] == "https://127.0.0.1:9443/convert"
+    site.writes = 0
+    await install_definitions(site, [GADGETS], LOCAL)
+    assert site.writes == 0
+
+
+def test_manifests_hold_all_definitions_and_a_role_where_each_lease_lies():
+    objects = write_manifests([LEADER_WORKER_SET, GADGETS], ManifestOptions("here", "kohort:1"))
+    crd = next(o for o in objects if o["metadata"]["name"] == CRD.name)
+    assert client_of(crd)["service"]["namespace"] == "here"
+    roles = [o for o in objects if o["kind"] == "Role" and "election" in o["metadata"]["name"]]
+    told = {o["metadata"]["namespace"]: o["rules"][1]["resourceNames"] for o in roles}
+    assert told == {"here": ["b8b2488c.x-k8s.io"], "gadget-system": ["gadget-controller"]}
+    assert {o["metadata"]["name"] for o in objects if o["kind"] == "Namespace"} == set(told)
+    manager = next(o for o in objects if o["metadata"]["name"] == "lws-manager-role")
+    patched = [r for r in manager["rules"] if CRD.name in r.get("resourceNames", ())]
+    assert {verb for rule in patched for verb in rule["verbs"]} == {"get", "list", "watch", "patch"}
