@@ -73,6 +73,7 @@ class Trouble:
     cut_off: dict[str, float] = field(default_factory=dict)  # who cannot reach the lease
     between: dict[str, int] = field(default_factory=dict)  # kinds that others write to as well
     on_request: Callable[[Request], None] = lambda request: None
+    on_answer: Callable[[Request, int], None] = lambda request, version: None
     is_over: bool = False
 
     def find(self) -> Fault | None:
@@ -204,7 +205,7 @@ class FaultyCluster(InProcessCluster):
             self.asking -= 1
             raise
         self.asking -= 1
-        self._note_version(request.kind, answer)
+        self._note_version(request, answer)
         return answer
 
     async def _write_before(self, request: Request) -> None:
@@ -234,10 +235,11 @@ class FaultyCluster(InProcessCluster):
         reference = owner_reference({**body, **steward}, controller=False, block=False)
         return [*(owner for owner in owners if owner["name"] != STEWARD), reference]
 
-    def _note_version(self, kind: Kind, answer: object) -> None:
-        if isinstance(answer, dict) and kind != EVENT:
+    def _note_version(self, request: Request, answer: object) -> None:
+        if isinstance(answer, dict) and request.kind != EVENT:
             version = int(answer["metadata"]["resourceVersion"])
-            self.written[kind] = max(version, self.written.get(kind, 0))
+            self.written[request.kind] = max(version, self.written.get(request.kind, 0))
+            self._trouble.on_answer(request, version)
 
     async def _ask_in_trouble(self, fault: Fault, work: Callable[[], Awaitable[T]]) -> T:
         match fault.name:

@@ -59,7 +59,7 @@ TRIES_MAX = 60
 class Gate(ApiAdmission):
     """Our admission, which may not answer; then the server refuses what it should have seen."""
 
-    is_down = False
+    down_since: float | None = None  # None: it answers
     is_full = False  # a quota has no room for pods
 
     async def mutate(self, review: Review) -> Object:
@@ -77,7 +77,7 @@ class Gate(ApiAdmission):
         self._settings = version.settings
 
     def _refuse(self, review: Review, *, mutates: bool) -> None:
-        if self.is_down and self._asked(review, mutates=mutates):
+        if self.down_since is not None and self._asked(review, mutates=mutates):
             raise InternalError("failed calling webhook: connection refused")
         is_pod = review.target.resource.kind == kinds.POD and not review.target.subresource
         if self.is_full and mutates and is_pod and review.operation == "CREATE":

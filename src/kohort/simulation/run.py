@@ -159,6 +159,7 @@ def _watch(harness: Harness) -> list[Checker]:
         harness.breach,
         _patience_of(scenario),
         lags + SETS_SECONDS,
+        lambda: harness.gate.down_since,
     )
     checkers = [make(scene) for make in ALL]
     for checker in checkers:
@@ -168,7 +169,12 @@ def _watch(harness: Harness) -> list[Checker]:
         for checker in checkers:
             checker.request(request)
 
+    def on_answer(request: Request, version: int) -> None:
+        for checker in checkers:
+            checker.answer(request, version)
+
     harness.trouble.on_request = on_request
+    harness.trouble.on_answer = on_answer
     return checkers
 
 

@@ -8,6 +8,7 @@ from kohort.simulation.checkers.claims import Claims
 from kohort.simulation.checkers.gangs import GangMembers, GangObjects, GangPlacements
 from kohort.simulation.checkers.groups import Groups
 from kohort.simulation.checkers.ownership import Ownership
+from kohort.simulation.checkers.partition import Partition
 from kohort.simulation.checkers.runtime import Runtime
 from kohort.simulation.checkers.scale import Scaling
 from kohort.simulation.checkers.stability import Stability
@@ -16,6 +17,7 @@ from kohort.simulation.checkers.trust import Lasting
 
 ALL: tuple[Callable[[Scene], Checker], ...] = (
     Budget,
+    Partition,
     Groups,
     Lasting,
     Ownership,

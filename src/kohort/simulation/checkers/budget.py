@@ -234,7 +234,9 @@ class Budget(Checker):
         new = given - known
         # Who does not serve when it is released costs nothing, whatever becomes of it.
         self._free |= {g.uid for g in groups if g.ordinal in new - self._known_ready(seen)}
-        self._check_decision(given, new, f"{before[:2]} to {after[:2]}", seen)
+        what = f"{before[:2]} to {after[:2]}"
+        self._check_decision(given, new, what, seen)
+        self._check_webhook({ordinal for ordinal in new if ordinal < count}, what, seen)
 
     def _is_given(self, group: Group, step: tuple[int, int, str], seen: float) -> bool:
         """Whether a step gives this group up, as who decides had seen it."""
@@ -261,15 +263,17 @@ class Budget(Checker):
             # Sets take down what was released; whoever does so itself can still think better.
             is_own = self.scene.scenario.carrier == PODS or group.is_edited
             if is_own and group.ordinal < step[1]:
-                self._check_decision(
-                    {group.ordinal}, {group.ordinal}, f"delete {group.ordinal}", seen
-                )
+                self._check_own_deletion(group.ordinal, seen)
             return
         if group.ordinal < min(min(p.partition, p.wanted) for p in policies):
             self.breach(f"A4: group {group.ordinal} is below the partition and was deleted")
         if group.ordinal < min(p.wanted for p in policies):
-            what = f"delete {group.ordinal}"
-            self._check_decision({group.ordinal}, {group.ordinal}, what, seen)
+            self._check_own_deletion(group.ordinal, seen)
+
+    def _check_own_deletion(self, ordinal: int, seen: float) -> None:
+        what = f"delete {ordinal}"
+        self._check_decision({ordinal}, {ordinal}, what, seen)
+        self._check_webhook({ordinal}, what, seen)
 
     def _check_decision(self, given: set[int], new: set[int], what: str, seen: float) -> None:
         """What serves, with what was lost unseen by who decides, less what is given up."""
@@ -278,6 +282,16 @@ class Budget(Checker):
         least = min(p.fewest for p in self._recent())
         if self._keeps_budget and new & self._known_ready(seen) and left < least:
             self.breach(f"A3: {what} leaves {left} groups that serve, {least} are promised")
+
+    def _check_webhook(self, new: set[int], what: str, seen: float) -> None:
+        """Nothing that serves is given up while the server lets nobody make it again."""
+        since = self.scene.silent_since()
+        if since is None or since > self.scene.now() - self.scene.patience:
+            return
+        if new & self._known_ready(seen):
+            self.breach(
+                f"A3: {what} gives groups up, and our webhook is silent since {since:.2f} s"
+            )
 
     def _known_ready(self, seen: float) -> set[int]:
         """The groups that serve, and did when who decides last looked."""

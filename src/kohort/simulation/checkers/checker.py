@@ -2,8 +2,8 @@
 What all checkers have in common: the truth, a way to say that it is wrong, and some moments.
 
 ``commit`` is called after every committed write, ``request`` when the operator asks
-for one, ``end`` when the quiet period is over, and ``gone`` when the workload was
-deleted after that.
+for one, ``answer`` when it is answered, ``end`` when the quiet period is over, and ``gone`` when
+the workload was deleted after that.
 """
 
 from collections.abc import Callable
@@ -24,6 +24,8 @@ class Scene:
     breach: Callable[[str], None]
     patience: float  # for how long the operator may not have seen what happened
     lags: float = 0.0  # for how long the parts of the cluster may not have
+    # Since when our webhook does not answer; None: it does.
+    silent_since: Callable[[], float | None] = lambda: None
 
     @property
     def patience_with_parts(self) -> float:
@@ -44,6 +46,9 @@ class Checker:
 
     def request(self, request: Request) -> None:
         """The operator asks for a write."""
+
+    def answer(self, request: Request, version: int) -> None:
+        """The operator is told the version of what it has written."""
 
     def quiet(self) -> None:
         """All faults are over."""

@@ -28,7 +28,7 @@ from kohort.simulator.stages import CRASH_AFTER, CRASH_TIMES
 
 _FORGETTING = ("crash-before", "crash-after", "restart", "upgrade")
 # With these, somebody else than the operator may have pods deleted.
-_DELETING = (
+DELETING = (
     "node-loss",
     "scale-child",
     "delete-child",
@@ -106,7 +106,7 @@ class Groups(Checker):
 
     def _is_ours(self, commit: Commit) -> bool:
         """Whether a set deleted a leader because we asked it to, and nobody else could have."""
-        return not commit.is_user and not self.scene.scenario.has(*_DELETING)
+        return not commit.is_user and not self.scene.scenario.has(*DELETING)
 
     def _check_deletion(self, commit: Commit) -> None:
         """G3, A5: who is what was asked for, and whole, stays; whoever would delete it."""

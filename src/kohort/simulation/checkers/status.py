@@ -14,6 +14,7 @@ from kohort.cluster.objects import Object
 from kohort.simulation.checkers.budget import read_policy
 from kohort.simulation.checkers.checker import Checker, Scene
 from kohort.simulation.checkers.truth import WORKLOAD, Commit, is_leaving
+from kohort.simulation.faulty_cluster import Request
 from kohort.simulation.scenario import NAME, NAMESPACE
 from kohort.simulator import kinds
 
@@ -37,6 +38,7 @@ class Status(Checker):
         super().__init__(scene)
         self._moments: deque[_Moment] = deque()
         self._uid = ""
+        self._asked: dict[str, int] = {}  # who writes a status, and the version before
         self._has_jumped = any(fault.name == "clock-jump" for fault in scene.scenario.faults)
 
     def commit(self, commit: Commit) -> None:
@@ -47,6 +49,21 @@ class Status(Checker):
             return
         self._check_change(commit)
         self._check_claims(commit.new)
+
+    def request(self, request: Request) -> None:
+        """Remember on which version a status is written by a process that has seen it."""
+        workload = self.truth.workload
+        self._asked.pop(request.writer, None)
+        if workload is None or (request.verb, request.kind) != ("patch/status", WORKLOAD):
+            return
+        version = int(workload["metadata"]["resourceVersion"])
+        if self.truth.views.get(request.writer, {}).get(WORKLOAD, 0) >= version:
+            self._asked[request.writer] = version
+
+    def answer(self, request: Request, version: int) -> None:
+        """T6: a status that is there already is not sent."""
+        if self._asked.pop(request.writer, None) == version:
+            self.breach("T6: a status was sent that changes nothing")
 
     def _note(self, commit: Commit) -> None:
         workload = self.truth.workload

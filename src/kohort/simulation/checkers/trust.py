@@ -1,7 +1,8 @@
 """
 A8, A9 and G9: ready for a moment is not ready, and who fails again waits longer.
 
-Only groups that have been ready for as long as was asked for pay for others (A8). Nothing that
+Only groups that have been ready for as long as was asked for pay for others, and those of a new
+revision only when one of them has been ready for some seconds (A8). Nothing that
 serves is given up while a group of the new revision has failed and not lasted since (A9). A
 group that fails again is recreated no sooner than its backoff allows (G9). All by the clock of the
 run: timestamps of pods have whole seconds, so one second is forgiven.
@@ -32,6 +33,7 @@ from kohort.simulator import kinds
 MIN_READY = "kohort.dev/min-ready-seconds"
 GRAIN_SECONDS = 1.0
 QUIET_SECONDS = 600.0
+TRIAL_SECONDS = 3.0  # at least, before a revision is trusted for the first time
 # What takes the records away, names revisions anew, or tells the operator another time.
 _BLINDING = ("clock-jump", "delete-child", "recreate", "upgrade", "strip-label")
 
@@ -138,10 +140,12 @@ class Lasting(Checker):
         known = {uid for uid, since in self._since.items() if since < seen}
         new = [g for g in groups if g.uid in given & known and not is_released(g, before)]
         if new:
-            self._check_availability(given, new, seen)
+            self._check_availability(given, new, after[2], seen)
             self._check_hold(groups, new, after, seen)
 
-    def _check_availability(self, given: set[str], new: list[Group], seen: float) -> None:
+    def _check_availability(
+        self, given: set[str], new: list[Group], target: str, seen: float
+    ) -> None:
         if self.scene.scenario.strategy == COMPATIBLE:
             return
         recent = self._recent(seen)
@@ -155,6 +159,17 @@ class Lasting(Checker):
         if asked and len(lasted - given) < least:
             text = f"{[g.ordinal for g in new]} given up, {len(lasted - given)} have lasted"
             self.breach(f"A8: groups {text} for {asked} s and {least} are promised")
+        untried = self._find_untried(target)
+        stale = [g.ordinal for g in new if g.ordinal < min(read_policy(w).wanted for w in recent)]
+        if untried and stale and len(lasted - given - untried) < least:
+            self.breach(f"A8: groups {stale} given up, and no group of {target} has lasted")
+
+    def _find_untried(self, target: str) -> set[str]:
+        """The groups of a revision of which none has been ready for long enough."""
+        until = self.scene.now() - TRIAL_SECONDS + GRAIN_SECONDS
+        found = {g.uid for g in self._before.values() if g.revision == target}
+        is_tried = any(self._since.get(uid, until + 1) <= until for uid in found)
+        return set() if is_tried else found
 
     def _check_hold(
         self, groups: list[Group], new: list[Group], step: tuple[int, int, str], seen: float

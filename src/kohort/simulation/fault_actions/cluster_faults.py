@@ -22,9 +22,9 @@ async def _change_pod(harness: Harness, fault: Fault, patch: Object) -> str:
 
 
 async def _webhook_down(harness: Harness, fault: Fault) -> None:
-    harness.gate.is_down = True
+    harness.gate.down_since = harness.clock.elapsed()
     await asyncio.sleep(fault.seconds)
-    harness.gate.is_down = False
+    harness.gate.down_since = None
 
 
 async def _quota(harness: Harness, fault: Fault) -> None:

@@ -1,0 +1,86 @@
+"""
+A4: what the user's partition keeps stays, and what is lost there comes back as it was.
+
+A rollout may have given a group up before the partition rose above it. When everybody has had
+time to see the partition, nobody takes a group below it down for being old, and one that failed
+or was deleted is made from the revision that it had.
+"""
+
+from collections import deque
+
+from kohort.cluster.objects import Object
+from kohort.simulation.checkers.budget import (
+    Policy,
+    has_gone_back,
+    is_taken,
+    read_policy,
+    read_step,
+)
+from kohort.simulation.checkers.checker import Checker, Scene
+from kohort.simulation.checkers.groups import DELETING
+from kohort.simulation.checkers.truth import WORKLOAD, Commit, Group
+from kohort.simulation.scenario import COMPATIBLE, NAME
+from kohort.simulator import kinds
+
+
+class Partition(Checker):
+    """The promises about groups below the partition."""
+
+    def __init__(self, scene: Scene) -> None:
+        super().__init__(scene)
+        scenario = scene.scenario
+        # With these, others delete pods, name revisions anew, or change what they are made from.
+        self._is_blind = (
+            scenario.has(*DELETING, "upgrade")
+            or scenario.may_roll_alike
+            or scenario.strategy == COMPATIBLE
+        )
+        self._policies: deque[tuple[float, Policy]] = deque()
+        self._before: dict[int, Group] = {}
+        self._revisions: dict[int, str] = {}  # of the last group in each place
+
+    def commit(self, commit: Commit) -> None:
+        """Compare who goes and who comes with what the partition keeps."""
+        if self._is_blind:
+            return
+        if commit.kind == WORKLOAD and commit.new is not None:
+            self._policies.append((commit.at, read_policy(commit.new)))
+        if commit.kind != kinds.POD or not self._policies:
+            return
+        if is_taken(commit) and not commit.is_user:
+            self._check_departure(commit)
+        self._before = {group.ordinal: group for group in self.truth.groups()}
+        if commit.old is None and commit.new is not None:
+            self._check_return(commit.new)
+        self._revisions |= {o: g.revision for o, g in self._before.items()}
+
+    def _count_kept(self) -> int:
+        """The groups that the partition has kept for long enough: those below this number."""
+        since = self.scene.now() - self.scene.patience_with_parts
+        while len(self._policies) > 1 and self._policies[1][0] < since:
+            self._policies.popleft()
+        return min(min(policy.partition, policy.wanted) for _, policy in self._policies)
+
+    def _check_departure(self, commit: Commit) -> None:
+        assert commit.old is not None
+        uid = commit.old["metadata"]["uid"]
+        group = next((g for g in self._before.values() if g.uid == uid), None)
+        step = read_step(self.truth, self.scene.scenario.carrier)
+        if group is None or step is None or uid in self.truth.hurt or not group.revision:
+            return
+        if group.revision != step[2] and group.ordinal < self._count_kept():
+            self.breach(f"A4: group {group.ordinal} is old, and the partition keeps it")
+
+    def _check_return(self, pod: Object) -> None:
+        group = self._find_group(pod)
+        if group is None or has_gone_back(self.truth, self.scene.scenario.carrier):
+            return
+        known = self._revisions.get(group.ordinal)
+        if known and known != group.revision and group.ordinal < self._count_kept():
+            self.breach(
+                f"A4: group {group.ordinal} is below the partition and came back as another"
+            )
+
+    def _find_group(self, pod: Object) -> Group | None:
+        ordinal = pod["metadata"]["name"].removeprefix(f"{NAME}-")
+        return self._before.get(int(ordinal)) if ordinal.isdigit() else None
