@@ -14,8 +14,8 @@ from kohort.apis.leaderworkerset.admission.pods import (
     Joining,
     PodRefused,
     mutate_pod,
-    subgroup_index,
 )
+from kohort.apis.subgroups import subgroup_index
 from kohort.cluster.objects import Object, annotations_of, labels_of
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"

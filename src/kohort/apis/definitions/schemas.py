@@ -64,6 +64,8 @@ def _write(declared: Any) -> Object:
 
 
 def _write_plain(declared: Any) -> Object:
+    if declared is Any:
+        return {}
     if declared in _SCALARS:
         return {"type": _SCALARS[declared]}
     assert issubclass(declared, Struct), f"no schema for {declared}"

@@ -24,6 +24,7 @@ class SubgroupKind:
     pack: Pack | None = None
     first: int = 0  # the lowest value of the label; the others follow
     extra: int = 0  # members of the first subgroup beyond its size
+    is_everywhere: bool = False  # whether all that the selector finds have the label
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -50,6 +51,7 @@ class Intent:
     parts: tuple[SubgroupKind, ...] = ()
     exclusive: str = ""  # the node label whose value the gang has to itself
     shapes: int = 1  # how many templates its members are made from
+    notes: Mapping[str, str] = field(default_factory=dict)  # annotations of the gang's objects
 
     @property
     def priority(self) -> str:
@@ -67,6 +69,7 @@ class Membership:
     queue: str = ""
     part: str = ""  # the name of its subgroup, where there are subgroups
     pack: Pack | None = None
+    task: str = ""  # what its scheduler calls members that are alike; empty: nothing
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,8 +26,8 @@ from kohort.apis.leaderworkerset.topology import (
     FIELD,
     describe_faults,
     find_topology,
-    read_pack,
 )
+from kohort.apis.topology import read_pack
 from kohort.cluster.objects import (
     Kind,
     Object,

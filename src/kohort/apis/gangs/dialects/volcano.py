@@ -23,18 +23,20 @@ from kohort.placement.hypernodes import read_hypernode
 POD_GROUP = Kind("scheduling.volcano.sh", "v1beta1", "PodGroup", "podgroups")
 HYPER_NODE = Kind("topology.volcano.sh", "v1alpha1", "HyperNode", "hypernodes", namespaced=False)
 GROUP_NAME = "scheduling.k8s.io/group-name"
+TASK_SPEC = "volcano.sh/task-spec"
 QUEUE_NAME = "scheduling.volcano.sh/queue-name"
 _COPIED = "volcano.sh/"
 
 
 def _mark(pod: Object, membership: Membership, tiers: Tiers) -> Object:
-    return mark_pod(pod, annotations={GROUP_NAME: membership.gang})
+    task = {TASK_SPEC: membership.task} if membership.task else {}
+    return mark_pod(pod, annotations={GROUP_NAME: membership.gang, **task})
 
 
 def _render(intent: Intent, tiers: Tiers) -> tuple[Object, ...]:
     copied = {k: v for k, v in intent.annotations.items() if k.startswith(_COPIED)}
     spec = {"minMember": intent.gang.minimum, **_write_clauses(intent)}
-    return (write_group(POD_GROUP, intent, spec, copied),)
+    return (write_group(POD_GROUP, intent, spec, {**copied, **intent.notes}),)
 
 
 def _write_clauses(intent: Intent) -> Object:
@@ -61,7 +63,9 @@ def _write_pack(pack: Pack) -> Object:
 
 
 def _write_part(part: SubgroupKind) -> Object:
-    selector: Object = {"matchExpressions": [{"key": part.key, "operator": "Exists"}]}
+    selector: Object = {}
+    if not part.is_everywhere:
+        selector["matchExpressions"] = [{"key": part.key, "operator": "Exists"}]
     if part.selector:
         selector["matchLabels"] = dict(part.selector)
     written: Object = {

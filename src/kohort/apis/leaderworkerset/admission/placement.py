@@ -23,12 +23,9 @@ from kohort.apis.leaderworkerset.spec import (
 )
 from kohort.apis.leaderworkerset.topology import (
     FIELD,
-    find_faults,
-    find_noted,
-    find_pack,
     find_topology,
-    read_pack,
 )
+from kohort.apis.topology import find_faults, find_noted, find_pack, read_pack
 from kohort.cluster.fields import FieldError, FieldErrorType
 from kohort.cluster.objects import Object, annotations_of, labels_of
 

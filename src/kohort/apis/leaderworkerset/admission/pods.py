@@ -20,8 +20,9 @@ from kohort.apis.leaderworkerset.admission.tpu import (
     tpu_variables,
 )
 from kohort.apis.leaderworkerset.spec import LEADER_EXCLUDED, UNIQUE_PER_REPLICA
-from kohort.apis.leaderworkerset.topology import find_pack
 from kohort.apis.ordinals import find_ordinal
+from kohort.apis.subgroups import subgroup_index
+from kohort.apis.topology import find_pack
 from kohort.cluster.objects import Object, annotations_of, labels_of, name_of, namespace_of
 from kohort.cluster.quantities import find_whole
 
@@ -61,13 +62,6 @@ def mutate_pod(
         return _mutate(pod, namespace_of(pod) or namespace, gang)
     except (_Refused, UnreadableMember) as refusal:
         return PodRefused(str(refusal))
-
-
-def subgroup_index(size: int, subgroup_size: int, worker: int) -> int:
-    """The subgroup of a worker; a leader that does not fit joins the first one."""
-    if size % subgroup_size and (size - 1) % subgroup_size == 0:
-        return (worker - 1) // subgroup_size
-    return worker // subgroup_size
 
 
 def is_leader(pod: Object) -> bool:

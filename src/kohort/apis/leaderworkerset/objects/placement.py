@@ -14,7 +14,8 @@ from kohort.apis.gangs.dialect import NONE, Dialect
 from kohort.apis.leaderworkerset import labels
 from kohort.apis.leaderworkerset.objects.gangs import choose_dialect
 from kohort.apis.leaderworkerset.spec import pod_specs_of, spec_of, template_of
-from kohort.apis.leaderworkerset.topology import find_topology, read_pack
+from kohort.apis.leaderworkerset.topology import find_topology
+from kohort.apis.topology import read_pack
 from kohort.cluster.objects import Object, annotations_of, labels_of
 
 DEFAULT_SCHEDULER = "default-scheduler"

@@ -10,8 +10,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from kohort.apis.leaderworkerset.spec import size_of, template_of
+from kohort.apis.requests import find_nanos, is_binary
 from kohort.cluster.objects import Object
-from kohort.cluster.quantities import parse_quantity, write_quantity
+from kohort.cluster.quantities import write_quantity
 from kohort.placement.amounts import Amounts, sum_pod
 
 
@@ -40,18 +41,11 @@ def _list_holders(spec: Object) -> list[Object]:
 
 
 def _read(amounts: Mapping[str, Any] | None) -> Amounts:
-    return {name: _find_nanos(value) for name, value in (amounts or {}).items()}
-
-
-def _find_nanos(value: Any) -> int:
-    try:
-        return parse_quantity(value)
-    except ValueError:
-        return 0
+    return {name: find_nanos(value) for name, value in (amounts or {}).items()}
 
 
 def _find_binary(spec: Object) -> list[str]:
     """The resources that are asked for in powers of 1024."""
     asked = [(holder.get("resources") or {}).get("requests") for holder in _list_holders(spec)]
     lists = [amounts or {} for amounts in (*asked, spec.get("overhead"))]
-    return [name for held in lists for name, value in held.items() if str(value).endswith("i")]
+    return [name for held in lists for name, value in held.items() if is_binary(value)]

@@ -1,0 +1,13 @@
+"""
+ModelServing (``workload.serving.volcano.sh/v1alpha1``): groups of roles, with entries and workers.
+
+Names, labels, variables and rendered objects are those of kthena's controller to the letter, since
+clients select by them and a running workload must change hands without a restarted pod. What is
+ours comes beside: labels and annotations that LeaderWorkerSet has and ModelServing lacked.
+"""
+
+from kohort.apis.modelserving import adoption, definition
+from kohort.apis.modelserving.objects import gangs, pods
+from kohort.apis.modelserving.plugins import known
+
+__all__ = ["adoption", "definition", "gangs", "known", "pods"]

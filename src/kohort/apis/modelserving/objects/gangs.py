@@ -1,0 +1,102 @@
+"""
+The gang of a group, before any scheduler's words.
+
+All pods of a group are placed together, unless its gang policy asks for fewer instances of a
+role; a role that it does not name counts whole. Each role is a kind of subgroup, and each of its
+instances a subgroup: all pods of an instance are placed together, near each other if asked for.
+Only requests of containers count, as upstream counts them.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from kohort.apis.gangs.dialect import NONE, Dialect
+from kohort.apis.gangs.intent import Intent, SubgroupKind
+from kohort.apis.modelserving import labels, names
+from kohort.apis.modelserving.objects.instances import group_marks
+from kohort.apis.modelserving.spec import RoleSpec, ServingSpec, read_spec
+from kohort.apis.requests import sum_requests
+from kohort.apis.topology import read_pack
+from kohort.cluster.objects import (
+    Object,
+    annotations_of,
+    labels_of,
+    name_of,
+    namespace_of,
+    owner_reference,
+)
+from kohort.model.placement import Gang
+
+
+def choose_dialect(serving: Object, dialects: Iterable[Dialect]) -> Dialect | None:
+    """The dialect of an object's gangs: the one it names, else that of its scheduler; or none."""
+    named = annotations_of(serving).get(labels.GANG, "")
+    if named == NONE:
+        return None
+    scheduler = read_spec(serving).scheduler
+    for dialect in dialects:
+        if dialect.name == named or (not named and dialect.scheduler == scheduler):
+            return dialect
+    return None
+
+
+def count_instances(spec: ServingSpec, role: RoleSpec) -> int:
+    """The instances of a role that are placed together, or none is."""
+    return min(spec.min_role_replicas.get(role.name, role.replicas), role.replicas)
+
+
+def count_minimum(spec: ServingSpec) -> int:
+    """The pods of a group that are placed together, or none is."""
+    return sum(role.size * count_instances(spec, role) for role in spec.roles)
+
+
+def make_intent(serving: Object, group: int, gang: Gang, dialect: Dialect) -> Intent:
+    """The gang of one group, from the object with the roles of the group's revision."""
+    spec, name = read_spec(serving), names.group_name(name_of(serving), group)
+    templates = [template for role in spec.roles for template in _templates_of(role)]
+    return Intent(
+        namespace=namespace_of(serving),
+        name=name,
+        gang=gang,
+        owner=_make_owner(serving),
+        labels=group_marks(serving, group),
+        notes={labels.GANG_NAME: name},
+        requests=sum_requests(_list_requests(spec)),
+        queue=dialect.find_queue(labels_of(serving), annotations_of(serving)),
+        schedulers=(spec.scheduler,),
+        parts=tuple(_list_subgroups(serving, spec)),
+        shapes=len({str(template) for template in templates}),
+    )
+
+
+def _make_owner(serving: Object) -> Object:
+    reference = owner_reference(serving)
+    # Upstream's has no such field, and what is found must be what is wanted.
+    del reference["blockOwnerDeletion"]
+    return reference
+
+
+def _list_subgroups(serving: Object, spec: ServingSpec) -> Iterator[SubgroupKind]:
+    for role in spec.roles:
+        yield SubgroupKind(
+            name=role.name,
+            key=labels.ROLE_ID,
+            size=role.size,
+            count=count_instances(spec, role),
+            selector={labels.NAME: name_of(serving), labels.ROLE: role.name},
+            pack=read_pack(spec.role_topology),
+            is_everywhere=True,
+        )
+
+
+def _list_requests(spec: ServingSpec) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    for role in spec.roles:
+        instances = count_instances(spec, role)
+        counts = (instances, instances * role.workers)
+        for count, template in zip(counts, _templates_of(role), strict=False):
+            for container in (template.get("spec") or {}).get("containers") or ():
+                yield count, (container.get("resources") or {}).get("requests") or {}
+
+
+def _templates_of(role: RoleSpec) -> list[Object]:
+    return [role.entry_template, *([role.worker_template] if role.worker_template else [])]

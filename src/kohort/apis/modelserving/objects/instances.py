@@ -1,0 +1,77 @@
+"""
+Where a pod stands: its group, its role, the role's instance, and its index in that.
+
+Ordinals of groups and instances may have holes, after bin-packing scale-down. What numbers the
+pods of a whole group must stay unique all the same: instances within the role's count are numbered
+without holes, role after role, and those beyond it behind all of them.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kohort.apis.modelserving import labels, names
+from kohort.apis.modelserving.spec import RoleSpec
+from kohort.cluster.objects import Object, name_of, namespace_of
+
+
+@dataclass(frozen=True, slots=True)
+class InstancePlace:
+    """One instance of a role in one group."""
+
+    group: int
+    role: RoleSpec
+    instance: int
+
+    def group_name(self, serving: Object) -> str:
+        """The group that it belongs to."""
+        return names.group_name(name_of(serving), self.group)
+
+    @property
+    def role_id(self) -> str:
+        """Its own name in the group."""
+        return names.role_id(self.role.name, self.instance)
+
+    def entry_name(self, serving: Object) -> str:
+        """Its entry pod, and its Service."""
+        return names.entry_name(name_of(serving), self.group, self.role.name, self.instance)
+
+    def pod_name(self, serving: Object, index: int) -> str:
+        """The pod with that index."""
+        return names.pod_name(name_of(serving), self.group, self.role.name, self.instance, index)
+
+
+def group_marks(serving: Object, group: int) -> dict[str, str]:
+    """The labels of everything that belongs to one group."""
+    name = names.group_name(name_of(serving), group)
+    return {
+        labels.NAME: name_of(serving),
+        labels.GROUP_NAME: name,
+        labels.GROUP_INDEX: str(group),
+        labels.GROUP_HASH: names.group_hash(namespace_of(serving), name),
+    }
+
+
+def instance_marks(serving: Object, place: InstancePlace) -> dict[str, str]:
+    """The labels of everything that belongs to one role instance."""
+    marks = group_marks(serving, place.group)
+    return {**marks, labels.ROLE: place.role.name, labels.ROLE_ID: place.role_id}
+
+
+def count_pods(roles: Sequence[RoleSpec]) -> int:
+    """The pods of a complete group."""
+    return sum(role.replicas * role.size for role in roles)
+
+
+def number_pod(roles: Sequence[RoleSpec], role: str, instance: int, index: int) -> int:
+    """The number of a pod in its group; the entry of the first role's first instance is 0."""
+    before = 0
+    for position, found in enumerate(roles):
+        if found.name != role:
+            before += found.replicas * found.size
+        elif instance < found.replicas:
+            return before + instance * found.size + index
+        else:
+            # Beyond the count, a number that no other place of the group has.
+            widest = max(each.size for each in roles)
+            return count_pods(roles) + (instance * widest + index) * len(roles) + position
+    raise AssertionError(f"role {role} is none of the roles that are counted")

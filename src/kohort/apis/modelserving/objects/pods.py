@@ -1,0 +1,219 @@
+"""
+The pods of a ModelServing: a copy of the role's template with its place, and nothing shared.
+
+The order is upstream's: template, labels, variables, gang, plugins. Labels that tell whose a pod
+is come last of all, whatever a template or a plugin says of them (kthena#1582): a pod that lies
+about its group would be counted there, and never deleted. Each pod is a copy of its own; upstream's
+workers share their containers, so that the k-th worker got k copies of a variable.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import orjson
+
+from kohort.apis.gangs.dialect import Dialect
+from kohort.apis.gangs.intent import Membership, Tiers
+from kohort.apis.modelserving import labels, names
+from kohort.apis.modelserving.objects.instances import (
+    InstancePlace,
+    count_pods,
+    instance_marks,
+    number_pod,
+)
+from kohort.apis.modelserving.objects.variables import append_variables
+from kohort.apis.modelserving.plugins.chain import Chain, PluginFailure
+from kohort.apis.modelserving.plugins.plugin import HookRequest
+from kohort.apis.modelserving.spec import ServingSpec, read_spec
+from kohort.apis.topology import read_pack
+from kohort.cluster.objects import (
+    Object,
+    annotations_of,
+    labels_of,
+    name_of,
+    namespace_of,
+    owner_reference,
+)
+
+UPSTREAM_DIALECT = "volcano"
+
+
+@dataclass(frozen=True, slots=True)
+class Joining:
+    """The gangs that pods join: the words for them, and what tiers they can speak of."""
+
+    dialect: Dialect
+    tiers: Tiers = field(default_factory=Tiers)
+
+
+class PodMaker:
+    """Makes the pods of one revision of a ModelServing."""
+
+    def __init__(
+        self,
+        serving: Object,  # with the roles of that revision
+        revision: str,
+        role_hashes: Mapping[str, str],
+        chain: Chain,
+        joining: Joining | None = None,
+    ) -> None:
+        self._serving = serving
+        self._spec: ServingSpec = read_spec(serving)
+        self._revision = revision
+        self._role_hashes = role_hashes
+        self._chain = chain
+        self._joining = joining
+        self._topology = write_topology(self._spec)
+
+    def make(self, place: InstancePlace, index: int) -> Object | PluginFailure:
+        """One pod; where a plugin fails, who failed and why."""
+        pod = self._make_base(place, index)
+        if self._joining is not None:
+            pod = self._join(pod, place, index, self._joining)
+        request = HookRequest(
+            model_serving=self._serving,
+            serving_group=place.group_name(self._serving),
+            role_name=place.role.name,
+            role_id=place.role_id,
+            is_entry=index == 0,
+            pod=pod,
+        )
+        made = self._chain.run_create(request)
+        return made if isinstance(made, PluginFailure) else self._protect(made, place, index)
+
+    def _make_base(self, place: InstancePlace, index: int) -> Object:
+        serving = self._serving
+        template: Object = orjson.loads(orjson.dumps(place.role.template_of(index)))
+        entry = place.entry_name(serving)
+        values = {
+            labels.GROUP_SIZE_VARIABLE: str(place.role.size),
+            labels.ENTRY_ADDRESS_VARIABLE: names.entry_address(entry, namespace_of(serving)),
+            labels.WORKER_INDEX_VARIABLE: str(index),
+        }
+        spec = {**(template.get("spec") or {}), "schedulerName": self._spec.scheduler}
+        return {
+            "apiVersion": labels.POD.api_version,
+            "kind": labels.POD.name,
+            "metadata": {
+                "name": place.pod_name(serving, index),
+                "namespace": namespace_of(serving),
+                "labels": {**_free(labels_of(template)), **self._marks(place, index)},
+                "annotations": {
+                    **_free(annotations_of(template)),
+                    **self._notes(place, index),
+                },
+                "ownerReferences": [owner_reference(serving)],
+            },
+            "spec": append_variables(spec, values),
+        }
+
+    def _marks(self, place: InstancePlace, index: int) -> dict[str, str]:
+        marks = {
+            **instance_marks(self._serving, place),
+            labels.REVISION: self._revision,
+            labels.ROLE_TEMPLATE_HASH: self._role_hashes.get(place.role.name, ""),
+        }
+        return {**marks, labels.ENTRY: "true"} if index == 0 else marks
+
+    def _notes(self, place: InstancePlace, index: int) -> dict[str, str]:
+        notes = place_notes(self._serving, place, index)
+        return {**notes, labels.NETWORK_TOPOLOGY: self._topology} if self._topology else notes
+
+    def _join(self, pod: Object, place: InstancePlace, index: int, joining: Joining) -> Object:
+        dialect, spec = joining.dialect, self._spec
+        own, notes = labels_of(self._serving), annotations_of(self._serving)
+        membership = Membership(
+            gang=place.group_name(self._serving),
+            size=count_pods(spec.roles),
+            index=number_pod(spec.roles, place.role.name, place.instance, index),
+            queue=dialect.find_queue(own, notes),
+            part=place.role_id,
+            pack=read_pack(spec.group_topology),
+            task=place.role_id,
+        )
+        marked = dialect.mark(pod, membership, joining.tiers)
+        if dialect.name == UPSTREAM_DIALECT:
+            return marked
+        # Others may share a key, or have none that is seen: so the pod says which one it joined.
+        told = {**annotations_of(marked), labels.GANG: dialect.name}
+        return {**marked, "metadata": {**marked["metadata"], "annotations": told}}
+
+    def _protect(self, pod: Object, place: InstancePlace, index: int) -> Object:
+        """The pod with its own name, place and owner, whatever plugins have done to them."""
+        metadata: Object = pod.get("metadata") or {}
+        return {
+            **pod,
+            "metadata": {
+                **metadata,
+                "name": place.pod_name(self._serving, index),
+                "namespace": namespace_of(self._serving),
+                "labels": {**_free(labels_of(pod)), **self._marks(place, index)},
+                "annotations": {
+                    **_free(annotations_of(pod)),
+                    **self._notes(place, index),
+                },
+                "ownerReferences": [owner_reference(self._serving)],
+            },
+        }
+
+
+def place_notes(serving: Object, place: InstancePlace, index: int) -> dict[str, str]:
+    """The annotations that say where a pod stands, and how many there are of everything."""
+    notes = {
+        labels.GROUP_SIZE: str(place.role.size),
+        labels.REPLICAS: str(read_replicas(serving)),
+    }
+    return {**notes, labels.ENTRY_NAME: place.entry_name(serving)} if index else notes
+
+
+def read_replicas(serving: Object) -> int:
+    """How many groups are asked for now."""
+    found = (serving.get("spec") or {}).get("replicas")
+    return 1 if found is None else int(found)
+
+
+def write_topology(spec: ServingSpec) -> str:
+    """The topology policies in force as JSON; empty if there are none."""
+    policies = {"groupPolicy": spec.group_topology, "rolePolicy": spec.role_topology}
+    given = {name: policy for name, policy in policies.items() if policy is not None}
+    return orjson.dumps(given, option=orjson.OPT_SORT_KEYS).decode() if given else ""
+
+
+def find_stale_metadata(
+    serving: Object, place: InstancePlace, index: int, pod: Object
+) -> Object | None:
+    """A merge patch for a running pod that lacks our marks, or says an old count; or none.
+
+    Another controller made it without them, or the workload was scaled. No restart comes of it.
+    """
+    marks = instance_marks(serving, place)
+    wanted_labels = {key: marks[key] for key in (labels.GROUP_INDEX, labels.GROUP_HASH)}
+    wanted_notes = place_notes(serving, place, index)
+    if labels.LWS_REPLICAS in annotations_of(pod):
+        wanted_notes[labels.LWS_REPLICAS] = wanted_notes[labels.REPLICAS]
+    changes = {
+        "labels": _differing(wanted_labels, labels_of(pod)),
+        "annotations": _differing(wanted_notes, annotations_of(pod)),
+    }
+    body = {field: change for field, change in changes.items() if change}
+    return {"metadata": body} if body else None
+
+
+def is_entry(pod: Object) -> bool:
+    """Whether a pod is the entry of its role instance."""
+    return labels_of(pod).get(labels.ENTRY) == "true"
+
+
+def index_of(pod: Object) -> int:
+    """The index of a pod in its role instance, from its name."""
+    return names.read_ordinal(name_of(pod))
+
+
+def _differing(wanted: Mapping[str, str], found: Mapping[str, str]) -> dict[str, str]:
+    return {key: value for key, value in wanted.items() if found.get(key) != value}
+
+
+def _free(given: Mapping[str, str]) -> dict[str, str]:
+    """What a template or a plugin may say itself."""
+    reserved = (*labels.RESERVED, *labels.RESERVED_ANNOTATIONS)
+    return {key: value for key, value in given.items() if key not in reserved}

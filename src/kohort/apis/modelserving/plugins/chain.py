@@ -1,0 +1,120 @@
+"""
+The plugins of one workload in their order, and what comes of asking them.
+
+Failures are values that name the plugin. Code of other packages may raise anything, and none of
+it may stop the reconciling of other workloads: so this is the one place that catches everything.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import orjson
+
+from kohort.apis.modelserving.plugins.plugin import HookRequest, Plugin, Registry
+from kohort.apis.modelserving.spec import BUILT_IN, PluginSpec
+from kohort.cluster.objects import Object, annotations_of, labels_of
+
+Hook = Callable[[Plugin, HookRequest], Object]
+
+
+@dataclass(frozen=True, slots=True)
+class PluginFailure:
+    """Why a plugin could not be asked, or could not answer."""
+
+    plugin: str
+    why: str
+
+    def __str__(self) -> str:
+        return f"plugin {self.plugin}: {self.why}"
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """Plugins that can be asked, or the first failure to set one up."""
+
+    plugins: tuple[Plugin, ...] = ()
+    failure: PluginFailure | None = None
+
+    def run_create(self, request: HookRequest) -> Object | PluginFailure:
+        """The pod as all plugins in scope want it created."""
+        return self._run(request, lambda plugin, asked: plugin.on_pod_create(asked))
+
+    def find_ready_patch(self, request: HookRequest) -> Object | PluginFailure | None:
+        """A merge patch of the labels and annotations that plugins add to a ready pod; or none."""
+        changed = self._run(request, lambda plugin, asked: plugin.on_pod_ready(asked))
+        if isinstance(changed, PluginFailure):
+            return changed
+        marks = _differing(labels_of(request.pod), labels_of(changed))
+        notes = _differing(annotations_of(request.pod), annotations_of(changed))
+        body = {"labels": marks, "annotations": notes}
+        found = {field: change for field, change in body.items() if change}
+        return {"metadata": found} if found else None
+
+    def _run(self, request: HookRequest, hook: Hook) -> Object | PluginFailure:
+        if self.failure is not None:
+            return self.failure
+        pod = request.pod
+        for plugin in self.plugins:
+            if plugin.spec.applies_to(request.role_name, request.is_entry):
+                asked = HookRequest(
+                    request.model_serving,
+                    request.serving_group,
+                    request.role_name,
+                    request.role_id,
+                    request.is_entry,
+                    orjson.loads(orjson.dumps(pod)),
+                )
+                answer = _ask(plugin, asked, hook)
+                if isinstance(answer, PluginFailure):
+                    return answer
+                pod = answer
+        return pod
+
+
+def build_chain(specs: Iterable[PluginSpec], registry: Registry) -> Chain:
+    """The plugins of a workload; a single one that is missing or misconfigured stops all."""
+    made: list[Plugin] = []
+    for spec in specs:
+        found = make_plugin(spec, registry)
+        if isinstance(found, PluginFailure):
+            return Chain(failure=found)
+        made.append(found)
+    return Chain(tuple(made))
+
+
+def make_plugin(spec: PluginSpec, registry: Registry) -> Plugin | PluginFailure:
+    """One plugin with its configuration, or why there is none."""
+    if spec.type != BUILT_IN:
+        return PluginFailure(spec.name, f"type {spec.type!r} is not supported; say {BUILT_IN}")
+    factory = registry.get(spec.name)
+    if factory is None:
+        known = ", ".join(sorted(registry))
+        return PluginFailure(
+            spec.name,
+            f"it is not installed; there are {known}: install the package that brings it, or "
+            "take it out of spec.plugins",
+        )
+    try:
+        return factory(spec)
+    except Exception as error:
+        return PluginFailure(spec.name, f"its config is wrong: {_describe(error)}")
+
+
+def _ask(plugin: Plugin, request: HookRequest, hook: Hook) -> Object | PluginFailure:
+    try:
+        answer = hook(plugin, request)
+    except Exception as error:
+        return PluginFailure(plugin.spec.name, _describe(error))
+    if not isinstance(answer, dict) or not isinstance(answer.get("spec"), dict):
+        return PluginFailure(plugin.spec.name, "it returned no pod")
+    return answer
+
+
+def _describe(error: Exception) -> str:
+    """The plugin's own sentence, or what kind of mistake it made."""
+    return str(error) if isinstance(error, ValueError) and str(error) else repr(error)
+
+
+def _differing(before: dict[str, str], after: dict[str, str]) -> dict[str, str | None]:
+    gone: dict[str, str | None] = dict.fromkeys(key for key in before if key not in after)
+    return {**gone, **{key: value for key, value in after.items() if before.get(key) != value}}

@@ -1,0 +1,120 @@
+"""
+Plugin `lws`: what containers, selectors and scripts written for LeaderWorkerSet look for.
+
+A role instance is what LeaderWorkerSet calls a group: an entry that leads, and workers. So index
+and size are those of the instance, as GROUP_SIZE and WORKER_INDEX are. With several roles, or
+instances, pods of one group then share an index; ``indexScope: group`` counts over the whole group
+instead, over the roles in the plugin's scope. LeaderWorkerSet's variables come first, where the
+user's own can refer to them.
+
+A change of the plugin reaches pods when they are created next, as with every plugin.
+"""
+
+from kohort.apis.modelserving import labels, names
+from kohort.apis.modelserving.objects.instances import count_pods, number_pod
+from kohort.apis.modelserving.objects.variables import find_variable, prepend_variables
+from kohort.apis.modelserving.plugins.configs import read_choice, read_config
+from kohort.apis.modelserving.plugins.lws_labels import find_lws_owner, read_group
+from kohort.apis.modelserving.plugins.plugin import HookRequest, Plugin
+from kohort.apis.modelserving.plugins.subgroups import (
+    SUBGROUP_KEYS,
+    Placement,
+    place_pod,
+    read_placement,
+)
+from kohort.apis.modelserving.spec import PluginSpec, RoleSpec, read_spec
+from kohort.cluster.objects import Object, annotations_of, labels_of, name_of, namespace_of
+from kohort.cluster.quantities import find_whole
+
+PLUGIN = "lws"
+INSTANCE, GROUP = "instance", "group"
+_SEED, _LWS = "kthena", "lws"
+_KEYS = {"indexScope": str, "groupKey": str, **SUBGROUP_KEYS}
+
+
+class LwsPlugin(Plugin):
+    """Writes LeaderWorkerSet's labels, annotations and variables."""
+
+    def __init__(self, spec: PluginSpec) -> None:
+        super().__init__(spec)
+        config = read_config(spec.config, _KEYS)
+        self._is_over_group = read_choice(config, "indexScope", (INSTANCE, GROUP)) == GROUP
+        self._is_namespaced = read_choice(config, "groupKey", (_SEED, _LWS)) == _LWS
+        self.placement: Placement = read_placement(config)
+
+    def on_pod_create(self, request: HookRequest) -> Object:
+        """The pod as LeaderWorkerSet's users expect it."""
+        pod = request.pod
+        group = read_group(request)
+        entry = _find_entry(request)
+        size, index = self._count(request)
+        own = labels_of(pod)
+        marks = {
+            **own,
+            labels.LWS_NAME: _name_set(request),
+            labels.LWS_WORKER_INDEX: str(index),
+            labels.LWS_GROUP_INDEX: str(group),
+            labels.LWS_GROUP_KEY: self._key_group(request, group),
+            labels.LWS_REVISION: own.get(labels.REVISION, ""),
+        }
+        notes = {
+            **annotations_of(pod),
+            labels.LWS_SIZE: str(size),
+            labels.LWS_REPLICAS: str(read_spec(request.model_serving).replicas),
+        }
+        if not request.is_entry:
+            notes[labels.LWS_LEADER_NAME] = entry
+        values = {
+            labels.LWS_LEADER_ADDRESS_VARIABLE: _find_address(request, entry),
+            labels.LWS_GROUP_SIZE_VARIABLE: str(size),
+            labels.LWS_WORKER_INDEX_VARIABLE: str(index),
+        }
+        metadata = {**pod["metadata"], "labels": marks, "annotations": notes}
+        made = {**pod, "metadata": metadata, "spec": prepend_variables(pod["spec"], values)}
+        # Subgroups divide the instance, however its pods are counted.
+        size, index = _count_instance(request)
+        return place_pod(made, self.placement, entry=entry, size=size, index=index)
+
+    def _count(self, request: HookRequest) -> tuple[int, int]:
+        size, index = _count_instance(request)
+        if not self._is_over_group:
+            return size, index
+        roles = self._list_roles(request)
+        instance = names.read_ordinal(request.role_id)
+        return count_pods(roles), number_pod(roles, request.role_name, instance, index)
+
+    def _list_roles(self, request: HookRequest) -> list[RoleSpec]:
+        found = read_spec(request.model_serving).roles
+        return [role for role in found if not self.spec.roles or role.name in self.spec.roles]
+
+    def _key_group(self, request: HookRequest, group: int) -> str:
+        if not self._is_namespaced:
+            return names.hash_text(names.group_name(_name_set(request), group))
+        namespace = namespace_of(request.model_serving)
+        return names.hash_text(f"{namespace}/{names.group_name(_name_set(request), group)}")
+
+
+def _name_set(request: HookRequest) -> str:
+    return find_lws_owner(request.model_serving) or name_of(request.model_serving)
+
+
+def _find_entry(request: HookRequest) -> str:
+    return f"{request.serving_group}-{request.role_id}-0"
+
+
+def _find_address(request: HookRequest, entry: str) -> str:
+    found = find_variable(request.pod["spec"], labels.ENTRY_ADDRESS_VARIABLE)
+    return found or names.entry_address(entry, namespace_of(request.model_serving))
+
+
+def _count_instance(request: HookRequest) -> tuple[int, int]:
+    """Size and index in the role instance: as the variables say, else as the place does."""
+    spec = request.pod["spec"]
+    size = find_whole(find_variable(spec, labels.GROUP_SIZE_VARIABLE) or "")
+    index = find_whole(find_variable(spec, labels.WORKER_INDEX_VARIABLE) or "")
+    if size is None:
+        role = read_spec(request.model_serving).find_role(request.role_name)
+        size = role.size if role else 1
+    if index is None:
+        index = 0 if request.is_entry else max(0, names.read_ordinal(name_of(request.pod)))
+    return size, index

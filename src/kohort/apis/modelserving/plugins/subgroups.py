@@ -1,0 +1,104 @@
+"""
+Subgroups, exclusive placement and subdomains of a role instance, as plugin `lws` can be told.
+
+They are LeaderWorkerSet's, and written under both names: LeaderWorkerSet's own and ModelServing's.
+A subgroup is a slice of one role instance. The scheduler is told of it by affinity alone: a
+PodGroup has one policy for each role already, and its subgroups are instances.
+"""
+
+from dataclasses import dataclass
+
+from kohort.apis.affinity import add_exclusive_terms
+from kohort.apis.modelserving import labels, names
+from kohort.apis.modelserving.objects.services import SHARED, UNIQUE_PER_REPLICA
+from kohort.apis.modelserving.plugins.configs import read_choice, read_config
+from kohort.apis.subgroups import subgroup_index
+from kohort.cluster.names import check_qualified
+from kohort.cluster.objects import Object, annotations_of, labels_of, name_of
+
+LEADER_WORKER, LEADER_EXCLUDED = "LeaderWorker", "LeaderExcluded"
+SUBGROUP_KEYS = {
+    "subGroupPolicy": dict,
+    "exclusiveTopology": str,
+    "subGroupExclusiveTopology": str,
+    "subdomainPolicy": str,
+}
+_POLICY_KEYS = {"subGroupSize": int, "subGroupPolicyType": str}
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """How pods are divided, kept apart and named, beyond what their template says."""
+
+    subgroup_size: int = 0  # 0: no subgroups
+    policy_type: str = LEADER_WORKER
+    exclusive: str = ""  # the node label whose value a group has to itself
+    subgroup_exclusive: str = ""
+    subdomain: str = ""  # Shared, UniquePerReplica, or empty: pods have none
+
+
+def read_placement(config: Object) -> Placement:
+    """The placement that a configuration asks for; raises ValueError."""
+    policy = read_config(config.get("subGroupPolicy"), _POLICY_KEYS)
+    size = policy.get("subGroupSize", 0)
+    if "subGroupPolicy" in config and size < 1:
+        raise ValueError("subGroupPolicy.subGroupSize must be 1 or more")
+    topologies = {
+        key: config.get(key, "") for key in ("exclusiveTopology", "subGroupExclusiveTopology")
+    }
+    for key, topology in topologies.items():
+        problems = check_qualified(topology) if topology else ()
+        if problems:
+            raise ValueError(f"{key} must be a label of nodes: {problems[0]}")
+    if topologies["subGroupExclusiveTopology"] and not size:
+        raise ValueError("subGroupExclusiveTopology needs subGroupPolicy.subGroupSize")
+    return Placement(
+        subgroup_size=size,
+        policy_type=read_choice(policy, "subGroupPolicyType", (LEADER_WORKER, LEADER_EXCLUDED)),
+        exclusive=topologies["exclusiveTopology"],
+        subgroup_exclusive=topologies["subGroupExclusiveTopology"],
+        subdomain=read_choice(config, "subdomainPolicy", ("", SHARED, UNIQUE_PER_REPLICA)),
+    )
+
+
+def place_pod(pod: Object, placement: Placement, *, entry: str, size: int, index: int) -> Object:
+    """The pod with its subgroup, its exclusive terms and its subdomain, as far as asked for."""
+    marks, notes, spec = dict(labels_of(pod)), dict(annotations_of(pod)), dict(pod["spec"])
+    subgroup = find_subgroup(placement, size, index)
+    if placement.subgroup_size:
+        _note(notes, "SUBGROUP_SIZE", str(placement.subgroup_size))
+        _note(notes, "SUBGROUP_POLICY_TYPE", placement.policy_type)
+    if subgroup is not None:
+        key = names.subgroup_hash(entry, subgroup)
+        _note(marks, "SUBGROUP_INDEX", str(subgroup))
+        marks |= {labels.SUBGROUP_HASH: key, labels.LWS_SUBGROUP_KEY: key}
+    if placement.exclusive:
+        _note(notes, "EXCLUSIVE_TOPOLOGY", placement.exclusive)
+        _keep_alone(spec, placement.exclusive, labels.LWS_GROUP_KEY, marks)
+    if placement.subgroup_exclusive and subgroup is not None:
+        _note(notes, "SUBGROUP_EXCLUSIVE_TOPOLOGY", placement.subgroup_exclusive)
+        _keep_alone(spec, placement.subgroup_exclusive, labels.LWS_SUBGROUP_KEY, marks)
+    if placement.subdomain:
+        _note(notes, "SUBDOMAIN_POLICY", placement.subdomain)
+        whose = labels.NAME if placement.subdomain == SHARED else labels.GROUP_NAME
+        spec |= {"hostname": name_of(pod), "subdomain": marks.get(whose, "")}
+    metadata = {**pod["metadata"], "labels": marks, "annotations": notes}
+    return {**pod, "metadata": metadata, "spec": spec}
+
+
+def find_subgroup(placement: Placement, size: int, index: int) -> int | None:
+    """The subgroup of a pod by LeaderWorkerSet's rule; None if it is in none."""
+    each = placement.subgroup_size
+    if not each or (index == 0 and placement.policy_type == LEADER_EXCLUDED):
+        return None
+    return subgroup_index(size, each, index) if index else 0
+
+
+def _note(target: dict[str, str], key: str, value: str) -> None:
+    """Write a value under ModelServing's key and LeaderWorkerSet's."""
+    target[getattr(labels, key)] = value
+    target[getattr(labels, f"LWS_{key}")] = value
+
+
+def _keep_alone(spec: Object, topology: str, label: str, marks: dict[str, str]) -> None:
+    spec["affinity"] = add_exclusive_terms(spec.get("affinity"), topology, label, marks[label])

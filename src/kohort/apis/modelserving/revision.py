@@ -1,0 +1,107 @@
+"""
+Revisions: what makes a template, the hash that names it, and the object that stores it.
+
+Only the roles make a revision, and of them neither counts nor budgets: scaling rolls nothing. The
+upstream hash is one over a dump of Go's memory, which no other program can repeat; ours is over
+JSON with sorted keys, in the same spelling. So two templates are compared by what they say, never
+by their hashes: as Go writes them, because upstream stored them so, and without the empty values
+that only Go prints. Fields of a newer Kubernetes are kept, or a change of one would not roll.
+
+A stored revision never changes. Upstream overwrites its own; whoever reads one while it is
+rewritten rolls to a template that nobody asked for (kthena#841).
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from kohort.apis.gojson import POD_SPEC, GoTypes, drop_nulls, write_bytes
+from kohort.apis.modelserving import labels, names
+from kohort.apis.modelserving.spec import roles_of
+from kohort.apis.revision_hash import hash_revision
+from kohort.cluster.objects import Object, labels_of, name_of, namespace_of, owner_reference
+
+_CLEARED = ("replicas", "maxUnavailable", "partition")
+_TEMPLATES = ("entryTemplate", "workerTemplate")
+_METADATA = ("labels", "annotations")
+_CONTAINERS = ("containers", "initContainers", "ephemeralContainers")
+_TYPES = GoTypes(keeps_more=True)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredTemplate:
+    """The roles that a ControllerRevision holds."""
+
+    revision: str
+    number: int
+    roles: list[Object]
+
+
+def normalise_roles(roles: Iterable[Object]) -> list[Object]:
+    """What roles say, whoever wrote them: equal values mean the same template."""
+    return [normalise_role(role) for role in roles]
+
+
+def normalise_role(role: Object) -> Object:
+    """What one role says, without counts, budgets and the empty values that Go prints."""
+    found = {k: v for k, v in role.items() if k not in (*_CLEARED, *_TEMPLATES) and v is not None}
+    for field in _TEMPLATES:
+        if role.get(field) is not None:
+            found[field] = _normalise_template(role[field])
+    return found
+
+
+def hash_roles(roles: Iterable[Object], salt: int = 0) -> str:
+    """Our name for a template; another salt gives another name for the same one."""
+    data = write_bytes(normalise_roles(roles))
+    return hash_revision(data + str(salt).encode() if salt else data)
+
+
+def hash_role(role: Object) -> str:
+    """Our name for the template of one role."""
+    return hash_revision(write_bytes(normalise_role(role)))
+
+
+def find_template(revision: Object) -> StoredTemplate | None:
+    """The roles that a ControllerRevision holds, wrapped as upstream does or bare; or none."""
+    key = labels_of(revision).get(labels.REVISION, "")
+    data: Any = revision.get("data")
+    if isinstance(data, dict):
+        data = data.get("data")
+    if not key or not isinstance(data, list) or not all(isinstance(r, dict) for r in data):
+        return None
+    return StoredTemplate(key, int(revision.get("revision") or 0), data)
+
+
+def next_number(stored: Iterable[StoredTemplate]) -> int:
+    """The number of a new revision: one above all others."""
+    return 1 + max((template.number for template in stored), default=0)
+
+
+def make_revision(serving: Object, revision: str, number: int) -> Object:
+    """The object that stores the template of now under that name."""
+    roles = roles_of(serving)
+    return {
+        "apiVersion": labels.CONTROLLER_REVISION.api_version,
+        "kind": labels.CONTROLLER_REVISION.name,
+        "metadata": {
+            "name": names.revision_name(name_of(serving), revision),
+            "namespace": namespace_of(serving),
+            "labels": {labels.NAME: name_of(serving), labels.REVISION: revision},
+            "annotations": {labels.TEMPLATE_HASH: hash_roles(roles)},
+            "ownerReferences": [owner_reference(serving)],
+        },
+        "revision": number,
+        "data": {"data": roles},
+    }
+
+
+def _normalise_template(template: Object) -> Object:
+    metadata = template.get("metadata") or {}
+    kept = {field: metadata[field] for field in _METADATA if metadata.get(field)}
+    spec = drop_nulls(_TYPES.write(POD_SPEC, template.get("spec")))
+    for field in _CONTAINERS:
+        for container in spec.get(field) or ():
+            if container.get("resources") == {}:
+                del container["resources"]
+    return {**({"metadata": kept} if kept else {}), "spec": spec}
