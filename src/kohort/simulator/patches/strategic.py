@@ -212,7 +212,8 @@ def _merge_entries(old: list[Object], patch: list[Object], shape: Shape) -> list
         place = places.get(key, -1)
         if place < 0:
             places[key] = len(merged)
-            merged.append(_strip(entry))
+            # A key that is null is a key, unlike one that is missing.
+            merged.append({**_strip(entry), shape.merge_key: key})
         else:
             merged[place] = _merge_object(merged[place], entry, shape.items or ANY)
     return merged

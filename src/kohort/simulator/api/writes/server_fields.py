@@ -14,12 +14,13 @@ from kohort.cluster.objects import Object, name_of
 from kohort.simulator.api.context import Context
 from kohort.simulator.api.requests import Target
 from kohort.simulator.api.writes.limits import apply_limit_ranges
-from kohort.simulator.kinds import PRIORITY_CLASS
+from kohort.simulator.kinds import PRIORITY_CLASS, SERVICE_ACCOUNT
 
 _SERVICE_RANGE_START = int(IPv4Address("10.96.0.10"))
 _SERVICE_RANGE_END = int(IPv4Address("10.111.255.254"))
 _NODE_PORTS = range(30000, 32768)
 _PRIORITY_CLASSES = PRIORITY_CLASS.group_resource
+_ACCOUNT_DEFAULT = "default"
 _PLACE_LABELS = ("topology.kubernetes.io/region", "topology.kubernetes.io/zone")
 
 
@@ -120,6 +121,7 @@ def place_labels(context: Context, node: str) -> dict[str, str]:
 def _fill_pod(context: Context, target: Target, obj: Object) -> None:
     spec = obj.setdefault("spec", {})
     apply_limit_ranges(context, target, obj)
+    _expect_account(context, target, spec.get("serviceAccountName") or _ACCOUNT_DEFAULT)
     places = place_labels(context, spec["nodeName"]) if spec.get("nodeName") else None
     if places:
         metadata = obj["metadata"]
@@ -129,6 +131,18 @@ def _fill_pod(context: Context, target: Target, obj: Object) -> None:
         spec["priorityClassName"] = name_of(chosen)
         spec["priority"] = chosen.get("value", 0)
         spec["preemptionPolicy"] = chosen.get("preemptionPolicy", "PreemptLowerPriority")
+
+
+def _expect_account(context: Context, target: Target, name: str) -> None:
+    """Refuse a pod of a service account that is not there; the default one comes by itself."""
+    if name == _ACCOUNT_DEFAULT:
+        return
+    if context.store.find(SERVICE_ACCOUNT.plural, (target.namespace, name)) is None:
+        why = (
+            f"error looking up service account {target.namespace}/{name}: "
+            f'serviceaccount "{name}" not found'
+        )
+        raise forbidden("pods", "", target.name, why)
 
 
 def _find_priority_class(context: Context, pod: str, spec: Object) -> Object | None:
