@@ -6,8 +6,8 @@ clients select by them and a running workload must change hands without a restar
 ours comes beside: labels and annotations that LeaderWorkerSet has and ModelServing lacked.
 """
 
-from kohort.apis.modelserving import adoption, definition
+from kohort.apis.modelserving import adoption, definition, events, status
 from kohort.apis.modelserving.objects import gangs, pods
 from kohort.apis.modelserving.plugins import known
 
-__all__ = ["adoption", "definition", "gangs", "known", "pods"]
+__all__ = ["adoption", "definition", "events", "gangs", "known", "pods", "status"]

@@ -10,10 +10,13 @@ from dataclasses import dataclass
 
 import orjson
 
+from kohort.apis.modelserving import labels
 from kohort.apis.modelserving.plugins.plugin import HookRequest, Plugin, Registry
 from kohort.apis.modelserving.spec import BUILT_IN, PluginSpec
 from kohort.cluster.objects import Object, annotations_of, labels_of
 
+# What tells a running pod's place is never patched for a plugin.
+_RESERVED = (*labels.RESERVED, *labels.RESERVED_ANNOTATIONS)
 Hook = Callable[[Plugin, HookRequest], Object]
 
 
@@ -117,4 +120,5 @@ def _describe(error: Exception) -> str:
 
 def _differing(before: dict[str, str], after: dict[str, str]) -> dict[str, str | None]:
     gone: dict[str, str | None] = dict.fromkeys(key for key in before if key not in after)
-    return {**gone, **{key: value for key, value in after.items() if before.get(key) != value}}
+    changed = {key: value for key, value in after.items() if before.get(key) != value}
+    return {k: v for k, v in {**gone, **changed}.items() if k not in _RESERVED}

@@ -54,7 +54,7 @@ class LwsPlugin(Plugin):
             labels.LWS_NAME: _name_set(request),
             labels.LWS_WORKER_INDEX: str(index),
             labels.LWS_GROUP_INDEX: str(group),
-            labels.LWS_GROUP_KEY: self._key_group(request, group),
+            labels.LWS_GROUP_KEY: self._key_group(request),
             labels.LWS_REVISION: own.get(labels.REVISION, ""),
         }
         notes = {
@@ -87,11 +87,10 @@ class LwsPlugin(Plugin):
         found = read_spec(request.model_serving).roles
         return [role for role in found if not self.spec.roles or role.name in self.spec.roles]
 
-    def _key_group(self, request: HookRequest, group: int) -> str:
+    def _key_group(self, request: HookRequest) -> str:
         if not self._is_namespaced:
-            return names.hash_text(names.group_name(_name_set(request), group))
-        namespace = namespace_of(request.model_serving)
-        return names.hash_text(f"{namespace}/{names.group_name(_name_set(request), group)}")
+            return names.hash_text(request.serving_group)
+        return names.group_hash(namespace_of(request.model_serving), request.serving_group)
 
 
 def _name_set(request: HookRequest) -> str:

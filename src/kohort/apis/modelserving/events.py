@@ -1,0 +1,52 @@
+"""
+What a ModelServing's user is told of role instances, in upstream's words.
+
+One event for each instance that changes, as upstream does; but a reconcile that touches hundreds
+of them says the rest in one sentence, since the server's own filter would drop them.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from kohort.apis.modelserving.plugins.chain import PluginFailure
+from kohort.model.reasons import Notice
+
+CREATING, RUNNING, DELETING = "Creating", "Running", "Deleting"
+REPORTER = "modelserving-controller"
+_ACTIONS = {CREATING: "Create", RUNNING: "Update", DELETING: "Delete"}
+EACH_MAX = 20
+
+
+@dataclass(frozen=True, slots=True)
+class RoleChange:
+    """An instance of a role that is now in another phase."""
+
+    group: str
+    role: str
+    role_id: str
+    phase: str
+
+
+def list_role_events(changes: Iterable[RoleChange]) -> Iterator[Notice]:
+    """The events that these changes are worth, phase by phase."""
+    found = list(changes)
+    for phase, action in _ACTIONS.items():
+        of_phase = [change for change in found if change.phase == phase]
+        for change in of_phase[:EACH_MAX]:
+            yield Notice("Normal", f"Role{phase}", describe_change(change), action)
+        more = len(of_phase) - EACH_MAX
+        if more > 0:
+            noun = "role instance is" if more == 1 else "role instances are"
+            yield Notice("Normal", f"Role{phase}", f"{more} more {noun} now {phase}", action)
+
+
+def describe_change(change: RoleChange) -> str:
+    """What happened to one instance."""
+    where = f"{change.role}/{change.role_id} in ServingGroup {change.group}"
+    return f"Role {where} is now {change.phase}"
+
+
+def list_plugin_events(failure: PluginFailure | None) -> Iterator[Notice]:
+    """The event of a plugin that failed, if one did."""
+    if failure is not None:
+        yield Notice("Warning", "PluginFailed", str(failure)[:1_000], "Create")
