@@ -86,6 +86,7 @@ def _arguments(wish: Wish) -> Sequence[str]:
         "--name": wish.name,
         **{f"--{name.replace('_', '-')}": getattr(wish, name) for name in sorted(wish.asked)},
         "--gang": wish.gang or None,
+        "--apis": ",".join(wish.apis) or None,
         "--speed": wish.speed,
         "--port": wish.port,
         "--kubeconfig": wish.kubeconfig,

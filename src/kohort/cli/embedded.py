@@ -58,6 +58,7 @@ class Wish:
     has_sample: bool = False  # a first workload is made, and told of
     gang: str = ""  # the dialect of gangs; empty: none are made
     spines: int = 0  # 0: nodes stand under none
+    apis: tuple[str, ...] = ()  # names of those that the operator serves; none: all
     late_events: bool = False  # a fault: watchers hear of a write after its answer
     asked: frozenset[str] = frozenset()  # the fields about nodes that the user gave
 
@@ -134,7 +135,7 @@ class _Hosting:
             return keep_identity(self._wish.data_dir)
 
     async def _start(self, identity: "Identity") -> "Embedded":
-        from kohort.apis.served import APIS
+        from kohort.apis.served import choose_apis
         from kohort.simulator.embedded import Embedded, EmbeddedOptions
 
         wish = self._wish
@@ -152,7 +153,7 @@ class _Hosting:
             speed=wish.speed,
             data_dir=wish.data_dir,
             late_events=wish.late_events,
-            apis=APIS if wish.has_operator else (),
+            apis=choose_apis(wish.apis) if wish.has_operator else (),
             settings=self._settings(),
         )
         try:
@@ -172,10 +173,12 @@ class _Hosting:
         """What else goes on in this process while the cluster runs."""
         if not self._wish.has_operator:
             return []
+        from kohort.apis.served import choose_apis
         from kohort.embedded_operator import keep_running, make_operator
 
         async def make() -> "Operator":
-            return await make_operator(embedded, self._settings())
+            apis = choose_apis(self._wish.apis)
+            return await make_operator(embedded, self._settings(), apis)
 
         # The first one is made before anybody is told that the cluster is ready.
         return [keep_running(await make(), make)]

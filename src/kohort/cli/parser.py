@@ -152,6 +152,22 @@ def add_settings(parser: Parser) -> None:
     )
 
 
+def add_apis(parser: Parser) -> None:
+    """Offer which APIs are served."""
+    parser.add_argument(
+        "--apis",
+        type=typed(_read_apis),
+        metavar="NAME[,NAME]",
+        help="serve only these APIs, such as lws (default: all)",
+    )
+
+
+def _read_apis(text: str) -> tuple[str, ...]:
+    from kohort.apis.served import read_apis
+
+    return read_apis(text)
+
+
 def add_gangs(parser: Parser) -> None:
     """Offer whose gangs the operator makes, and what tiers the cluster has."""
     from kohort.controller.process.gangs import find_known, read_gangs, read_tier

@@ -13,7 +13,7 @@ from typing import Any
 
 from kohort import __version__
 from kohort.cli.exits import Exit, UsageError
-from kohort.cli.parser import Parser, add_gangs, add_settings, typed, whole
+from kohort.cli.parser import Parser, add_apis, add_gangs, add_settings, typed, whole
 from kohort.cli.table import Command
 
 _EXAMPLES = (
@@ -37,6 +37,7 @@ class _GoParser(Parser):
 def _make_parser(prog: str) -> Parser:
     parser = _GoParser(prog, "run the operator against a cluster, until it is stopped", _EXAMPLES)
     _add_own(parser.add_argument)
+    add_apis(parser)
     add_settings(parser)
     add_gangs(parser)
     _add_upstream(parser.add_argument)

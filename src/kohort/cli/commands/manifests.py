@@ -3,10 +3,10 @@
 import argparse
 from urllib.parse import urlsplit
 
-from kohort.apis.served import APIS
+from kohort.apis.served import choose_apis
 from kohort.cli.documents import add_form, write_documents
 from kohort.cli.exits import Exit, UsageError
-from kohort.cli.parser import Parser, add_gangs
+from kohort.cli.parser import Parser, add_apis, add_gangs
 from kohort.cli.table import Command
 from kohort.cluster.names import check_label
 from kohort.controller.install.manifests import ManifestOptions, write_manifests
@@ -32,6 +32,7 @@ def _make_parser(prog: str) -> Parser:
         metavar="URL",
         help="where the server finds the webhooks (default: a service of the cluster)",
     )
+    add_apis(parser)
     add_gangs(parser)
     add("--namespace", "-n", default=NAMESPACE, help=f"of the operator (default: {NAMESPACE})")
     add_form(parser)
@@ -45,8 +46,10 @@ def _run(arguments: argparse.Namespace) -> int:
         webhook_url=_read_url(arguments.webhook_url),
         gang=arguments.gang or "",
         tiers=tuple(arguments.tier),
+        apis=arguments.apis or (),
     )
-    print(write_documents(write_manifests(APIS, options), arguments.output))
+    objects = write_manifests(choose_apis(options.apis), options)
+    print(write_documents(objects, arguments.output))
     return Exit.DONE
 
 

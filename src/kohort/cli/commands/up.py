@@ -14,7 +14,7 @@ from pathlib import Path
 
 from kohort.cli.embedded import Ready, Wish, host
 from kohort.cli.exits import Exit, UsageError
-from kohort.cli.parser import Parser, add_output, add_settings, pace, place, whole
+from kohort.cli.parser import Parser, add_apis, add_output, add_settings, pace, place, whole
 from kohort.cli.state import NAME_DEFAULT, State
 from kohort.cli.styles import BOLD, paint
 from kohort.cli.table import Command
@@ -79,6 +79,7 @@ def _make_parser(prog: str) -> Parser:
         help="a fault: watchers hear of a write only after its writer was answered",
     )
     add("--sample", action="store_true", help="make a first workload, and tell how it comes up")
+    add_apis(parser)
     add_settings(parser)
     add("--detach", action="store_true", help="return when it is ready; end it with 'down'")
     add("--report-to", type=int, help=argparse.SUPPRESS)
@@ -117,6 +118,8 @@ def _wish(arguments: argparse.Namespace) -> Wish:
     _check_spines(spines, racks or max(1, min(2, nodes)))
     if arguments.sample and arguments.no_operator:
         raise UsageError("--sample needs the operator: leave out --no-operator")
+    if arguments.apis and arguments.no_operator:
+        raise UsageError("--apis is for the operator: leave out --no-operator")
     return Wish(
         name=State(arguments.name).name,
         nodes=nodes,
@@ -133,6 +136,7 @@ def _wish(arguments: argparse.Namespace) -> Wish:
         gang=gang,
         spines=spines,
         late_events=arguments.late_events,
+        apis=arguments.apis or (),
         asked=asked,
     )
 

@@ -19,7 +19,7 @@ from uuid import uuid4
 
 from kohort.apis.api import DEFAULTS, Settings
 from kohort.apis.gangs.dialect import Dialect
-from kohort.apis.served import APIS
+from kohort.apis.served import choose_apis
 from kohort.cli.exits import Failure, UsageError
 from kohort.cli.processes.signals import catch_signals
 from kohort.cluster.errors import InternalError, KohortError, TimedOut, Unavailable
@@ -50,6 +50,7 @@ _FLAGS = {
     "leader_elect_retry_period": "retry_seconds",
     "leader_elect_resource_name": "lease_name",
     "gang": "scheduler",
+    "apis": "apis",
 }
 _ASK_SECONDS = 2.0
 log = logging.getLogger(__name__)
@@ -128,7 +129,7 @@ def _describe(
     if cert_dir is None and not configuration.keeps_certificates:
         cert_dir = Path(configuration.cert_dir)
     return Launch(
-        apis=APIS,
+        apis=choose_apis(configuration.apis),
         identity=f"{socket.gethostname()}_{uuid4()}",
         configuration=_listen(configuration, arguments, url),
         settings=settings,

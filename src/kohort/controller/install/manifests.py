@@ -46,6 +46,9 @@ _GANGS = """\
 gangSchedulingManagement:
   schedulerProvider: {}
 """
+_APIS = """\
+apis: [{}]
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +60,7 @@ class ManifestOptions:
     webhook_url: str = ""  # a service of the cluster if empty
     gang: str = ""  # the schedulers that gangs are made for
     tiers: tuple[Tier, ...] = ()
+    apis: tuple[str, ...] = ()  # names of those that are served; none: all
 
     @property
     def settings(self) -> Settings:
@@ -71,7 +75,8 @@ class ManifestOptions:
     @property
     def configuration(self) -> str:
         """The text of the configuration file."""
-        return _CONFIGURATION + (_GANGS.format(self.gang) if self.gang else "")
+        gangs = _GANGS.format(self.gang) if self.gang else ""
+        return _CONFIGURATION + gangs + (_APIS.format(", ".join(self.apis)) if self.apis else "")
 
 
 def write_manifests(apis: Sequence[Api], options: ManifestOptions) -> list[Object]:

@@ -7,7 +7,7 @@ knows is refused, with the nearest one that exists: a setting that is silently
 ignored is worse than a process that does not start.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from ipaddress import ip_address
@@ -15,6 +15,7 @@ from typing import Any
 
 import yaml
 
+from kohort.apis.served import read_apis
 from kohort.cluster.durations import read_seconds
 from kohort.cluster.errors import KohortError
 from kohort.controller.certificates.live import SUITES, VERSIONS
@@ -54,6 +55,7 @@ class Configuration:
     qps: float = 500.0
     burst: int = 500
     scheduler: str = ""
+    apis: tuple[str, ...] = ()  # names of those that are served; none: all
 
 
 def read_configuration(text: str) -> Configuration:
@@ -67,8 +69,20 @@ def read_configuration(text: str) -> Configuration:
     if (body.get("apiVersion"), body.get("kind")) != (API_VERSION, KIND):
         given = f"{body.get('kind')} of {body.get('apiVersion')}"
         raise BadConfiguration(f"expected a {KIND} of {API_VERSION}, not a {given}")
-    sections = {key: value for key, value in body.items() if key not in _HEAD}
-    return check_configuration(replace(Configuration(), **_read_sections(sections)))
+    sections = {key: value for key, value in body.items() if key not in (*_HEAD, _APIS)}
+    told = _read_sections(sections)
+    if body.get(_APIS) is not None:
+        told["apis"] = _read_apis(body[_APIS])
+    return check_configuration(replace(Configuration(), **told))
+
+
+def _read_apis(value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list) or not value or not all(isinstance(n, str) for n in value):
+        raise BadConfiguration(f"{_APIS} must be a list of names, not {value!r}")
+    try:
+        return read_apis(",".join(value))
+    except ValueError as error:
+        raise BadConfiguration(f"{_APIS}: {error}") from error
 
 
 def check_configuration(configuration: Configuration) -> Configuration:
@@ -125,7 +139,7 @@ def _read_sections(sections: Mapping[str, Any]) -> dict[str, Any]:
     for name, section in sections.items():
         fields = _SECTIONS.get(name)
         if fields is None:
-            raise BadConfiguration(f"unknown field {name!r}{_suggest(name, _SECTIONS)}")
+            raise BadConfiguration(f"unknown field {name!r}{_suggest(name, (*_SECTIONS, _APIS))}")
         if section is not None and not isinstance(section, dict):
             raise BadConfiguration(f"{name} must be a mapping, not {section!r}")
         found |= _read_fields(name, fields, section or {})
@@ -153,7 +167,7 @@ def _read_fields(
     return found
 
 
-def _suggest(name: str, known: Mapping[str, Any]) -> str:
+def _suggest(name: str, known: Iterable[str]) -> str:
     near = get_close_matches(name, list(known), n=1, cutoff=0.5)
     return f" (did you mean {near[0]!r}?)" if near else ""
 
@@ -222,6 +236,7 @@ def read_address(value: Any) -> str:
 
 Field = tuple[str, Callable[[Any], Any]]  # the field of ours, and how it is read
 _HEAD = ("apiVersion", "kind")
+_APIS = "apis"
 _SECTIONS: dict[str, dict[str, Field]] = {
     "webhook": {
         "port": ("webhook_port", _whole(1, 65_535)),
