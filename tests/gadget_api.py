@@ -16,7 +16,9 @@ from kohort.apis.definitions.fields import Int32, Model, about
 from kohort.apis.facts import Whole
 from kohort.apis.home import Home
 from kohort.apis.leaderworkerset.api import LEADER_WORKER_SET
+from kohort.apis.references import Projection, Reference
 from kohort.cluster.objects import Kind, Object
+from kohort.cluster.permissions import Grant
 
 GROUP = "gadgets.kohort.dev"
 GADGET = Kind(GROUP, "v2", "Gadget", "gadgets")
@@ -126,8 +128,30 @@ def _size_of(gadget: Object) -> int:
     return int((gadget["spec"].get("dimensions") or {}).get("size", 0))
 
 
+def _find_profile(gadget: Object) -> tuple[Key, ...]:
+    name = gadget["spec"].get("profile")
+    return (("", name),) if name else ()
+
+
+def _find_colour(snapshot: Snapshot) -> str:
+    found = snapshot.references.get(PROFILE) or ()
+    return str(found[0].decode()["spec"]["colour"]) if found else ""
+
+
 def _write_status(snapshot: Snapshot, *rest: Any) -> Object:
-    return {"size": _size_of(snapshot.root)}
+    """A colour while there is a profile, and parts while there are any."""
+    colour = _find_colour(snapshot)
+    parts = {part.metadata.name: "seen" for part in snapshot.all(PART)}
+    status = {**(snapshot.root.get("status") or {}), "size": _size_of(snapshot.root)}
+    return {**status, "colour": colour or None, "parts": parts}
+
+
+def _list_projections(snapshot: Snapshot, *rest: Any) -> tuple[Projection, ...]:
+    """The status of each part: its number, and a colour while there is a profile."""
+    more = {"colour": _find_colour(snapshot)} if _find_colour(snapshot) else {}
+    parts = [part.decode() for part in snapshot.all(PART)]
+    told = [(part, {"number": part["spec"]["number"], **more}) for part in parts]
+    return tuple(Projection(PART, part, status) for part, status in told)
 
 
 def _judge(obj: Object, old: Object | None, settings: Settings) -> AdmissionResult:
@@ -139,19 +163,34 @@ GADGETS = Api(
     kind=GADGET,
     short_name="gadget",
     watched=(Watched(PART, Whole, owners=_part_owners),),
-    members=PART,
+    members=LEADER_WORKER_SET.members,
     find_lost=lambda member, find: None,
     read=_read,
     render=lambda snapshot, reading, plan: (),
     write_status=_write_status,
     list_events=lambda *seen: (),
     home=HOME,
+    references=(Reference(PROFILE, _find_profile),),
+    list_projections=_list_projections,
+    additions={"dimensions.depth": "gadgets.kohort.dev/depth"},
+    writes=(Grant(PART, ("patch",), "status"),),
     definitions=(define_gadgets, define_profiles, define_parts),
     convert=convert,
     webhooks=(
         Webhook("vgadget.kohort.dev", "/validate-gadget", GADGET, ("CREATE", "UPDATE"), _judge),
     ),
 )
+
+
+def make_profile(name: str, colour: str) -> Object:
+    metadata, spec = {"name": name}, {"colour": colour}
+    head = {"apiVersion": PROFILE.api_version, "kind": PROFILE.name}
+    return {**head, "metadata": metadata, "spec": spec}
+
+
+def make_part(name: str, number: int, gadget: str = "g") -> Object:
+    metadata, spec = {"name": name}, {"gadget": gadget, "number": number}
+    return {"apiVersion": PART.api_version, "kind": PART.name, "metadata": metadata, "spec": spec}
 
 
 def make_gadget(name: str = "g", version: str = "v2", **spec: Any) -> Object:

@@ -109,3 +109,15 @@ def test_a_definition_that_drops_our_field_is_told_of():
     kept = {"x-kubernetes-preserve-unknown-fields": True}
     assert list(find_pruned(publish(kept), kind, ours)) == []
     assert list(find_pruned({}, kind, ours)) == []
+
+
+def test_an_addition_deep_in_the_spec_is_looked_for_in_lists_and_maps():
+    kind, ours = LEADER_WORKER_SET.kind, {"roles[].template.pins": "a/b"}
+    inner: Object = {"properties": {"template": {"properties": {"pins": {}}}}}
+    for word in ("items", "additionalProperties"):
+        assert not list(find_pruned(publish({"properties": {"roles": {word: inner}}}), kind, ours))
+    lacking: Object = {"properties": {"roles": {"items": {"properties": {"template": {}}}}}}
+    (line,) = find_pruned(publish(lacking), kind, ours)
+    assert "drops spec.roles[].template.pins: annotation a/b serves" in line
+    open_map = {"properties": {"roles": {"items": {"x-kubernetes-preserve-unknown-fields": True}}}}
+    assert not list(find_pruned(publish(open_map), kind, ours))

@@ -9,7 +9,7 @@ the next moment that somebody asked for.
 import asyncio
 import copy
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from datetime import UTC, datetime
 from heapq import heappop, heappush
 from random import Random
@@ -17,15 +17,16 @@ from typing import Any
 
 import orjson
 
-from kohort.apis.api import DEFAULTS, Settings
+from kohort.apis.api import DEFAULTS, Api, Settings
 from kohort.apis.leaderworkerset.api import LEADER_WORKER_SET
 from kohort.cluster.errors import InternalError
 from kohort.cluster.objects import Kind, Object
 from kohort.cluster.port import Selection, WatchEvent
 from kohort.controller.api_controller import ControllerContext
+from kohort.controller.install.webhooks import Endpoint, write_definitions
 from kohort.controller.operator import Operator
 from kohort.simulator import kinds
-from kohort.simulator.admission.inprocess import ApiAdmission
+from kohort.simulator.admission.inprocess import ApiAdmission, ApiConversions
 from kohort.simulator.api.admission import NoAdmission, Review
 from kohort.simulator.api.api import ApiServer
 from kohort.simulator.api.registry import Registry
@@ -172,7 +173,9 @@ class Lab:
         settings: Settings = DEFAULTS,
         gates: frozenset[str] = frozenset(),
         stages: KubeletStages = KubeletStages(),  # noqa: B008
+        apis: Sequence[Api] = (LEADER_WORKER_SET,),
     ) -> None:
+        self.apis = apis
         self.settings = settings
         self.stages = stages
         self.clock = VirtualClock(START)
@@ -187,8 +190,9 @@ class Lab:
 
     async def open(self, nodes: int = 8, gpus: int = 8, *, operator: bool = True) -> "Lab":
         await bootstrap(self.api, NodeMake(nodes, 2, gpus))
-        definition = LEADER_WORKER_SET.definition()
-        await self.api.create(self.api.target(kinds.DEFINITION), definition, WriteOptions())
+        self.api.context.ask_webhook = ApiConversions(self.apis).ask
+        for definition in write_definitions(self.apis, Endpoint()):
+            await self.api.create(self.api.target(kinds.DEFINITION), definition, WriteOptions())
         self.mend_webhooks()
         parts = [*builtin_parts(gates=self.gates), Scheduler(), Kubelet(self.stages), Nodes()]
         self.world = World(self.api, parts, self.clock)
@@ -199,7 +203,7 @@ class Lab:
     def start_operator(self) -> None:
         self.cluster = CountingCluster(self.api)
         context = ControllerContext(self.cluster, self.time, Random(1), self.settings)
-        self.operator = Operator(context, [LEADER_WORKER_SET])
+        self.operator = Operator(context, self.apis)
         self._task = asyncio.ensure_future(self.operator.run())
 
     async def stop_operator(self) -> None:
@@ -222,9 +226,7 @@ class Lab:
     def mend_webhooks(self) -> None:
         """Our webhook answers again."""
         context = self.api.context
-        context.admission = ApiAdmission(
-            [LEADER_WORKER_SET], self.settings, find=context.find_object
-        )
+        context.admission = ApiAdmission(self.apis, self.settings, find=context.find_object)
 
     def hold_component(self, runner: ComponentRunner) -> None:
         """Let one part of the control plane see nothing new, and do nothing."""
@@ -287,11 +289,16 @@ class Lab:
     # What a user does.
 
     async def apply(self, obj: Object) -> Object:
-        kind = KINDS[obj["kind"]]
+        kind = KINDS.get(obj["kind"]) or self._find_kind(obj)
         target = self.api.target(kind, self.namespace if kind.namespaced else "")
         answer = await self.api.create(target, copy.deepcopy(obj), WriteOptions(manager="user"))
         made: Object = orjson.loads(answer.raw)
         return made
+
+    def _find_kind(self, obj: Object) -> Kind:
+        found = (resource.kind for resource in self.api.registry.resources())
+        wanted = obj["apiVersion"], obj["kind"]
+        return next(kind for kind in found if (kind.api_version, kind.name) == wanted)
 
     async def edit(self, name: str, *operations: Object, kind: Kind = LWS) -> None:
         target = self.api.target(kind, self.namespace if kind.namespaced else "", name)

@@ -16,6 +16,7 @@ from kohort.apis.gangs.dialect import NONE, Dialect
 from kohort.apis.gangs.intent import Tiers
 from kohort.apis.group_cache import GroupCache
 from kohort.apis.home import OWN_HOME, Home, UnservedKind
+from kohort.apis.references import Projection, Reference
 from kohort.cluster.actions import Action
 from kohort.cluster.errors import KohortError
 from kohort.cluster.fields import FieldError
@@ -140,6 +141,8 @@ class Snapshot:
     # Fields of the stored status that have a wrong type: not in the root, and to be removed.
     stray: tuple[str, ...] = ()
     put_backs: Mapping[Address, PutBacks] = field(default_factory=dict)
+    # What the workload names and does not own, by kind, as far as it exists.
+    references: Mapping[Kind, tuple[Any, ...]] = field(default_factory=dict)
 
     def tiers_of(self, dialect: Dialect) -> Tiers:
         """The tiers that a dialect can speak of."""
@@ -267,7 +270,13 @@ class Api:
     make_probe: Callable[[Snapshot], AdmissionProbe | None] = lambda snapshot: None
     # Wakes whoever makes members and has given up for a while; empty if none is missing.
     wake: Callable[[Snapshot, str], tuple[Action, ...]] = lambda snapshot, now: ()
-    # Fields of the spec that are ours, each with the annotation that serves where it is dropped.
+    references: tuple[Reference, ...] = ()  # kinds of objects that workloads name
+    # Children whose status is ours to write: (…, now), with those that the snapshot has.
+    list_projections: Callable[[Snapshot, Reading, Plan, str], tuple[Projection, ...]] = (
+        lambda snapshot, reading, plan, now: ()
+    )
+    # Fields of the spec that are ours, such as ``roles[].placement``, each with the annotation
+    # that serves where it is dropped.
     additions: dict[str, str] = field(default_factory=dict)
     # How the objects of its gangs are found, whatever their kind.
     watch_gangs: Callable[[Kind, str], Watched] | None = None  # (kind, remedy)

@@ -13,10 +13,11 @@ from random import Random
 from typing import Any
 
 from kohort.apis.api import DEFAULTS, Api, Key, Settings, Snapshot, Watched
-from kohort.apis.facts import Whole
+from kohort.apis.facts import UNDECODABLE, Whole
 from kohort.apis.gangs.dialect import Dialect
+from kohort.apis.references import Reference
 from kohort.cluster.errors import NotFound
-from kohort.cluster.objects import Kind
+from kohort.cluster.objects import Kind, Object
 from kohort.cluster.port import Address, Cluster, Selection
 from kohort.controller.admission.probe import AdmissionProber
 from kohort.controller.blocked_condition import HealthReporter
@@ -33,6 +34,7 @@ from kohort.controller.reconcile import Memory, Reconciler, ReconcileResult
 CATCH_UP_SECONDS = 0.5
 WORKERS = 16
 _OWNER = "owner"
+_REFERENCE = "reference"
 
 Recorder = Callable[[Key, ReconcileResult, float], None]
 
@@ -47,6 +49,10 @@ class ControllerContext:
     settings: Settings = DEFAULTS
     may_write: Callable[[], bool] = lambda: True  # false as soon as another holds the lease
     identity: str = "kohort"
+
+
+def _name_reference(reference: Reference, name: Key) -> str:
+    return "/".join((reference.kind.group_resource, *name))
 
 
 def _raise(key: Key, error: Exception) -> None:
@@ -78,7 +84,9 @@ class ApiController:
         self._memories: dict[Key, Memory] = {}
         self._lost: dict[Key, dict[str, tuple[str, ...]]] = {}
         self._informers = informers
-        self.roots: Cache[Whole] = informers.add(Selection(api.kind), Whole)
+        indexes = {_REFERENCE: self._list_references} if api.references else None
+        self.roots: Cache[Whole] = informers.add(Selection(api.kind), Whole, indexes)
+        self.references = [(each, self._add_reference(informers, each)) for each in api.references]
         self.children: list[tuple[Watched, Cache[Any]]] = [
             (watched, self._add(informers, watched))
             for watched in api.watched_with(context.settings)
@@ -100,7 +108,43 @@ class ApiController:
         optional = bool(watched.remedy)
         return informers.add(selection, watched.decode, {_OWNER: owners}, optional=optional)
 
+    def _add_reference(self, informers: Informers, reference: Reference) -> Cache[Any]:
+        optional = bool(reference.remedy)
+        return informers.add(Selection(reference.kind), reference.decode, optional=optional)
+
+    def _list_references(self, root: Whole) -> Iterable[str]:
+        """All objects that a workload names; one that cannot be read names none."""
+        try:
+            obj = root.decode()
+            return [
+                _name_reference(reference, name)
+                for reference in self.api.references
+                for name in reference.find_names(obj)
+            ]
+        except UNDECODABLE:
+            return []
+
+    def _wake_referrers(self, reference: Reference) -> Callable[[Difference[Any]], None]:
+        def listen(difference: Difference[Any]) -> None:
+            for root in self.roots.select(_REFERENCE, _name_reference(reference, difference.key)):
+                self.queue.add((root.metadata.namespace, root.metadata.name))
+
+        return listen
+
+    def _find_references(self, root: Object) -> Mapping[Kind, tuple[Any, ...]]:
+        """What a workload names, as far as it exists."""
+        found: dict[Kind, tuple[Any, ...]] = {}
+        for reference, cache in self.references:
+            try:
+                named = (cache.find(name) for name in reference.find_names(root))
+                found[reference.kind] = tuple(obj for obj in named if obj is not None)
+            except UNDECODABLE:
+                found[reference.kind] = ()
+        return found
+
     def _follow(self) -> None:
+        for reference, named in self.references:
+            named.subscribe(self._wake_referrers(reference))
         self.watermarks.add(self.roots)
         self.roots.subscribe(lambda difference: self.queue.add(difference.key))
         for watched, cache in self.children:
@@ -197,19 +241,27 @@ class ApiController:
             measure=self._measure,
             stray=stray,
             put_backs=memory.find_put_backs(self._time.elapsed()),
+            references=self._find_references(readable),
         )
 
     def _find_absent(self) -> Mapping[Kind, str]:
         """The kinds that cannot be watched, each with a sentence for those who miss it."""
         found: dict[Kind, str] = {}
         for watched, cache in self.children:
-            error = self._informers.absent.get(cache.selection)
-            if error is not None:
+            if why := self._explain_absence(cache):
                 kind = watched.kind
-                is_unknown = isinstance(error, NotFound)
-                why = "the cluster does not serve it" if is_unknown else str(error)
                 found[kind] = f"no {kind.name} of {kind.group} is made: {why}; {watched.remedy}"
+        for reference, cache in self.references:
+            if why := self._explain_absence(cache):
+                kind = reference.kind
+                found[kind] = f"no {kind.name} of {kind.group} is read: {why}; {reference.remedy}"
         return found
+
+    def _explain_absence(self, cache: Cache[Any]) -> str:
+        error = self._informers.absent.get(cache.selection)
+        if error is None:
+            return ""
+        return "the cluster does not serve it" if isinstance(error, NotFound) else str(error)
 
     def _still_lost(
         self, key: Key, children: Mapping[Kind, tuple[Any, ...]]

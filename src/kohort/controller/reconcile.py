@@ -15,6 +15,7 @@ import orjson
 
 from kohort.apis.api import Api, ExecutionSummary, InvalidWorkload, PutBacks, Reading, Snapshot
 from kohort.apis.group_cache import GroupCache
+from kohort.apis.references import Key, Projection
 from kohort.cluster.actions import Action, Delete, Patch, address_of, kind_of
 from kohort.cluster.errors import BadRequest, Forbidden, Invalid
 from kohort.cluster.objects import (
@@ -32,12 +33,12 @@ from kohort.controller.blocked_condition import HealthReporter, Warnings
 from kohort.controller.events import EventSink
 from kohort.controller.execute import Executor, Outcome, Result
 from kohort.controller.stalled_condition import clear_stall, write_stall
+from kohort.controller.status_writer import StatusWriter, WriteTimes, find_status
 from kohort.model.observed import Group, Observed
 from kohort.model.plans import Plan
 from kohort.planning.plan import plan
 from kohort.views.health import Health, Word
 
-STATUS_SECONDS_MIN = 1.0
 # A name that somebody else holds may become free without anybody telling us.
 TAKEN_RECHECK_SECONDS = 30.0
 # A kind that is served again tells nobody while there is no object of it.
@@ -56,7 +57,8 @@ class Memory:
     dropped: frozenset[str] = frozenset()
     pruned: dict[Kind, frozenset[str]] = field(default_factory=dict)  # of gangs, by kind
     fits: tuple[str, int | None] = ("", None)  # uid and generation of a spec of the right shape
-    status_written: float = -STATUS_SECONDS_MIN
+    status_times: WriteTimes = field(default_factory=WriteTimes)
+    projected_times: WriteTimes = field(default_factory=WriteTimes)
     group_cache: GroupCache[Group] = field(default_factory=GroupCache)
     warnings: Warnings = field(default_factory=Warnings)
     planning_seconds: float = 0.0  # what the last look took before anything was done
@@ -113,6 +115,7 @@ class Reconciler:
         self._clock = clock
         self._executor = executor
         self._events = events
+        self._statuses = StatusWriter(executor)
         self._prober = prober
 
     async def reconcile(
@@ -156,6 +159,8 @@ class Reconciler:
         if summary.done or summary.failed or summary.is_reported:
             notices = self._api.list_events(snapshot, reading, decided, summary)
             self._events.emit(snapshot.root, notices, now)
+        projections = self._api.list_projections(snapshot, reading, decided, now)
+        result = await self._project(result, projections, memory, key, elapsed)
         is_failed |= any(outcome.is_unknown for outcome in outcomes)
         blocked = tuple(blocker.reason for blocker in decided.report.blockers)
         return ReconcileResult(
@@ -220,21 +225,33 @@ class Reconciler:
     async def _report(
         self, snapshot: Snapshot, status: Object, memory: Memory, elapsed: float
     ) -> ReconcileResult:
-        removed: Object = dict.fromkeys(snapshot.stray)
-        root = {**snapshot.root, "status": {**removed, **(snapshot.root.get("status") or {})}}
-        if status == (root.get("status") or {}):
-            return ReconcileResult()
-        wait = memory.status_written + STATUS_SECONDS_MIN - elapsed
-        if wait > 0:
-            return ReconcileResult(recheck_seconds=max(wait, MOMENT_SECONDS))
-        address = Address(self._api.kind, namespace_of(root), name_of(root), "status")
-        body = {"metadata": {"uid": uid_of(root)}, "status": {**removed, **status}}
-        memory.status_written = elapsed
-        key = (address.namespace, address.name)
-        write = Patch(address, body, why="the status changed")
-        outcomes = await self._executor.run((write,), key)
-        is_done = outcomes[0].result in (Result.DONE, Result.GONE)
-        return ReconcileResult(is_failed=not is_done, actions=1)
+        """Write the status of the workload, without fields that could not be read."""
+        stored = {**dict.fromkeys(snapshot.stray), **(snapshot.root.get("status") or {})}
+        wish = Projection(self._api.kind, {**snapshot.root, "status": stored}, status)
+        key = (namespace_of(snapshot.root), name_of(snapshot.root))
+        done = await self._statuses.write(wish, memory.status_times, elapsed, key)
+        return ReconcileResult(done.recheck_seconds, done.is_failed, done.writes)
+
+    async def _project(
+        self,
+        result: ReconcileResult,
+        projections: tuple[Projection, ...],
+        memory: Memory,
+        key: Key,
+        elapsed: float,
+    ) -> ReconcileResult:
+        """Write the statuses of children that have one, each under its own limit."""
+        times, manager = memory.projected_times, self._api.home.field_manager
+        times.forget_others({find_status(each) for each in projections})
+        done = [
+            await self._statuses.write(each, times, elapsed, key, manager) for each in projections
+        ]
+        return replace(
+            result,
+            recheck_seconds=_soonest(result.recheck_seconds, *(d.recheck_seconds for d in done)),
+            is_failed=result.is_failed or any(each.is_failed for each in done),
+            actions=result.actions + sum(each.writes for each in done),
+        )
 
 
 def _keep_unasked(known: frozenset[str], outcome: Outcome) -> frozenset[str]:

@@ -86,6 +86,8 @@ def _api_grants(api: Api, settings: Settings) -> Iterator[Grant]:
     yield Grant(api.kind, ("update",), "finalizers")
     for watched in api.watched_with(settings):
         yield Grant(watched.kind, _SEE)
+    for reference in api.references:
+        yield Grant(reference.kind, _SEE)
     for kind in api.reads_with(settings):
         yield Grant(kind, _SEE)
     yield from api.writes_with(settings)

@@ -65,14 +65,25 @@ def _log_unseen(api: Api, error: KohortError) -> None:
 def find_pruned(document: Object, kind: Kind, additions: dict[str, str]) -> Iterator[str]:
     """A sentence for each addition to the spec that the schema in this document lacks."""
     spec = _find_spec(document, kind)
-    if spec is None or spec.get("x-kubernetes-preserve-unknown-fields"):
+    if spec is None:
         return
-    for field, note in additions.items():
-        if field not in (spec.get("properties") or {}):
+    for path, note in additions.items():
+        if not _keeps(spec, path.split(".")):
             yield (
-                f"the definition of {kind.name} on this cluster drops spec.{field}: "
+                f"the definition of {kind.name} on this cluster drops spec.{path}: "
                 f"annotation {note} serves instead"
             )
+
+
+def _keeps(schema: Object, path: Sequence[str]) -> bool:
+    """Whether a schema keeps a field, at any depth; ``name[]`` is each item of a list or map."""
+    if not path or schema.get("x-kubernetes-preserve-unknown-fields"):
+        return True
+    name, is_each = path[0].removesuffix("[]"), path[0].endswith("[]")
+    found = (schema.get("properties") or {}).get(name)
+    if isinstance(found, dict) and is_each:
+        found = found.get("items") or found.get("additionalProperties")
+    return isinstance(found, dict) and _keeps(found, path[1:])
 
 
 def _find_spec(document: Object, kind: Kind) -> Object | None:

@@ -1,0 +1,90 @@
+"""
+Statuses that the operator writes: of workloads, and of children that have one.
+
+What is stored already is not written, and no status is written more than once a second: in
+between the last one counts, and the workload is looked at again when the second is over. A
+key that is no longer there is removed by a null, at any depth; a null that is wanted is no key.
+"""
+
+from dataclasses import dataclass, field
+
+from kohort.apis.references import Key, Projection
+from kohort.cluster.actions import Patch
+from kohort.cluster.objects import Object, name_of, namespace_of, uid_of
+from kohort.cluster.port import Address
+from kohort.controller.admission.probe import MOMENT_SECONDS
+from kohort.controller.execute import Executor, Result
+
+STATUS_SECONDS_MIN = 1.0
+
+
+@dataclass(slots=True)
+class WriteTimes:
+    """When the statuses of one workload and its children were last written."""
+
+    last: dict[Address, float] = field(default_factory=dict)
+
+    def forget_others(self, kept: set[Address]) -> None:
+        """Forget all objects but these."""
+        self.last = {address: at for address, at in self.last.items() if address in kept}
+
+
+@dataclass(frozen=True, slots=True)
+class StatusWrite:
+    """What became of a status: written or not, and when to look again."""
+
+    writes: int = 0
+    is_failed: bool = False
+    recheck_seconds: float | None = None
+
+
+class StatusWriter:
+    """Writes statuses, each with a limit of its own."""
+
+    def __init__(self, executor: Executor) -> None:
+        self._executor = executor
+
+    async def write(
+        self, wish: Projection, times: WriteTimes, elapsed: float, key: Key, manager: str = ""
+    ) -> StatusWrite:
+        """Give an object the status that is wished, if it has another; the key waits for it."""
+        stored: Object = wish.obj.get("status") or {}
+        if wish.status == stored:
+            return StatusWrite()
+        wanted = drop_nulls(wish.status)
+        if wanted == stored:
+            return StatusWrite()
+        address = find_status(wish)
+        wait = times.last.get(address, -STATUS_SECONDS_MIN) + STATUS_SECONDS_MIN - elapsed
+        if wait > 0:
+            return StatusWrite(recheck_seconds=max(wait, MOMENT_SECONDS))
+        body = {"metadata": {"uid": uid_of(wish.obj)}, "status": write_merge(stored, wanted)}
+        times.last[address] = elapsed
+        change = Patch(address, body, manager=manager, why="the status changed")
+        outcomes = await self._executor.run((change,), key)
+        is_done = outcomes[0].result in (Result.DONE, Result.GONE)
+        return StatusWrite(1, not is_done)
+
+
+def find_status(wish: Projection) -> Address:
+    """Where the status of an object is written."""
+    return Address(wish.kind, namespace_of(wish.obj), name_of(wish.obj), "status")
+
+
+def write_merge(stored: Object, wanted: Object) -> Object:
+    """The merge patch that makes what is wanted of what is stored, with nulls for the rest."""
+    patch: Object = dict.fromkeys(name for name in stored if name not in wanted)
+    for name, value in wanted.items():
+        old = stored.get(name)
+        is_nested = isinstance(old, dict) and isinstance(value, dict)
+        patch[name] = write_merge(old, value) if is_nested else value  # type: ignore[arg-type]
+    return patch
+
+
+def drop_nulls(value: Object) -> Object:
+    """A mapping without keys that are null, at any depth of mappings."""
+    return {
+        name: drop_nulls(inner) if isinstance(inner, dict) else inner
+        for name, inner in value.items()
+        if inner is not None
+    }
