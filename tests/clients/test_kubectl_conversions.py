@@ -55,7 +55,8 @@ def test_a_bundle_that_is_taken_away_is_put_back(kubectl, apply, k):
     assert before
     patch = {"spec": {"conversion": {"webhook": {"clientConfig": {"caBundle": None}}}}}
     kubectl("patch", "crd", CRD, "--type=merge", "-p", json.dumps(patch))
-    kubectl("wait", f"crd/{CRD}", f"--for={BUNDLE}={before}", "--timeout=30s")
+    kubectl("wait", f"crd/{CRD}", f"--for={BUNDLE}", "--timeout=30s")
+    assert kubectl("get", "crd", CRD, "-o", BUNDLE).stdout == before
     assert spec_of(k, "v1")["size"] == 2
 
 

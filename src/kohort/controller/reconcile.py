@@ -128,11 +128,7 @@ class Reconciler:
             decided = plan(reading.workload, reading.observed, moment.timestamp())
             rendered = self._api.render(snapshot, reading, decided)
         except InvalidWorkload as error:
-            held = {**self._api.start_status(snapshot.root), **(snapshot.root.get("status") or {})}
-            root = {**snapshot.root, "status": held}
-            stalled = write_stall(root, error.reason, str(error), now)
-            result = await self._report(snapshot, stalled, memory, elapsed)
-            return replace(result, health=Health(Word.STALLED, error.reason, str(error), None))
+            return await self._stall(snapshot, error, memory, now, elapsed)
         memory.planning_seconds = self._clock() - elapsed
         actions = _untried(rendered, snapshot, memory, elapsed)
         memory.probe_state.is_whole = decided.report.is_available
@@ -179,6 +175,16 @@ class Reconciler:
             summary.done,
             ruling.health if ruling else None,
         )
+
+    async def _stall(
+        self, snapshot: Snapshot, error: InvalidWorkload, memory: Memory, now: str, elapsed: float
+    ) -> ReconcileResult:
+        """Report a workload that cannot be planned as it stands."""
+        held = {**self._api.start_status(snapshot.root), **(snapshot.root.get("status") or {})}
+        root = {**snapshot.root, "status": held}
+        stalled = write_stall(root, error.reason, str(error), now)
+        result = await self._report(snapshot, stalled, memory, elapsed)
+        return replace(result, health=Health(Word.STALLED, error.reason, str(error), None))
 
     def _read(self, snapshot: Snapshot, memory: Memory) -> Reading:
         """Read the snapshot; the shape of one generation is checked once."""

@@ -49,8 +49,6 @@ class StatusWriter:
     ) -> StatusWrite:
         """Give an object the status that is wished, if it has another; the key waits for it."""
         stored: Object = wish.obj.get("status") or {}
-        if wish.status == stored:
-            return StatusWrite()
         wanted = drop_nulls(wish.status)
         if wanted == stored:
             return StatusWrite()
