@@ -7,7 +7,18 @@ ours comes beside: labels and annotations that LeaderWorkerSet has and ModelServ
 """
 
 from kohort.apis.modelserving import adoption, definition, events, status
+from kohort.apis.modelserving.admission import validation, warnings
 from kohort.apis.modelserving.objects import gangs, pods
 from kohort.apis.modelserving.plugins import known
 
-__all__ = ["adoption", "definition", "events", "gangs", "known", "pods", "status"]
+__all__ = [
+    "adoption",
+    "definition",
+    "events",
+    "gangs",
+    "known",
+    "pods",
+    "status",
+    "validation",
+    "warnings",
+]

@@ -1,0 +1,93 @@
+"""What is allowed and probably not meant: each is one sentence, and good objects get none."""
+
+from typing import Any
+
+import pytest
+from serving_builders import role, rolling, serving, template
+
+from kohort.apis.modelserving import labels
+from kohort.apis.modelserving.admission.warnings import warn_serving
+from kohort.cluster.objects import Object
+
+
+def only(asked: Object, old: Object | None = None, **told: Any) -> str:
+    (found,) = warn_serving(asked, old, **told)
+    return found
+
+
+def test_a_plain_object_gets_no_warning():
+    assert warn_serving(serving(), None) == []
+    assert warn_serving(serving(), serving(role(replicas=4), replicas=9)) == []
+
+
+@pytest.mark.parametrize("key", labels.RESERVED)
+def test_defect_4_a_reserved_label_of_a_template_is_a_warning(key: str):
+    found = only(serving(role(entryTemplate=template(labels={key: "x"}))))
+    assert found == (
+        f"spec.template.roles[0].entryTemplate.metadata.labels: {key} is reserved; "
+        "its pods get their own value"
+    )
+
+
+def test_a_reserved_annotation_of_a_template_is_a_warning():
+    found = only(serving(role(workerTemplate=template(annotations={labels.REPLICAS: "9"}))))
+    assert "workerTemplate.metadata.annotations: modelserving.volcano.sh/replicas" in found
+
+
+def test_a_scheduler_or_a_variable_of_a_template_is_overwritten():
+    entry = template()
+    entry["spec"]["schedulerName"] = "mine"
+    assert "schedulerName: mine is overwritten with volcano" in only(
+        serving(role(entryTemplate=entry))
+    )
+    worker = template()
+    worker["spec"]["containers"][0]["env"] = [{"name": "ENTRY_ADDRESS", "value": "x"}]
+    assert "container engine sets ENTRY_ADDRESS" in only(serving(role(workerTemplate=worker)))
+
+
+@pytest.mark.parametrize(
+    ("roles", "plugin", "warns"),
+    [
+        ((role("a"), role("b")), {"name": "lws"}, True),
+        ((role("a", replicas=2),), {"name": "lws"}, True),
+        ((role("a"),), {"name": "lws"}, False),
+        ((role("a"), role("b")), {"name": "lws", "scope": {"roles": ["b"]}}, False),
+        ((role("a"), role("b")), {"name": "lws", "config": {"indexScope": "group"}}, False),
+    ],
+)
+def test_the_lws_plugin_over_several_roles_is_a_warning(
+    roles: tuple[Object, ...], plugin: Object, warns: bool
+):
+    found = warn_serving(serving(*roles, plugins=[plugin]), None)
+    assert len(found) == warns
+    assert all("indexScope: group" in sentence for sentence in found)
+
+
+def test_defect_19_a_change_of_the_set_of_roles_is_a_warning():
+    old = serving(role("prefill"), role("decode"))
+    found = warn_serving(serving(role("prefill"), role("generate")), old)
+    assert found == [
+        "role decode is removed: its pods are deleted in every group",
+        "role generate is added: a rollout brings its pods to every group",
+    ]
+
+
+def test_a_change_of_plugins_reaches_new_pods_only():
+    assert "pods that exist keep" in only(serving(plugins=[{"name": "lws"}]), serving())
+
+
+def test_the_former_group_is_a_warning_that_names_the_current_one():
+    old_group = {**serving(), "apiVersion": "workload.volcano.sh/v1alpha1"}
+    assert only(old_group).endswith("write workload.serving.volcano.sh/v1alpha1")
+
+
+def test_a_partition_that_stops_everything_is_a_warning():
+    asked = serving(rolloutStrategy=rolling(maxUnavailable=1, partition=2))
+    assert only(asked) == "partition: 2 keeps all 2 groups at their old revision"
+
+
+def test_gangs_that_nothing_makes_are_a_warning_that_names_the_flag():
+    asked = serving(group={"gangPolicy": {"minRoleReplicas": {"serve": 1}}})
+    assert "--gang volcano" in only(asked, has_gangs=False)
+    assert warn_serving(asked, None, has_gangs=True) == []
+    assert warn_serving(serving(), None, has_gangs=False) == []
