@@ -29,7 +29,11 @@ OPERATOR = "operator"
 # For how long an operator, or any other controller, may not have seen something when busy.
 PATIENCE_SECONDS = 5.0
 LABELLER = "kubectl-label"
-EDITS = {"kubectl-rollout": "restart-set", "kubectl-set": "set-image"}
+EDITS = {
+    "kubectl": "scale-child",
+    "kubectl-rollout": "restart-set",
+    "kubectl-set": "set-image",
+}
 _BY_PLURAL = {kind.plural: kind for kind in KINDS}
 
 

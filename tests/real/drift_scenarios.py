@@ -108,6 +108,20 @@ async def edit_the_places_of_pods(driver: Driver) -> None:
     assert all(any(f"Pod {name}: " in text for text in warnings) for name in held), warnings
 
 
+async def scale_the_leader_set_by_hand(driver: Driver) -> None:
+    """``kubectl scale sts/x`` is put back in both directions, and the first group stays."""
+    await bring_up(driver, make_lws(groups=2, size=SIZE))
+    names, first = set(driver.uids()), driver.uids()["x-0"]
+    address = Address(STATEFUL_SET, driver.namespace, "x", "scale")
+    for count in (3, 1):
+        await driver.cluster.patch(address, {"spec": {"replicas": count}}, manager="kubectl")
+        said = f"StatefulSet x: kubectl set spec.replicas to {count}"
+        await driver.until(lambda s=said: s in _list_said(driver))
+        await driver.until(lambda: set(driver.uids()) == names and is_mended(driver))
+        assert any(said in text for text in await _read_warnings(driver))
+    assert driver.uids()["x-0"] == first
+
+
 async def take_back_what_was_orphaned(driver: Driver) -> None:
     """``kubectl delete --cascade=orphan`` and the same object again: every pod stays."""
     lws = make_lws(groups=2, size=SIZE)
@@ -248,6 +262,12 @@ def is_mended(driver: Driver) -> bool:
     """Whether all is as it was asked for, and the workload says so."""
     said = _find_drift(driver.find(LWS, "x")).get("status")
     return driver.is_available() and said == "False"
+
+
+def _list_said(driver: Driver) -> str:
+    """All that the condition has said of drift, line by line."""
+    changes = [seen.obj for seen in driver.record.in_order() if seen.kind == LWS]
+    return "\n".join(_find_drift(obj).get("message", "") for obj in changes)
 
 
 def _read_message(driver: Driver, condition: str) -> str:

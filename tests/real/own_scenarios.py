@@ -7,6 +7,7 @@ from cluster_driver import Driver, is_ready, make_lws, set_image, set_replicas
 from upstream_scenarios import bring_up, is_rolled
 
 from kohort.apis.leaderworkerset import labels
+from kohort.apis.leaderworkerset.labels import KIND as LWS
 from kohort.cluster.objects import Object, labels_of, name_of
 from kohort.cluster.port import Address, PatchForm, Selection
 from kohort.simulator.kinds import NODE, POD, STATEFUL_SET
@@ -42,6 +43,26 @@ async def _scale(driver: Driver, lws: Object) -> None:
             held = {name: driver.uids().get(name) for name in first}
             assert held == first or count == 1
     assert len(driver.all(POD)) == 3
+
+
+async def scale_as_kubectl_does(driver: Driver) -> None:
+    """``kubectl scale lws/x``: a patch of the scale, which says how many groups there are."""
+    await bring_up(driver, make_lws(groups=2, size=2))
+    first = {name: uid for name, uid in driver.uids().items() if name.startswith("x-0")}
+    address = Address(LWS, driver.namespace, "x", "scale")
+    for count in (3, 1):
+        await driver.cluster.patch(address, {"spec": {"replicas": count}}, manager="kubectl")
+        wanted = {f"x-{group}" for group in range(count)}
+        await driver.until(
+            lambda w=wanted: (
+                (driver.find(LWS, "x") or {})["status"]["replicas"] == len(w)
+                and driver.is_available()
+                and _groups(driver) == w
+            )
+        )
+        scale = await driver.cluster.read(address)
+        assert (scale["spec"]["replicas"], scale["status"]["replicas"]) == (count, count)
+    assert driver.uids() == first
 
 
 async def roll_within_the_budget(driver: Driver) -> None:
