@@ -6,7 +6,7 @@ and looked at again after the delay that the step asked for. A key whose action
 was refused comes back with a growing delay.
 """
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable
 from heapq import heappop, heappush
 
@@ -19,6 +19,9 @@ from kohort.simulator.world.caches import Cache, Caches
 BACKOFF_SECONDS_MIN = 0.05
 BACKOFF_SECONDS_MAX = 30.0
 REFUSED_MAX = 1_100  # in a row, after which no event cuts the wait of a key short
+# More looks at a key than this within so short a time, and it waits: two components undo what the
+# other does, as real ones may, but there each round takes time.
+LOOKS_MAX, INSTANT_SECONDS = 100, 0.001
 
 
 class ComponentRunner:
@@ -38,6 +41,8 @@ class ComponentRunner:
         self._due: dict[str, float] = {}
         self._failures: dict[str, int] = {}
         self._count = 0
+        self._looks: Counter[str] = Counter()  # at each key since the instant began
+        self._instant = 0.0
         self._delivering: list[Cache] = []
         self._held: set[Kind] = set()
 
@@ -126,9 +131,20 @@ class ComponentRunner:
             if key not in self.busy:
                 self._queued.discard(key)
                 self._due.pop(key, None)
-                return key
+                if not self._runs_in_circles(key, elapsed):
+                    return key
+                self.later(key, elapsed + BACKOFF_SECONDS_MIN)
+                continue
             self._queue.append(key)
         return None
+
+    def _runs_in_circles(self, key: str, elapsed: float) -> bool:
+        """Whether a key is looked at again and again while hardly any time passes."""
+        if elapsed > self._instant + INSTANT_SECONDS:
+            self._instant = elapsed
+            self._looks.clear()
+        self._looks[key] += 1
+        return self._looks[key] > LOOKS_MAX
 
     def _ring(self, elapsed: float) -> None:
         while self._timers and self._timers[0][0] <= elapsed:

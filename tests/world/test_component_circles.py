@@ -1,0 +1,71 @@
+"""Two components that undo what the other does wait for each other, and let time pass."""
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from random import Random
+
+from kohort.cluster.errors import ClusterError
+from kohort.cluster.objects import Kind
+from kohort.simulator.api.api import ApiServer
+from kohort.simulator.api.registry import Registry
+from kohort.simulator.api.requests import WriteOptions
+from kohort.simulator.clock import VirtualClock
+from kohort.simulator.component import Action, Create, Delete, Moment, Step, View
+from kohort.simulator.kinds import CONFIG_MAP, NAMESPACE
+from kohort.simulator.resources.builtin import builtin_resources
+from kohort.simulator.store.entries import StoredObject
+from kohort.simulator.store.store import Store
+from kohort.simulator.world import World
+from kohort.simulator.world.component_runner import LOOKS_MAX
+
+NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+BODY = {"metadata": {"name": "a", "namespace": "lab"}}
+
+
+class Maker:
+    """Makes an object whenever it is not there."""
+
+    name = manager = "maker"
+    kinds = (CONFIG_MAP,)
+
+    def __init__(self) -> None:
+        self.steps = 0
+
+    def observe(
+        self, kind: Kind, old: StoredObject | None, new: StoredObject | None, view: View
+    ) -> Iterable[str]:
+        return ("a",)
+
+    def step(self, key: str, view: View, moment: Moment) -> Step:
+        self.steps += 1
+        return Step(tuple(self.act(view.find(CONFIG_MAP, "lab", key))))
+
+    def act(self, found: StoredObject | None) -> Iterable[Action]:
+        return () if found else (Create(CONFIG_MAP, BODY),)
+
+    def refused(self, key: str, action: Action, error: ClusterError) -> None:
+        raise AssertionError(error)
+
+
+class Remover(Maker):
+    """Deletes it whenever it is there."""
+
+    name = manager = "remover"
+
+    def act(self, found: StoredObject | None) -> Iterable[Action]:
+        return (Delete(CONFIG_MAP, "lab", found.name, found.uid),) if found else ()
+
+
+async def test_a_circle_of_two_components_lets_time_pass():
+    api = ApiServer(Store(), Registry(builtin_resources()), lambda: NOW, Random(1))
+    await api.create(api.target(NAMESPACE), {"metadata": {"name": "lab"}}, WriteOptions())
+    maker, remover = Maker(), Remover()
+    world = World(api, [maker, remover], VirtualClock(NOW))
+    for runner in world.runners:
+        runner.add("a")
+    turns = 0
+    while await world.turn():
+        turns += 1
+        assert turns < 10 * LOOKS_MAX
+    assert max(maker.steps, remover.steps) == LOOKS_MAX
+    assert all(runner.next_due() is not None for runner in world.runners)
