@@ -22,10 +22,10 @@ NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 BODY = {"metadata": {"name": "a", "namespace": "lab"}}
 
 
-class Maker:
+class Creator:
     """Makes an object whenever it is not there."""
 
-    name = manager = "maker"
+    name = manager = "creator"
     kinds = (CONFIG_MAP,)
 
     def __init__(self) -> None:
@@ -38,34 +38,34 @@ class Maker:
 
     def step(self, key: str, view: View, moment: Moment) -> Step:
         self.steps += 1
-        return Step(tuple(self.act(view.find(CONFIG_MAP, "lab", key))))
+        return Step(tuple(self.plan(view.find(CONFIG_MAP, "lab", key))))
 
-    def act(self, found: StoredObject | None) -> Iterable[Action]:
+    def plan(self, found: StoredObject | None) -> Iterable[Action]:
         return () if found else (Create(CONFIG_MAP, BODY),)
 
     def refused(self, key: str, action: Action, error: ClusterError) -> None:
         raise AssertionError(error)
 
 
-class Remover(Maker):
+class Remover(Creator):
     """Deletes it whenever it is there."""
 
     name = manager = "remover"
 
-    def act(self, found: StoredObject | None) -> Iterable[Action]:
+    def plan(self, found: StoredObject | None) -> Iterable[Action]:
         return (Delete(CONFIG_MAP, "lab", found.name, found.uid),) if found else ()
 
 
 async def test_a_circle_of_two_components_lets_time_pass():
     api = ApiServer(Store(), Registry(builtin_resources()), lambda: NOW, Random(1))
     await api.create(api.target(NAMESPACE), {"metadata": {"name": "lab"}}, WriteOptions())
-    maker, remover = Maker(), Remover()
-    world = World(api, [maker, remover], VirtualClock(NOW))
+    creator, remover = Creator(), Remover()
+    world = World(api, [creator, remover], VirtualClock(NOW))
     for runner in world.runners:
         runner.add("a")
     turns = 0
     while await world.turn():
         turns += 1
         assert turns < 10 * LOOKS_MAX
-    assert max(maker.steps, remover.steps) == LOOKS_MAX
+    assert max(creator.steps, remover.steps) == LOOKS_MAX
     assert all(runner.next_due() is not None for runner in world.runners)
