@@ -21,7 +21,9 @@ def find_phase(pod: Object, mains: list[Object], *, is_initialised: bool) -> str
     policy = pod["spec"].get("restartPolicy", "Always")
     if not is_initialised or any(is_fresh(status) for status in mains):
         return "Pending"
-    if any("running" in status["state"] for status in mains) or policy == "Always":
+    # What waits for another image, or to be started again, has not ended.
+    is_alive = any("terminated" not in status["state"] for status in mains)
+    if is_alive or policy == "Always":
         return "Running"
     if all(_exit_code(status) == 0 for status in mains):
         return "Succeeded"

@@ -30,6 +30,7 @@ NEVER_LOCATED = "The container could not be located when the pod was terminated"
 SLACK = 1e-6
 POD_CLOCK, START_CLOCK = "/created", "/initialised"
 CONFIG_ERROR, INVALID_IMAGE = "CreateContainerConfigError", "InvalidImageName"
+GRACE_SECONDS = 30
 _CREATING = ("ContainerCreating", "PodInitializing")
 
 
@@ -156,16 +157,23 @@ class PodRun:
     def _advance_waiting(self, status: Object, spec: Object) -> None:
         reason = status["state"]["waiting"].get("reason")
         stages = self.manner.stages
+        if reason == "CrashLoopBackOff" and status["image"] != spec["image"]:
+            # Another image has not failed yet.
+            self._await_image(status, spec)
+            reason = status["state"]["waiting"]["reason"]
         if reason == "CrashLoopBackOff":
             since = self.elapsed_since(status["name"], _tag(status))
             if self._is_due(since + backoff_seconds(status["restartCount"])):
                 self._try_start(status, spec)
             return
         wait = self.manner.seconds(stages.start)
-        clock = START_CLOCK
-        if not self.spec.get("initContainers"):
+        clock, tag = START_CLOCK, ""
+        if status["lastState"] and reason in _CREATING:
+            clock, tag = status["name"], _tag(status)
+            wait += self.manner.seconds(stages.pull)
+        elif not self.spec.get("initContainers"):
             clock, wait = POD_CLOCK, wait + self.manner.seconds(stages.pull)
-        if not self._is_due(self.elapsed_since(clock, "") + wait):
+        if not self._is_due(self.elapsed_since(clock, tag) + wait):
             return
         if self.manner.pull_error:
             self._fail_pull(status, spec)
@@ -175,10 +183,7 @@ class PodRun:
     def _advance_running(self, status: Object, spec: Object, is_first: bool) -> None:
         since = self.elapsed_since(status["name"], _tag(status))
         if status["image"] != spec["image"]:
-            message = f"Container {spec['name']} definition changed, will be restarted"
-            self._emit("Killing", message)
-            self._end(status, 0)
-            self._advance_ended(status, spec)
+            self._replace(status, spec)
             return
         end = self.manner.find_end(spec["name"], is_first=is_first, restarts=status["restartCount"])
         if end is not None and self._is_due(since + end[0]):
@@ -189,14 +194,31 @@ class PodRun:
         elif not status["ready"]:
             status["ready"] = self._is_due(since + self.manner.starting)
 
+    def _replace(self, status: Object, spec: Object) -> None:
+        """Stop a container whose image is another now, whatever its restart policy; then pull."""
+        clock, image = f"{status['name']}/image", spec["image"]
+        if self._plan.clocks.get(clock, ("", 0.0))[0] != image:
+            name = spec["name"]
+            self._emit("Killing", f"Container {name} definition changed, will be restarted")
+        grace = float(self.spec.get("terminationGracePeriodSeconds", GRACE_SECONDS))
+        wait = min(self.manner.seconds(self.manner.stages.stop), grace)
+        if self._is_due(self.elapsed_since(clock, image) + wait):
+            self._end(status, 0)
+            status["lastState"] = status["state"]
+            self._await_image(status, spec)
+            self._advance_waiting(status, spec)
+
+    def _await_image(self, status: Object, spec: Object) -> None:
+        status["state"] = {"waiting": {"reason": _CREATING[0]}}
+        if not find_image_fault(spec["image"]):
+            self._emit("Pulling", f'Pulling image "{spec["image"]}"')
+
     def _advance_ended(self, status: Object, spec: Object) -> None:
         ended = status["state"]["terminated"]
         policy = self.spec.get("restartPolicy", "Always")
-        changed = status["image"] != spec["image"]
-        if not changed and (
-            policy == "Never" or (policy == "OnFailure" and ended["exitCode"] == 0)
-        ):
+        if policy == "Never" or (policy == "OnFailure" and ended["exitCode"] == 0):
             return
+        changed = status["image"] != spec["image"]
         restarts = status["restartCount"]
         ran = self._plan.clocks.get(f"{status['name']}/ran", ("", 0.0))[1]
         if restarts and not changed and ran < BACKOFF_FORGOTTEN_SECONDS:
@@ -269,7 +291,8 @@ class PodRun:
     def _emit_pulled(self, status: Object, spec: Object) -> None:
         image, pull = spec["image"], self.manner.seconds(self.manner.stages.pull)
         was_refused = (status["state"].get("waiting") or {}).get("reason") == CONFIG_ERROR
-        if status["lastState"] or was_refused:
+        has_another = bool(status["imageID"]) and status["image"] != image
+        if (status["lastState"] or was_refused) and not has_another:
             self._emit("Pulled", f'Container image "{image}" already present on machine')
             return
         size = 50_000_000 + int(sha256(image.encode()).hexdigest()[:7], 16)
@@ -286,7 +309,8 @@ class PodRun:
         self._emit("Created", "Container created")
         self._emit("Started", "Container started")
         status["image"] = spec["image"]
-        status["imageID"] = f"{spec['image'].split('@')[0]}@sha256:{digest}"
+        is_exact = "@" in spec["image"]
+        status["imageID"] = spec["image"] if is_exact else f"{spec['image']}@sha256:{digest}"
         status["containerID"] = f"containerd://{sha256(identity.encode()).hexdigest()}"
         status["state"] = {"running": {"startedAt": self._moment.stamp}}
         status["ready"], status["started"] = False, True
