@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kohort.apis.modelserving import labels
-from kohort.apis.modelserving.adoption import PodMark
+from kohort.apis.modelserving.adoption import PodMark, read_mark
 from kohort.apis.modelserving.revision import StoredTemplate, find_template
 from kohort.cluster.objects import Object, labels_of
 
@@ -38,13 +37,7 @@ class Recorded:
 
     @property
     def marks(self) -> list[PodMark]:
-        return [mark_of(pod) for pod in self.all("Pod")]
-
-
-def mark_of(pod: Object) -> PodMark:
-    found = labels_of(pod)
-    keys = (labels.GROUP_NAME, labels.ROLE, labels.REVISION, labels.ROLE_TEMPLATE_HASH)
-    return PodMark(*(found.get(key, "") for key in keys))
+        return [read_mark(labels_of(pod)) for pod in self.all("Pod")]
 
 
 @cache

@@ -4,6 +4,7 @@ import pytest
 
 from kohort.apis.leaderworkerset import labels as lws
 from kohort.apis.modelserving import labels, names
+from kohort.apis.modelserving.objects.instances import PodPlace, find_place
 
 
 def test_names_are_upstreams():
@@ -31,6 +32,26 @@ def test_names_are_upstreams():
 )
 def test_an_ordinal_is_the_last_number_of_a_name(name: str, ordinal: int):
     assert names.read_ordinal(name) == ordinal
+
+
+@pytest.mark.parametrize(
+    ("pod", "role", "identity", "found"),
+    [
+        ("llama-3-serve-2-1", "serve", "serve-2", PodPlace(3, "serve", 2, 1)),
+        ("llama-3-a-1-2-0", "a-1", "a-1-2", PodPlace(3, "a-1", 2, 0)),
+        ("other-3-serve-2-1", "serve", "serve-2", None),
+        ("llama-3-serve-2-x", "serve", "serve-2", None),
+        ("llama-serve-2-1", "serve", "serve-2", None),
+        ("llama-3-serve-2-1", "serve", "", None),
+        ("llama-3-serve-2-1", "serve", "serve", None),
+        ("llama-3-serve-2-1", "", "serve-2", None),
+    ],
+)
+def test_the_place_of_a_pod_is_read_from_its_name(
+    pod: str, role: str, identity: str, found: PodPlace | None
+):
+    marks = {labels.ROLE: role, labels.ROLE_ID: identity, labels.GROUP_NAME: "a-lie-9"}
+    assert find_place("llama", pod, marks) == found
 
 
 def test_hashes_are_the_golden_ones():

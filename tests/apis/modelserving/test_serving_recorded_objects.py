@@ -9,7 +9,7 @@ from kohort.apis.gangs.dialects.volcano import VOLCANO
 from kohort.apis.gangs.intent import Tiers
 from kohort.apis.modelserving import labels, names
 from kohort.apis.modelserving.objects.gangs import count_minimum, make_intent
-from kohort.apis.modelserving.objects.instances import InstancePlace, count_pods
+from kohort.apis.modelserving.objects.instances import InstancePlace, count_pods, find_place
 from kohort.apis.modelserving.objects.pods import Joining, PodMaker
 from kohort.apis.modelserving.objects.services import make_service
 from kohort.apis.modelserving.plugins.chain import Chain
@@ -34,11 +34,11 @@ AT_REST = [case for case in recordings() if case.when == "at_rest"]
 
 
 def place_of(case: Recorded, pod: Object) -> InstancePlace:
-    marks, spec = labels_of(pod), read_spec(case.serving)
-    role = spec.find_role(marks[labels.ROLE])
+    found = find_place(name_of(case.serving), name_of(pod), labels_of(pod))
+    assert found is not None
+    role = read_spec(case.serving).find_role(found.role)
     assert role is not None
-    name = name_of(pod).rpartition(f"-{marks[labels.ROLE_ID]}-")[0]
-    return InstancePlace(names.read_ordinal(name), role, names.read_ordinal(marks[labels.ROLE_ID]))
+    return InstancePlace(found.group, role, found.instance)
 
 
 def make_again(case: Recorded, pod: Object) -> Any:

@@ -13,6 +13,7 @@ change. There a rollout that it has reported as finished is believed (kthena sto
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from kohort.apis.modelserving import labels
 from kohort.apis.modelserving.revision import (
     StoredTemplate,
     hash_role,
@@ -32,6 +33,12 @@ class PodMark:
     role: str
     revision: str
     role_hash: str = ""  # pods of an early upstream have none
+
+
+def read_mark(marks: Mapping[str, str]) -> PodMark:
+    """What the labels of a pod say of its template."""
+    keys = (labels.GROUP_NAME, labels.ROLE, labels.REVISION, labels.ROLE_TEMPLATE_HASH)
+    return PodMark(*(marks.get(key, "") for key in keys))
 
 
 @dataclass(frozen=True, slots=True)

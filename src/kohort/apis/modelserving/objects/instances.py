@@ -6,7 +6,7 @@ pods of a whole group must stay unique all the same: instances within the role's
 without holes, role after role, and those beyond it behind all of them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from kohort.apis.modelserving import labels, names
@@ -38,6 +38,35 @@ class InstancePlace:
     def pod_name(self, serving: Object, index: int) -> str:
         """The pod with that index."""
         return names.pod_name(name_of(serving), self.group, self.role.name, self.instance, index)
+
+
+@dataclass(frozen=True, slots=True)
+class PodPlace:
+    """Where a pod that exists stands, by ordinals and the role's name."""
+
+    group: int
+    role: str
+    instance: int
+    index: int  # 0 is the entry
+
+
+def find_place(serving: str, pod: str, marks: Mapping[str, str]) -> PodPlace | None:
+    """The place of a pod of that name with these labels; None if it has none.
+
+    The name decides: under another controller, templates could take the label of the group.
+    """
+    role, identity = marks.get(labels.ROLE, ""), marks.get(labels.ROLE_ID, "")
+    group, dash, index = pod.rpartition(f"-{identity}-")
+    ordinals = (
+        names.read_ordinal(group),
+        names.read_ordinal(identity),
+        names.read_ordinal(f"{identity}-{index}"),
+    )
+    if not role or not dash or names.NO_ORDINAL in ordinals:
+        return None
+    found = PodPlace(ordinals[0], role, ordinals[1], ordinals[2])
+    wanted = names.pod_name(serving, found.group, role, found.instance, found.index)
+    return found if wanted == pod else None
 
 
 def group_marks(serving: Object, group: int) -> dict[str, str]:
