@@ -190,7 +190,7 @@ def test_a_pod_that_makes_no_sense_is_refused(name: str, change: Object, reason:
 def test_a_subgroup_of_nobody_is_refused_and_does_not_divide_by_zero():
     for name, leads in (("lw-0-1", False), ("lw-0", True)):
         pod = bare_pod(name, is_leader=leads, subgroup_size="0")
-        pod["spec"]["containers"][0]["resources"] = {"limits": {labels.TPU_RESOURCE: "4"}}
+        pod["spec"]["containers"][0]["resources"] = {"limits": {"google.com/tpu": "4"}}
         assert isinstance(mutate_pod(pod), PodRefused)
 
 
@@ -210,6 +210,6 @@ def test_a_subgroup_of_nobody_is_refused_and_does_not_divide_by_zero():
 def test_a_second_pass_changes_nothing(leads: bool, notes: dict[str, str], tpus: str | None):
     pod = bare_pod("lw-0" if leads else "lw-0-3", is_leader=leads, leader_name="lw-0", **notes)
     if tpus:
-        pod["spec"]["containers"][0]["resources"] = {"limits": {labels.TPU_RESOURCE: tpus}}
+        pod["spec"]["containers"][0]["resources"] = {"limits": {"google.com/tpu": tpus}}
     once = mutated(pod)
     assert mutated(once) == once

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 from lws_builders import bare_pod, variables_of
 
-from kohort.apis.leaderworkerset import labels
 from kohort.apis.leaderworkerset.admission.pods import PodRefused, mutate_pod
 from kohort.cluster.objects import Object
 
@@ -56,5 +55,5 @@ def test_a_pod_without_tpus_has_no_variables_of_them():
 def test_a_leader_that_is_left_out_of_subgroups_cannot_hold_tpus():
     notes = {"subgroup_size": "2", "subgroup_policy_type": "LeaderExcluded"}
     pod = bare_pod("lw-0", is_leader=True, **notes)
-    pod["spec"]["containers"][0]["resources"] = {"limits": {labels.TPU_RESOURCE: 4}}
+    pod["spec"]["containers"][0]["resources"] = {"limits": {"google.com/tpu": 4}}
     assert mutate_pod(pod) == PodRefused("the subgroup index of pod lw-0 is not a number: None")

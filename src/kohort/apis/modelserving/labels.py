@@ -4,6 +4,9 @@ Every label, annotation and variable of ModelServing, each written once.
 Routers, autoscalers and schedulers key on these texts. They never change.
 """
 
+from dataclasses import replace
+
+from kohort.apis import tpu
 from kohort.apis.keys import ANNOTATION, LABEL, UPSTREAM, VARIABLE, Key
 from kohort.cluster.objects import Kind
 
@@ -92,11 +95,12 @@ LWS_SUBGROUP_POLICY_TYPE = LWS_PREFIX + "subgroup-policy-type"
 LWS_EXCLUSIVE_TOPOLOGY = LWS_PREFIX + "exclusive-topology"
 LWS_SUBGROUP_EXCLUSIVE_TOPOLOGY = LWS_PREFIX + "subgroup-exclusive-topology"
 LWS_SUBDOMAIN_POLICY = LWS_PREFIX + "subdomainPolicy"
+LWS_LEADER_REQUESTS_TPUS = LWS_PREFIX + "leader-requests-tpus"
 LWS_LEADER_ADDRESS_VARIABLE = "LWS_LEADER_ADDRESS"
 LWS_GROUP_SIZE_VARIABLE = "LWS_GROUP_SIZE"
 LWS_WORKER_INDEX_VARIABLE = "LWS_WORKER_INDEX"
 
-_NOW = "0.2"
+_NOW = "0.1"
 _ALL = "pods, Services, PodGroups"
 _PLUGIN = "pods, by plugin lws"
 
@@ -145,8 +149,10 @@ KEYS = (
     Key(LWS_SUBGROUP_POLICY_TYPE, ANNOTATION, _PLUGIN, "LeaderWorker or LeaderExcluded", _NOW),
     Key(LWS_EXCLUSIVE_TOPOLOGY, ANNOTATION, _PLUGIN, "node label a group has to itself", _NOW),
     Key(LWS_SUBGROUP_EXCLUSIVE_TOPOLOGY, ANNOTATION, _PLUGIN, "the same of a subgroup", _NOW),
+    Key(LWS_LEADER_REQUESTS_TPUS, ANNOTATION, _PLUGIN, "true if the entry holds TPUs", _NOW),
     Key(LWS_SUBDOMAIN_POLICY, ANNOTATION, _PLUGIN, "Shared or UniquePerReplica", _NOW),
     Key(LWS_LEADER_ADDRESS_VARIABLE, VARIABLE, _PLUGIN, "as ENTRY_ADDRESS", _NOW),
     Key(LWS_GROUP_SIZE_VARIABLE, VARIABLE, _PLUGIN, "as GROUP_SIZE", _NOW),
     Key(LWS_WORKER_INDEX_VARIABLE, VARIABLE, _PLUGIN, "as WORKER_INDEX", _NOW),
+    *(replace(key, objects=f"{_PLUGIN}, with TPUs", since=_NOW) for key in tpu.KEYS),
 )

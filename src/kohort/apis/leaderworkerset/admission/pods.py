@@ -13,16 +13,12 @@ from kohort.apis.affinity import add_exclusive_terms
 from kohort.apis.gangs.dialect import Dialect
 from kohort.apis.gangs.intent import Membership, Tiers
 from kohort.apis.leaderworkerset import labels, names
-from kohort.apis.leaderworkerset.admission.tpu import (
-    Place,
-    UnreadableMember,
-    shorten,
-    tpu_variables,
-)
+from kohort.apis.leaderworkerset.admission.tpu import UnreadableMember, shorten, tpu_variables
 from kohort.apis.leaderworkerset.spec import LEADER_EXCLUDED, UNIQUE_PER_REPLICA
 from kohort.apis.ordinals import find_ordinal
 from kohort.apis.subgroups import subgroup_index
 from kohort.apis.topology import find_pack
+from kohort.apis.tpu import Place
 from kohort.cluster.objects import Object, annotations_of, labels_of, name_of, namespace_of
 from kohort.cluster.quantities import find_whole
 

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from kohort.apis.affinity import add_exclusive_terms
 from kohort.apis.gojson import POD_TEMPLATE, drop_nulls
 from kohort.apis.leaderworkerset import labels, names
-from kohort.apis.leaderworkerset.admission.tpu import requests_tpus
 from kohort.apis.leaderworkerset.gojson import write_typed
 from kohort.apis.leaderworkerset.revision import key_of
 from kohort.apis.leaderworkerset.spec import (
@@ -24,6 +23,7 @@ from kohort.apis.leaderworkerset.spec import (
     template_of,
 )
 from kohort.apis.ordinals import find_ordinal
+from kohort.apis.tpu import requests_tpus
 from kohort.cluster.objects import Object, annotations_of, labels_of, name_of, namespace_of
 
 
@@ -57,7 +57,7 @@ def worker_template(
 ) -> Object:
     """The template of one group's workers, from the spec as it was at the leader's revision."""
     notes = {**_group_notes(lws_at_revision), labels.LEADER_NAME: name_of(leader_pod)}
-    if requests_tpus(leader_pod):
+    if requests_tpus(leader_pod.get("spec") or {}):
         notes[labels.LEADER_REQUESTS_TPUS] = "true"
     notes |= following.notes
     if following.gang:

@@ -10,8 +10,11 @@ user's own can refer to them.
 A change of the plugin reaches pods when they are created next, as with every plugin.
 """
 
+from dataclasses import replace
+
 from kohort.apis.modelserving import labels, names
 from kohort.apis.modelserving.objects.instances import count_pods, number_pod
+from kohort.apis.modelserving.objects.services import SHARED
 from kohort.apis.modelserving.objects.variables import find_variable, prepend_variables
 from kohort.apis.modelserving.plugins.configs import read_choice, read_config
 from kohort.apis.modelserving.plugins.lws_labels import find_lws_owner, read_group
@@ -22,7 +25,9 @@ from kohort.apis.modelserving.plugins.subgroups import (
     place_pod,
     read_placement,
 )
-from kohort.apis.modelserving.spec import PluginSpec, RoleSpec, read_spec
+from kohort.apis.modelserving.plugins.tpu import add_tpu_variables, holds_tpus
+from kohort.apis.modelserving.spec import PluginSpec, RoleSpec, ServingSpec, read_spec
+from kohort.apis.tpu import requests_tpus
 from kohort.cluster.objects import Object, annotations_of, labels_of, name_of, namespace_of
 from kohort.cluster.quantities import find_whole
 
@@ -40,7 +45,7 @@ class LwsPlugin(Plugin):
         config = read_config(spec.config, _KEYS)
         self._is_over_group = read_choice(config, "indexScope", (INSTANCE, GROUP)) == GROUP
         self._is_namespaced = read_choice(config, "groupKey", (_SEED, _LWS)) == _LWS
-        self.placement: Placement = read_placement(config)
+        self._placement: Placement = read_placement(config)
 
     def on_pod_create(self, request: HookRequest) -> Object:
         """The pod as LeaderWorkerSet's users expect it."""
@@ -71,9 +76,19 @@ class LwsPlugin(Plugin):
         }
         metadata = {**pod["metadata"], "labels": marks, "annotations": notes}
         made = {**pod, "metadata": metadata, "spec": prepend_variables(pod["spec"], values)}
-        # Subgroups divide the instance, however its pods are counted.
+        return self._place(made, request, entry)
+
+    def _place(self, pod: Object, request: HookRequest, entry: str) -> Object:
+        """The pod with what depends on its place in the instance, however pods are counted."""
         size, index = _count_instance(request)
-        return place_pod(made, self.placement, entry=entry, size=size, index=index)
+        role = read_spec(request.model_serving).find_role(request.role_name)
+        placement = self._placement
+        if role is not None and not placement.subdomain and holds_tpus(role):
+            # The hosts of a slice call each other by name.
+            placement = replace(placement, subdomain=SHARED)
+        made = place_pod(pod, placement, entry=entry, size=size, index=index)
+        has_leader = role is not None and requests_tpus(role.entry_template.get("spec") or {})
+        return add_tpu_variables(made, placement, (entry, size, index), has_leader)
 
     def _count(self, request: HookRequest) -> tuple[int, int]:
         size, index = _count_instance(request)
@@ -91,6 +106,20 @@ class LwsPlugin(Plugin):
         if not self._is_namespaced:
             return names.hash_text(request.serving_group)
         return names.group_hash(namespace_of(request.model_serving), request.serving_group)
+
+
+def find_subdomain(spec: ServingSpec) -> str:
+    """The subdomain policy that plugins ask for, by which Services are made; empty if none does."""
+    for plugin in spec.plugins:
+        if plugin.name != PLUGIN:
+            continue
+        config = plugin.config if isinstance(plugin.config, dict) else {}
+        roles = [role for role in spec.roles if not plugin.roles or role.name in plugin.roles]
+        if config.get("subdomainPolicy"):
+            return str(config["subdomainPolicy"])
+        if any(holds_tpus(role) for role in roles):
+            return SHARED
+    return ""
 
 
 def _name_set(request: HookRequest) -> str:
