@@ -57,7 +57,7 @@ class Picture:
 
     @property
     def reference(self) -> str:
-        """How a person names it: ``lws/llama``."""
+        """How a person names it, such as ``short/name``."""
         return f"{self.api.short_name}/{self.name}"
 
     @property
