@@ -9,6 +9,7 @@ from kohort.apis.leaderworkerset.api import LEADER_WORKER_SET
 from kohort.apis.leaderworkerset.pods_carrier import render as acting
 from kohort.cluster.actions import Create
 from kohort.cluster.objects import Object, name_of
+from kohort.planning import step
 from kohort.planning.plan import plan
 from kohort.views.samples import gather
 
@@ -52,6 +53,7 @@ async def test_leaders_that_are_missing_do_not_keep_groups_from_getting_workers(
     await lab.apply(make(groups=4, size=5))
     await lab.until(lab.is_available)
     monkeypatch.setattr(acting, "_MAKE_MAX", 2)
+    monkeypatch.setattr(step, "MAKE_MAX", 2)
     first = [pod for pod in lab.all(LEADER_WORKER_SET.members) if name_of(pod) == "x-0"]
     assert made_by_one_look(lab, first) == ["x-1", "x-2", "x-0-1", "x-0-2"]
 

@@ -10,6 +10,7 @@ from kohort.model.policies import RecoveryPolicy, RolloutPolicy, Trigger
 from kohort.model.units import Phase
 from kohort.model.workload import Role, Workload
 from kohort.planning.failures import RECORDS_MAX, keep_failures, trust_seconds, wait_seconds
+from kohort.planning.lines import group_line
 from kohort.planning.plan import plan
 from kohort.planning.recovery import plan_recovery
 
@@ -47,13 +48,13 @@ def live_and_fail(lives: list[float]) -> list[float]:
     for number, seconds in enumerate(lives):
         made, now = now, now + seconds
         seen = Observed((failed(0, f"life-{number}", made, now),), failures=failures)
-        recorded = plan_recovery(workload(), seen, now)
+        recorded = plan_recovery(group_line(workload(), seen), now)
         assert recorded.restarts == (), "taken down before its failure was recorded"
         failures = recorded.failures
-        waiting = plan_recovery(workload(), replace(seen, failures=failures), now)
+        waiting = plan_recovery(group_line(workload(), replace(seen, failures=failures)), now)
         wait = waiting.waits.get(0, 0.0)
         assert bool(waiting.restarts) == (wait == 0)
-        after = plan_recovery(workload(), replace(seen, failures=failures), now + wait)
+        after = plan_recovery(group_line(workload(), replace(seen, failures=failures)), now + wait)
         assert [restart.cause for restart in after.restarts] == ["x-0"]
         assert after.failures == failures, "recorded twice"
         waits.append(wait)
@@ -75,32 +76,34 @@ class TestWaits:
     def test_another_revision_starts_anew(self):
         old = Failure(0, "old", "before", 6, T0, Crash("x-0"))
         seen = Observed((failed(0, "now", T0, T0 + 3),), failures=(old,))
-        assert plan_recovery(workload(), seen, T0 + 3).failures[0].count == 1
+        assert plan_recovery(group_line(workload(), seen), T0 + 3).failures[0].count == 1
 
     def test_a_group_that_became_stale_waits_on(self):
         """A stale group may have no revision for the plan, but its engine is the same."""
         held = (Failure(0, "new", "life", 3, T0, Crash("x-0")),)
         stale = failed(0, "life", T0, T0, group={"revision": ""})
-        found = plan_recovery(workload(), Observed((stale,), failures=held), T0 + 1)
+        found = plan_recovery(group_line(workload(), Observed((stale,), failures=held)), T0 + 1)
         assert (found.restarts, found.failures, found.waits) == ((), held, {0: 19.0})
 
     def test_a_member_that_was_deleted_makes_nobody_wait(self):
         gone = replace(group(0, "life"), lost=("x-0-1",))
         held = (Failure(0, "new", "before", 6, T0, Crash("x-0")),)
-        found = plan_recovery(workload(), Observed((gone,), failures=held), T0 + 1)
+        found = plan_recovery(group_line(workload(), Observed((gone,), failures=held)), T0 + 1)
         assert [restart.cause for restart in found.restarts] == ["x-0-1"]
         assert found.failures == held
 
     def test_a_user_who_deletes_a_member_ends_the_wait(self):
         held = (Failure(0, "new", "life", 6, T0, Crash("x-0")),)
         waiting = replace(failed(0, "life", T0, T0), lost=("x-0-1",))
-        assert plan_recovery(workload(), Observed((waiting,), failures=held), T0 + 1).restarts
+        assert plan_recovery(
+            group_line(workload(), Observed((waiting,), failures=held)), T0 + 1
+        ).restarts
 
     @pytest.mark.parametrize("jump", [-3600.0, 3600.0])
     def test_a_clock_that_jumps_by_an_hour_makes_nobody_wait_for_it(self, jump: float):
         held = (Failure(0, "new", "life", 2, T0, Crash("x-0", ended_at=T0)),)
         seen = Observed((failed(0, "life", T0, T0),), failures=held)
-        assert plan_recovery(workload(), seen, T0 + jump).restarts
+        assert plan_recovery(group_line(workload(), seen), T0 + jump).restarts
 
     @pytest.mark.parametrize("count", [1, 2, 40, 10**6])
     def test_waits_are_bounded(self, count: int):
@@ -130,7 +133,7 @@ class TestSurplus:
         served = [group(i, f"new-{i}", T0 - 900) for i in (0, 1)]
         extra = group(2, "extra", group={"revision": "old"})
         seen = Observed((*served, extra), Progress(0, 3, 2, "new"), 3)
-        found = plan(workload(), seen, T0 + 60).rollout
+        found = plan(workload(), seen, T0 + 60).step.rollout
         assert (found.count, found.replace) == (2, ())
 
     def test_a_group_that_failed_and_is_given_back_goes_by_the_count_alone(self):
@@ -140,7 +143,7 @@ class TestSurplus:
         held = (Failure(2, "old", "extra", 1, T0 + 9, Crash("x-2")),)
         seen = Observed((*served, extra), Progress(0, 3, 2, "new"), 3, failures=held)
         found = plan(workload(), seen, T0 + 60)
-        assert (found.rollout.count, found.restarts) == (2, ())
+        assert (found.step.rollout.count, found.step.restarts) == (2, ())
 
 
 class TestHold:
@@ -148,14 +151,17 @@ class TestHold:
         policy = replace(POLICY, max_unavailable=0)
         for age, boundary in ((2.0, 2), (4.9, 2), (5.0, 1)):
             found = plan(workload(rollout=policy), rolling(group(2, "a")), T0 + age)
-            assert found.rollout.boundary == boundary, age
+            assert found.step.rollout.boundary == boundary, age
         waiting = plan(workload(rollout=policy), rolling(group(2, "a")), T0 + 3)
         assert waiting.recheck_seconds == 2.0
         assert "1 group is ready for too short a time" in waiting.report.blockers[0].message
 
     def test_compatible_has_no_trial(self):
         policy = replace(POLICY, max_unavailable=0, strategy="compatible")
-        assert plan(workload(rollout=policy), rolling(group(2, "a")), T0 + 2).rollout.boundary == 1
+        assert (
+            plan(workload(rollout=policy), rolling(group(2, "a")), T0 + 2).step.rollout.boundary
+            == 1
+        )
 
     @pytest.mark.parametrize("strategy", ["budgeted", "compatible"])
     @pytest.mark.parametrize("count", [1, 3])
@@ -164,9 +170,13 @@ class TestHold:
         seen, policy = rolling(group(2, "a"), failures=held), replace(POLICY, strategy=strategy)
         until = T0 + 2 + 10 * 2 ** (count - 1)
         found = plan(workload(rollout=policy), seen, until - 1)
-        assert (found.rollout.boundary, found.rollout.count, found.recheck_seconds) == (2, 3, 1.0)
+        assert (found.step.rollout.boundary, found.step.rollout.count, found.recheck_seconds) == (
+            2,
+            3,
+            1.0,
+        )
         assert found.report.blockers[0].reason == "HoldingOnRestarts"
-        assert plan(workload(rollout=policy), seen, until).rollout.boundary < 2
+        assert plan(workload(rollout=policy), seen, until).step.rollout.boundary < 2
 
     def test_a_hold_of_groups_that_are_made_anew_speaks_of_no_new_revision(self):
         held = (Failure(2, "new", "before", 1, T0 - 1, Crash("x-2", "engine", 1)),)
@@ -183,61 +193,70 @@ class TestHold:
         held = (Failure(2, "new", "a", 1, T0, Crash("x-2")),)
         seen = rolling(failed(2, "a", T0, T0), failures=held)
         released = replace(seen, progress=Progress(1, 3, 2, "new"))
-        assert plan(workload(), released, T0 + 1).rollout.replace == ()
+        assert plan(workload(), released, T0 + 1).step.rollout.replace == ()
 
     def test_a_group_that_was_ready_and_is_not_holds(self):
         slipped = group(2, "a", was_ready=True, ready_since=None, group={"phase": Phase.STARTING})
-        assert plan(workload(), rolling(slipped), T0 + 60).rollout.boundary == 2
+        assert plan(workload(), rolling(slipped), T0 + 60).step.rollout.boundary == 2
         starting = group(2, "a", ready_since=None, group={"phase": Phase.STARTING})
-        assert plan(workload(), rolling(starting), T0 + 60).rollout.boundary == 1
+        assert plan(workload(), rolling(starting), T0 + 60).step.rollout.boundary == 1
 
     def test_an_old_group_that_failed_and_came_back_in_place_pays_for_nobody(self):
         policy = replace(POLICY, max_unavailable=0)
         seen = rolling(group(2, "a"))
-        assert plan(workload(rollout=policy), seen, T0 + 60).rollout.boundary == 1
+        assert plan(workload(rollout=policy), seen, T0 + 60).step.rollout.boundary == 1
         broken = failed(0, "old-0", T0 - 900, T0, group={"revision": "old"})
         hurt = replace(seen, groups=(broken, *seen.groups[1:]))
-        assert plan(workload(rollout=policy), hurt, T0 + 60).rollout.boundary == 2
+        assert plan(workload(rollout=policy), hurt, T0 + 60).step.rollout.boundary == 2
 
     def test_a_set_that_has_just_started_is_not_taken_down_whole(self):
         policy = RolloutPolicy(2, max_unavailable=1, min_ready_seconds=60)
         young = tuple(group(i, f"{i}", T0, group={"revision": "old"}) for i in range(2))
         seen = Observed(young, Progress(2, 2, 2, "new"), 2)
         found = plan(workload(rollout=policy), seen, T0 + 30)
-        assert (found.rollout.boundary, found.recheck_seconds) == (2, 32.0)
-        assert plan(workload(rollout=policy), seen, T0 + 62).rollout.boundary == 1
+        assert (found.step.rollout.boundary, found.recheck_seconds) == (2, 32.0)
+        assert plan(workload(rollout=policy), seen, T0 + 62).step.rollout.boundary == 1
 
     def test_failures_of_another_revision_hold_nothing(self):
         held = (Failure(0, "old", "old-0", 3, T0, Crash("x-0")),)
-        assert plan(workload(), rolling(group(2, "a"), failures=held), T0 + 60).rollout.boundary < 2
+        assert (
+            plan(workload(), rolling(group(2, "a"), failures=held), T0 + 60).step.rollout.boundary
+            < 2
+        )
 
     def test_a_record_of_a_group_that_was_scaled_away_holds_nothing(self):
         held = (Failure(7, "new", "gone", 3, T0, Crash("x-7")),)
-        assert plan(workload(), rolling(group(2, "a"), failures=held), T0 + 60).rollout.boundary < 2
+        assert (
+            plan(workload(), rolling(group(2, "a"), failures=held), T0 + 60).step.rollout.boundary
+            < 2
+        )
 
     def test_a_record_of_a_missing_group_that_is_not_released_holds_nothing(self):
         held = (Failure(0, "new", "gone", 3, T0, Crash("x-0")),)
         seen = rolling(group(2, "a"), failures=held)
         without = replace(seen, groups=seen.groups[1:])
-        assert plan(workload(), without, T0 + 60).rollout.boundary < 2
+        assert plan(workload(), without, T0 + 60).step.rollout.boundary < 2
 
     def test_an_old_record_holds_no_second_rollout_to_the_same_revision(self):
         held = (Failure(2, "new", "before", 6, T0 - 3600, Crash("x-2")),)
-        assert plan(workload(), rolling(group(2, "a"), failures=held), T0 + 60).rollout.boundary < 2
+        assert (
+            plan(workload(), rolling(group(2, "a"), failures=held), T0 + 60).step.rollout.boundary
+            < 2
+        )
 
     def test_a_user_may_scale_down_while_it_holds(self):
         held = (Failure(2, "new", "a", 3, T0, Crash("x-2")),)
         smaller = RolloutPolicy(1, max_unavailable=1, max_surge=1)
         seen = rolling(failed(2, "a", T0, T0), failures=held)
-        assert plan(workload(rollout=smaller), seen, T0 + 1).rollout.count == 2
+        assert plan(workload(rollout=smaller), seen, T0 + 1).step.rollout.count == 2
 
     def test_without_recreation_a_member_that_fails_after_it_was_ready_is_recorded(self):
         facts = {"was_ready": True, "ready_since": None, "group": {"phase": Phase.STARTING}}
         seen = rolling(failed(2, "a", T0, T0 + 4, **facts))
         first = plan(workload(Trigger.NEVER), seen, T0 + 5)
-        assert (first.restarts, first.failures[0].count) == ((), 1)
-        again = replace(seen, failures=first.failures)
-        assert plan(workload(Trigger.NEVER), again, T0 + 6).failures == first.failures
+        assert (first.step.restarts, first.step.failures[0].count) == ((), 1)
+        again = replace(seen, failures=first.step.failures)
+        assert plan(workload(Trigger.NEVER), again, T0 + 6).step.failures == first.step.failures
 
     def test_at_rest_there_is_nothing_to_look_at_again(self):
         done = [group(i, f"{i}", T0) for i in range(2)]
@@ -245,7 +264,7 @@ class TestHold:
         seen = Observed(tuple(done), Progress(0, 2, 2, "new"), 2, held)
         found = plan(workload(), seen, T0 + 300)
         assert (found.recheck_seconds, found.report.blockers) == (None, ())
-        assert found.failures == held
+        assert found.step.failures == held
 
 
 class TestRecords:

@@ -9,6 +9,7 @@ from kohort.model.plans import Restart
 from kohort.model.policies import RecoveryPolicy, RolloutPolicy, Startup, Trigger
 from kohort.model.units import Phase
 from kohort.model.workload import Role, Workload
+from kohort.planning.lines import group_line
 from kohort.planning.recovery import plan_recovery
 from kohort.planning.startup import plan_startup
 from kohort.planning.status import plan_report
@@ -40,8 +41,8 @@ def workload(trigger: Trigger = Trigger.ALWAYS, groups: int = 1, **more) -> Work
 
 def restarts(workload: Workload, observed: Observed) -> tuple[Restart, ...]:
     """Who is restarted, once what failed by itself has been recorded."""
-    recorded = plan_recovery(workload, observed, NOW).failures
-    return plan_recovery(workload, replace(observed, failures=recorded), NOW).restarts
+    recorded = plan_recovery(group_line(workload, observed), NOW).failures
+    return plan_recovery(group_line(workload, replace(observed, failures=recorded)), NOW).restarts
 
 
 class TestRecovery:
@@ -88,17 +89,19 @@ class TestRecovery:
 class TestStartup:
     def test_together_means_at_once(self):
         starting = group(0, member(0, Phase.STARTING), phase=Phase.STARTING)
-        assert plan_startup(workload(), Observed((starting,))) == {0}
+        assert plan_startup(group_line(workload(), Observed((starting,)))) == {0}
 
     def test_the_entry_comes_first_where_it_has_to_be_ready(self):
         waiting = workload(startup=Startup.ENTRY_FIRST)
         starting = group(0, member(0, Phase.STARTING), phase=Phase.STARTING)
         started = replace(starting, members=(member(0),))
-        assert plan_startup(waiting, Observed((starting,))) == frozenset()
-        assert plan_startup(waiting, Observed((started,))) == {0}
+        assert plan_startup(group_line(waiting, Observed((starting,)))) == frozenset()
+        assert plan_startup(group_line(waiting, Observed((started,)))) == {0}
 
     def test_a_leaving_group_gets_nobody(self):
-        assert plan_startup(workload(), Observed((group(phase=LEAVING),))) == frozenset()
+        assert (
+            plan_startup(group_line(workload(), Observed((group(phase=LEAVING),)))) == frozenset()
+        )
 
 
 class TestReport:

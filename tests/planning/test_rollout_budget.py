@@ -1,147 +1,30 @@
 """
 The budgeted strategy keeps its promise in every state that a small cluster can reach.
 
-The model knows nothing of the planner: a set that makes and replaces groups as it
-likes, groups that become ready, one that may fail, and a controller that may act
-on a view that is one change old.
+The search is the one that authors of strategies have: it knows nothing of the planner.
 """
 
-from collections import deque
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import pytest
 from planning_builders import progress, units
 
 from kohort.model.policies import RolloutPolicy
-from kohort.model.units import Phase, Unit
 from kohort.planning.rollout.budgeted import plan_budgeted
 from kohort.planning.rollout.compatible import plan_compatible
-
-STATES_MAX = 30_000
-Group = tuple[bool, bool] | None  # (updated, ready), or missing
+from kohort.testing.strategies import POLICIES, check_strategy, describe
 
 
-@dataclass(frozen=True)
-class World:
-    boundary: int
-    count: int
-    groups: tuple[Group, ...]
-    target: str
-    failures: int
-    view: tuple[Group, ...]
-
-
-def read(groups: tuple[Group, ...]) -> list[Unit]:
-    return [
-        Unit(i, "new" if g[0] else "old", Phase.READY if g[1] else Phase.STARTING)
-        for i, g in enumerate(groups)
-        if g is not None
-    ]
-
-
-def serving(world: World) -> set[int]:
-    return {i for i, g in enumerate(world.groups) if g and g[1]}
-
-
-def given_up(world: World) -> set[int]:
-    """Serving groups that the set is already free to take down."""
-    return {
-        i
-        for i in serving(world)
-        if i >= world.count
-        or (world.target == "new" and i >= world.boundary and not world.groups[i][0])
-    }
-
-
-def controller_moves(world: World, policy: RolloutPolicy, strategy):
-    for view in {world.groups, world.view}:
-        seen = progress(world.boundary, world.count, policy.wanted, world.target)
-        step = strategy(read(view), seen, "new", policy)
-        after = replace(world, boundary=step.boundary, count=step.count, target="new")
-        yield after, view == world.groups
-
-
-def cluster_moves(world: World):
-    groups = list(world.groups) + [None] * (world.count - len(world.groups))
-    for i, group in enumerate(groups):
-        if group is None:
-            if i < world.count:
-                is_new = world.target == "new" and i >= world.boundary
-                yield put(world, groups, i, (is_new, False))
-            continue
-        is_surplus = i >= world.count and all(g is None for g in groups[i + 1 :])
-        may_update = world.target == "new" and world.boundary <= i < world.count
-        if is_surplus or (may_update and not group[0]):
-            yield put(world, groups, i, None)
-        if not group[1]:
-            yield put(world, groups, i, (group[0], True))
-        elif world.failures:
-            failed = put(world, groups, i, (group[0], False))
-            yield replace(failed, failures=world.failures - 1)
-
-
-def put(world: World, groups: list[Group], index: int, group: Group) -> World:
-    changed = [*groups[:index], group, *groups[index + 1 :]]
-    while changed and changed[-1] is None:
-        changed.pop()
-    return replace(world, groups=tuple(changed), view=world.groups)
-
-
-def is_finished(world: World, policy: RolloutPolicy) -> bool:
-    done = ((True, True),) * policy.wanted
-    return (world.boundary, world.count) == (0, policy.wanted) and world.groups == done
-
-
-def explore(policy: RolloutPolicy, failures: int, strategy, stale_views: bool) -> str:
-    groups = ((False, True),) * policy.wanted
-    start = World(0, policy.wanted, groups, "old", failures, groups)
-    seen, queue, finished = {start}, deque([start]), False
-    while queue and len(seen) < STATES_MAX:
-        world = queue.popleft()
-        finished = finished or is_finished(world, policy)
-        lost = failures - world.failures
-        if sum(g is not None for g in world.groups) > policy.wanted + policy.surge:
-            return f"too many groups: {world}"
-        if len(serving(world)) < policy.ready_min - lost:
-            return f"too few serve: {world}"
-        following = list(cluster_moves(world))
-        for after, is_fresh in controller_moves(world, policy, strategy):
-            if not is_fresh and not stale_views:
-                continue
-            newly = given_up(after) - given_up(world)
-            if is_fresh and newly and len(serving(world) - given_up(after)) < policy.ready_min:
-                return f"gave up {newly} without the budget: {world}"
-            following.append(after)
-        for after in following:
-            if after not in seen:
-                seen.add(after)
-                queue.append(after)
-    return "" if finished or queue else "never finishes"
-
-
-POLICIES = [
-    RolloutPolicy(wanted, max_unavailable=unavailable, max_surge=surge)
-    for wanted in (1, 2, 3)
-    for unavailable in (0, 1, 2)
-    for surge in (0, 1, 2)
-    if unavailable + surge and unavailable <= wanted
-]
-
-
-def name_of(policy: RolloutPolicy) -> str:
-    return f"{policy.wanted} wanted, {policy.max_unavailable} down, {policy.max_surge} extra"
-
-
-@pytest.mark.parametrize("policy", POLICIES, ids=name_of)
+@pytest.mark.parametrize("policy", POLICIES, ids=describe)
 @pytest.mark.parametrize("failures", [0, 1], ids=["no failure", "one failure"])
 def test_the_budget_is_never_broken_and_the_rollout_ends(policy, failures):
-    assert not explore(policy, failures, plan_budgeted, stale_views=True)
+    assert check_strategy(plan_budgeted, (policy,), failures=failures) == []
 
 
 def test_the_model_finds_the_budget_that_upstream_breaks():
     """Reliability §4.1: with (2, 0, 2) and one failure upstream gives up too much."""
     policy = RolloutPolicy(2, max_unavailable=0, max_surge=2)
-    assert explore(policy, 1, plan_compatible, stale_views=False)
+    assert check_strategy(plan_compatible, (policy,), has_stale_views=False)
 
 
 class TestExamples:

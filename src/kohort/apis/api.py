@@ -8,7 +8,7 @@ status that the API makes of the report. All functions here are pure.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from kohort.apis.conversion import Convert, Define
 from kohort.apis.definitions.shapes import shape_of
@@ -158,13 +158,16 @@ class Snapshot:
         return self.children.get(kind, ())
 
 
+M_co = TypeVar("M_co", covariant=True)
+
+
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """A snapshot in the words of the model, and what the API wants to remember until it renders."""
+class Reading(Generic[M_co]):
+    """A snapshot in the words of the model, and what the carrier remembers until it renders."""
 
     workload: Workload
     observed: Observed
-    memory: Any = None
+    memory: M_co
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,10 +255,10 @@ class Api:
     members: Kind  # the kind of its members
     # The workload and the incarnation that a member belonged to, when it has gone.
     find_lost: Callable[[Any, Callable[[Kind, Key], Any]], tuple[Key, str] | None]
-    read: Callable[[Snapshot], Reading]  # raises InvalidWorkload
-    render: Callable[[Snapshot, Reading, Plan], tuple[Action, ...]]
-    write_status: Callable[[Snapshot, Reading, Plan, str], Object]  # (…, now) -> status
-    list_events: Callable[[Snapshot, Reading, Plan, ExecutionSummary], tuple[Notice, ...]]
+    read: Callable[[Snapshot], Reading[Any]]  # raises InvalidWorkload
+    render: Callable[[Snapshot, Reading[Any], Plan], tuple[Action, ...]]
+    write_status: Callable[[Snapshot, Reading[Any], Plan, str], Object]  # (…, now) -> status
+    list_events: Callable[[Snapshot, Reading[Any], Plan, ExecutionSummary], tuple[Notice, ...]]
     # What a status has from its first write on, even that of an object which cannot be planned.
     start_status: Callable[[Object], Object] = lambda root: {}
     webhooks: tuple[Webhook, ...] = ()
@@ -272,7 +275,7 @@ class Api:
     wake: Callable[[Snapshot, str], tuple[Action, ...]] = lambda snapshot, now: ()
     references: tuple[Reference, ...] = ()  # kinds of objects that workloads name
     # Children whose status is ours to write: (…, now), with those that the snapshot has.
-    list_projections: Callable[[Snapshot, Reading, Plan, str], tuple[Projection, ...]] = (
+    list_projections: Callable[[Snapshot, Reading[Any], Plan, str], tuple[Projection, ...]] = (
         lambda snapshot, reading, plan, now: ()
     )
     # Fields of the spec that are ours, such as ``roles[].placement``, each with the annotation
@@ -286,7 +289,7 @@ class Api:
         """The CustomResourceDefinition of its own kind, made afresh."""
         return self.definitions[0]()
 
-    def read_checked(self, snapshot: Snapshot) -> Reading:
+    def read_checked(self, snapshot: Snapshot) -> Reading[Any]:
         """The snapshot in the words of the model; raises InvalidWorkload, and nothing else."""
         misfit = self.find_misfit(snapshot.root)
         if misfit:

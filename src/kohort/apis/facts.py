@@ -6,7 +6,7 @@ are partial, so they are compared and read, never written back. What has to be
 compared field by field keeps its JSON beside the facts.
 """
 
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 import orjson
@@ -246,7 +246,14 @@ read_head = _head.decode
 
 def read_pod(raw: bytes) -> PodFacts:
     """A pod; what keeps it from serving is read only where it does not serve."""
-    pod = _pod.decode(raw)
+    return add_details(_pod.decode(raw), raw)
+
+
+P = TypeVar("P", bound=PodFacts)
+
+
+def add_details(pod: P, raw: bytes) -> P:
+    """The pod, with what keeps it from serving."""
     is_serving = pod.is_ready and not pod.metadata.is_leaving
     pod.details = None if is_serving else read_details(raw)
     return pod

@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 
 from kohort.cli.exits import UsageError
 from kohort.cluster.durations import read_seconds
-from kohort.model.policies import STRATEGIES
+from kohort.model.policies import list_strategies
 
 
 class Parser(argparse.ArgumentParser):
@@ -140,8 +140,8 @@ def add_settings(parser: Parser) -> None:
     carriers = ("statefulsets", "pods")
     add(
         "--rollout-strategy",
-        choices=STRATEGIES,
-        default=STRATEGIES[0],
+        choices=list_strategies(),
+        default=list_strategies()[0],
         help="of rollouts (default: budgeted)",
     )
     add(

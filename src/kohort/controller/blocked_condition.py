@@ -141,7 +141,12 @@ class HealthReporter:
             yield pod.metadata.uid, (since + MOUNTING_PATIENCE - now).total_seconds()
 
     def rule(
-        self, snapshot: Snapshot, reading: Reading, decided: Plan, known: Warnings, now: datetime
+        self,
+        snapshot: Snapshot,
+        reading: Reading[object],
+        decided: Plan,
+        known: Warnings,
+        now: datetime,
     ) -> HealthReport:
         """The verdict on a workload whose status says all but that."""
         pods = snapshot.all(self._api.members)

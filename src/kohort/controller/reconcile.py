@@ -186,7 +186,7 @@ class Reconciler:
         result = await self._report(snapshot, stalled, memory, elapsed)
         return replace(result, health=Health(Word.STALLED, error.reason, str(error), None))
 
-    def _read(self, snapshot: Snapshot, memory: Memory) -> Reading:
+    def _read(self, snapshot: Snapshot, memory: Memory) -> Reading[object]:
         """Read the snapshot; the shape of one generation is checked once."""
         generation = (uid_of(snapshot.root), snapshot.root["metadata"].get("generation"))
         if memory.fits == generation:
@@ -216,7 +216,7 @@ class Reconciler:
                 memory.dropped |= outcome.dropped
 
     def _status(
-        self, snapshot: Snapshot, reading: Reading, decided: Plan, memory: Memory, now: str
+        self, snapshot: Snapshot, reading: Reading[object], decided: Plan, memory: Memory, now: str
     ) -> Object:
         status = self._api.write_status(snapshot, reading, decided, now)
         root = {**snapshot.root, "status": status}

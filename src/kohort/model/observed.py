@@ -1,15 +1,15 @@
 """
 Observed: what exists of a workload, as one snapshot of the caches shows it.
 
-A group lives as long as its entry member: a new entry is a new incarnation, and
-members of an older one are leftovers that nobody waits for. Progress is what the
-cluster remembers of a rollout, so that a restart of the controller forgets
-nothing.
+An instance lives as long as its entry member: a new entry is a new incarnation, and
+members of an older one are leftovers that no plan waits for. A group is one instance, or
+the instances of its roles, seen as one unit. Progress is what the cluster remembers of a
+rollout, so that a restart of the controller forgets nothing.
 """
 
 from dataclasses import dataclass
 
-from kohort.model.units import Phase, Unit
+from kohort.model.units import GROUPS, Line, Phase, Unit
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Crash:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """The last failure of a group, as the cluster remembers it."""
+    """The last failure of a unit, as the cluster remembers it."""
 
     ordinal: int
     revision: str
@@ -39,6 +39,7 @@ class Failure:
     count: int  # failures in a row
     at: float  # when it was recorded, in seconds of the controller's clock
     crash: Crash
+    line: Line = GROUPS  # the line of the unit
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,17 +59,19 @@ class Member:
     ready_since: float | None = None  # None while it is not ready; 0 if that is not said
     was_ready: bool = False  # it is not ready now, but was since its containers started
     crash: Crash | None = None  # the last one
+    has_recovered: bool = False  # it has been ready since that crash
+    unready_since: float | None = None  # None while it is ready, or where that is not said
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
-    """One group, with the members that exist of it."""
+class Instance:
+    """One unit of a line, with the members that exist of it."""
 
     ordinal: int
     revision: str
     phase: Phase
     incarnation: str  # uid of the entry member; empty while there is none
-    size: int  # members it should have, in its own revision
+    size: int  # members that it should have, in its own revision
     members: tuple[Member, ...] = ()
     is_whole: bool = True  # all objects that carry it exist; half a group is not counted
     lost: tuple[str, ...] = ()  # members of this incarnation that were here and are gone
@@ -76,10 +79,12 @@ class Group:
     made_at: float = 0.0  # when its entry member was made, in seconds of the cluster's clock
     # It says to be of the target revision and is not: another client edited it or its template.
     is_edited: bool = False
+    cost: int = 0  # what its deletion costs, as the user or an autoscaler says
+    may_amend: bool = False  # its members can be brought to the target revision as they run
 
     @property
     def unit(self) -> Unit:
-        """The group as policies see it."""
+        """The instance as policies see it."""
         return Unit(self.ordinal, self.revision, self.phase, is_edited=self.is_edited)
 
     @property
@@ -91,10 +96,81 @@ class Group:
         return max(moment for moment in moments if moment is not None)
 
     @property
+    def has_failed(self) -> bool:
+        """Whether a member has restarted and not recovered, or has ended, whatever follows."""
+        return any(m.has_ended or (m.has_restarted and not m.has_recovered) for m in self.members)
+
+    @property
     def is_forming(self) -> bool:
         """Whether members are missing or have not run yet."""
         present = [m for m in self.members if m.is_current]
         return len(present) != self.size or any(m.is_pending for m in present)
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """All that is known of a line that another controller carries."""
+
+    wanted: int  # what it was told
+    exist: int
+    ready: int
+    updated: int
+    updated_ready: int
+    is_seen: bool = True  # it has acted on what it was told last
+
+
+@dataclass(frozen=True, slots=True)
+class RoleInstances:
+    """The instances of one role in one group, and what the group asks for in its own revision."""
+
+    role: str
+    wanted: int
+    revision: str  # the revision that its instances should reach
+    instances: tuple[Instance, ...] = ()
+    base: str = ""  # what a protected instance is made from when it is missing; empty: the target
+    failures: tuple[Failure, ...] = ()  # the last one of each instance, lowest ordinal first
+    tally: Tally | None = None  # where another controller carries them
+    partition: int = 0  # so many instances keep their revision, the lowest first
+    # Instances that it was allowed to have, where that is written down: what it grows from.
+    grown: int | None = None
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether instances of it were made, as far as that is known."""
+        exist = self.tally.exist if self.tally else len(self.instances)
+        return exist > 0 or bool(self.grown)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether exactly the instances that are wanted exist, all ready."""
+        if self.tally is not None:
+            return self.tally.is_seen and self.tally.ready == self.tally.exist == self.wanted
+        ready = sum(instance.phase is Phase.READY for instance in self.instances)
+        return ready == len(self.instances) == self.wanted
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether nothing is to be done about it, and time alone changes nothing."""
+        if self.failures or self.tally is not None or not self.is_whole:
+            return False
+        kept = self.instances[self.partition :]
+        return all(i.revision == self.revision for i in kept) and all(
+            not i.is_edited and not i.lost and not i.unfit and not i.has_failed
+            for i in self.instances
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Group(Instance):
+    """
+    One complete serving replica.
+
+    Where an API names roles, the members are those of all its instances, and ``roles`` says
+    which instance has which. Where it has a single nameless role, the group is the instance.
+    """
+
+    roles: tuple[RoleInstances, ...] = ()
+    is_settled: bool = False  # all its roles are, as the reader found once
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +183,7 @@ class Progress:
     target: str  # the revision it leads to
     is_seen: bool = True  # the carrier has acted on the last boundary
     is_base: bool = False  # units below the boundary are made from the target, too
+    base: str = ""  # what they are made from otherwise; empty where the carrier knows
 
 
 @dataclass(frozen=True, slots=True)

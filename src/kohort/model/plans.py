@@ -1,20 +1,23 @@
 """
 Plans: what is to be done now about one workload, and what is to be said.
 
-A plan speaks of units. A carrier turns it into actions on objects.
+A plan speaks of units, line by line. A carrier turns it into actions on objects.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 
 from kohort.model.observed import Failure
 from kohort.model.placement import Gang
 from kohort.model.reasons import Blocker, Notice
+from kohort.model.units import GROUPS, Line
 
 
 @dataclass(frozen=True, slots=True)
 class Rollout:
     """
-    One step of a rollout.
+    One step of a rollout, as a strategy decides it.
 
     ``count`` units exist, those at or above ``boundary`` may have the target
     revision, and the stale ones in ``replace`` are taken down now.
@@ -29,11 +32,68 @@ class Rollout:
 
 @dataclass(frozen=True, slots=True)
 class Restart:
-    """A group that is taken down whole because a member failed."""
+    """A unit that is taken down whole because a member failed."""
 
     ordinal: int
     incarnation: str
     cause: str  # the member that failed
+
+
+@dataclass(frozen=True, slots=True)
+class Make:
+    """A unit that is missing, and the revision that it is made from."""
+
+    ordinal: int
+    revision: str
+
+
+class Cause(StrEnum):
+    """Why a unit is taken down."""
+
+    SURPLUS = "surplus"  # there are more than wanted
+    STALE = "stale"  # it has an old revision
+    FAILED = "failed"  # a member failed
+
+
+@dataclass(frozen=True, slots=True)
+class Retirement:
+    """A unit that is taken down now."""
+
+    ordinal: int
+    incarnation: str
+    cause: Cause
+    why: str  # in a sentence without its subject: "it has an old revision"
+
+
+@dataclass(frozen=True, slots=True)
+class LineReport:
+    """The truth about one line, in numbers."""
+
+    wanted: int
+    exist: int
+    ready: int
+    updated: int
+    updated_ready: int
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """The decision about one line, now."""
+
+    line: Line
+    rollout: Rollout  # in numbers, for carriers that are told numbers
+    make: tuple[Make, ...] = ()  # lowest first; bounded, the next step makes more
+    retire: tuple[Retirement, ...] = ()
+    surplus: frozenset[int] = frozenset()  # units that are too many, those that leave included
+    amend: tuple[int, ...] = ()  # units that are changed as they run
+    restarts: tuple[Restart, ...] = ()  # those of the retired units that failed
+    may_complete: frozenset[int] = field(default_factory=frozenset)  # units that get all members
+    # Members that have ended, and that are made anew without their unit: (ordinal, name).
+    renew: tuple[tuple[int, str], ...] = ()
+    backing_off: frozenset[int] = frozenset()  # failed units whose members are not replaced yet
+    failures: tuple[Failure, ...] = ()  # what the cluster is to remember of failures
+    blockers: tuple[Blocker, ...] = ()
+    recheck_seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,19 +115,21 @@ class Report:
     losses: tuple[str, ...] = ()  # clauses of the placement that the scheduler is not told
     ignored: tuple[str, ...] = ()  # and those that it was told and has not kept
     drift: tuple[str, ...] = ()  # what other clients edited, each in a sentence
+    roles: Mapping[str, LineReport] = field(default_factory=dict)  # over all groups, by role
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
     """What to do, what to report, and when to look again without an event."""
 
-    rollout: Rollout
+    steps: Mapping[Line, Step]  # of the groups, and of each role in which something is to be done
     report: Report
-    restarts: tuple[Restart, ...] = ()
-    may_complete: frozenset[int] = field(default_factory=frozenset)  # groups that get all members
     gangs: tuple[Gang, ...] = ()  # one for each live group, lowest ordinal first
     notices: tuple[Notice, ...] = ()
     served: str = ""  # the revision that serves now and is about to be replaced
-    backing_off: frozenset[int] = frozenset()  # failed groups whose members are not replaced yet
-    failures: tuple[Failure, ...] = ()  # what the cluster is to remember of failures
     recheck_seconds: float | None = None
+
+    @property
+    def step(self) -> Step:
+        """What to do about the groups themselves."""
+        return self.steps[GROUPS]

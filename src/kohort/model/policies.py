@@ -7,10 +7,21 @@ of them knows which API it came from.
 
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
+from importlib.metadata import entry_points
 
 from kohort.model.units import Level
 
-STRATEGIES = ("budgeted", "compatible")  # of rollouts, the usual one first
+STRATEGIES = ("budgeted", "compatible")  # of rollouts that are built in, the usual one first
+# Packages add strategies by entry points of this group; see kohort.planning.rollout.registry.
+STRATEGY_ENTRY_POINTS = "kohort.rollout_strategies"
+
+
+@cache
+def list_strategies() -> tuple[str, ...]:
+    """The names of all strategies, those that are built in first."""
+    found = sorted(point.name for point in entry_points(group=STRATEGY_ENTRY_POINTS))
+    return (*STRATEGIES, *(name for name in dict.fromkeys(found) if name not in STRATEGIES))
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,9 +32,10 @@ class RolloutPolicy:
     partition: int = 0  # units below it keep their revision
     max_unavailable: int = 1
     max_surge: int = 0
-    strategy: str = STRATEGIES[0]
+    strategy: str = STRATEGIES[0]  # built in, or found by entry point
     min_ready_seconds: int = 0  # a unit is counted on after it has been ready for so long
     level: Level = Level.GROUP
+    is_paused: bool = False  # nothing is brought to another revision meanwhile
 
     def __post_init__(self) -> None:
         assert self.wanted >= 0
@@ -31,7 +43,7 @@ class RolloutPolicy:
         assert self.max_unavailable >= 0
         assert self.max_surge >= 0
         assert self.min_ready_seconds >= 0
-        assert self.strategy in STRATEGIES
+        assert self.strategy
 
     @property
     def surge(self) -> int:
@@ -58,6 +70,11 @@ class RecoveryPolicy:
 
     trigger: Trigger = Trigger.NEVER
     level: Level = Level.GROUP
+    grace_seconds: float = 0.0  # a failed member may serve again within this time
+    is_forgiving: bool = False  # a member that serves again after a crash has not failed
+
+    def __post_init__(self) -> None:
+        assert self.grace_seconds >= 0
 
 
 NO_RECOVERY = RecoveryPolicy()
@@ -68,3 +85,61 @@ class Startup(StrEnum):
 
     TOGETHER = "together"
     ENTRY_FIRST = "entry-first"  # others wait until the entry member is ready
+
+
+class Victims(StrEnum):
+    """Which units go when there are more than wanted."""
+
+    HIGHEST = "highest"  # the highest ordinals
+    CHEAPEST = "cheapest"  # those that do not serve, then by deletion cost, then the highest
+
+
+class Amendment(StrEnum):
+    """How a unit is brought to another revision."""
+
+    NEVER = "never"  # it is made anew
+    IF_POSSIBLE = "if-possible"  # it is changed as it runs, or made anew where that cannot be
+    ONLY = "only"  # it is changed as it runs, or stays as it is
+
+
+@dataclass(frozen=True, slots=True)
+class Skew:
+    """How far lines may be apart: a number of units, or a share of each line."""
+
+    units: int | None = None
+    share: float | None = None
+
+    def __post_init__(self) -> None:
+        assert (self.units is None) != (self.share is None)
+        assert (self.units or 0) >= 0 and (self.share or 0.0) >= 0
+
+    def of(self, wanted: int) -> float:
+        """The share that this is of a line with so many units."""
+        if self.share is not None:
+            return self.share
+        assert self.units is not None
+        return self.units / wanted if wanted else 1.0
+
+
+class Gate(StrEnum):
+    """What the units that exist must have reached before a line grows further."""
+
+    NONE = "none"
+    SCHEDULED = "scheduled"
+    READY = "ready"
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """
+    What ties the roles of a group together.
+
+    A rule only narrows what a line may do; it never widens a budget.
+    """
+
+    name: str  # as the user named it
+    roles: tuple[str, ...]
+    update_skew: Skew | None = None  # how far updates of these roles may be apart
+    scale_skew: Skew | None = None  # how far their growth may be apart
+    gate: Gate = Gate.SCHEDULED  # of growth
+    is_ordered: bool = False  # each is updated only when those before it are

@@ -7,6 +7,8 @@ Status, events, the command line and the dashboard all show this same value.
 
 from dataclasses import dataclass
 
+from kohort.model.units import GROUPS, Line
+
 
 def count(number: int, one: str, many: str) -> str:
     """How many there are, in words that fit: ``1 group is``, ``2 groups are``."""
@@ -22,6 +24,7 @@ class Blocker:
     ordinals: tuple[int, ...] = ()  # the units that it concerns
     members: tuple[str, ...] = ()  # the members that it concerns, by name
     hint: str = ""  # the safest next command
+    line: Line = GROUPS  # the line that waits
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,16 @@ of all roles, a role is a kind of instance, and an instance is the set of member
 from dataclasses import dataclass
 
 from kohort.model.placement import NO_PLACEMENT, PlacementPolicy
-from kohort.model.policies import NO_RECOVERY, RecoveryPolicy, RolloutPolicy, Startup
+from kohort.model.policies import (
+    NO_RECOVERY,
+    Amendment,
+    RecoveryPolicy,
+    RolloutPolicy,
+    Rule,
+    Startup,
+    Victims,
+)
+from kohort.model.units import Reach
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +28,15 @@ class Role:
     instances: int = 1
     size: int = 1
     name: str = ""  # empty where an API has a single role without a name
+    revision: str = ""  # the revision that its instances should reach
+    rollout: RolloutPolicy | None = None  # None: its instances roll with their group
+    recovery: RecoveryPolicy = NO_RECOVERY
+    startup: Startup = Startup.TOGETHER
+    after: tuple[str, ...] = ()  # roles that have to be ready before this one begins
+    victims: Victims = Victims.HIGHEST
+    reach: Reach = Reach.ANY
+    amendment: Amendment = Amendment.NEVER
+    gang_min: int | None = None  # instances that are placed together; None: all
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +55,14 @@ class Workload:
     startup: Startup = Startup.TOGETHER
     placement: PlacementPolicy = NO_PLACEMENT
     is_leaving: bool = False
+    victims: Victims = Victims.HIGHEST
+    reach: Reach = Reach.SUFFIX
+    rules: tuple[Rule, ...] = ()
+    has_rollout: bool = True  # false: groups stay, and only their roles roll
+
+    def find_role(self, name: str) -> Role | None:
+        """The role of that name, if the user still asks for it."""
+        return next((role for role in self.roles if role.name == name), None)
 
     @property
     def group_size(self) -> int:

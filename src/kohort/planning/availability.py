@@ -14,11 +14,12 @@ A unit that has failed and waits to be made anew is not counted on, whatever its
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from kohort.model.observed import Group, Observed
+from kohort.model.observed import Instance
 from kohort.model.units import Unit
-from kohort.model.workload import Workload
 from kohort.planning.failures import seconds_since
+from kohort.planning.lines import LineState
 from kohort.planning.recovery import must_restart
+from kohort.planning.scale import find_stale
 
 TRIAL_SECONDS_MIN = 3.0
 TRIAL_SECONDS_MAX = 10.0
@@ -33,18 +34,18 @@ class Availability:
     waits: dict[int, float]  # seconds, by ordinal
 
 
-def judge_availability(workload: Workload, observed: Observed, now: float) -> Availability:
-    """The units of a snapshot, with those marked that are ready and not yet counted on."""
-    on_trial = _find_trial(workload, observed, now)
-    asked = float(workload.rollout.min_ready_seconds)
+def judge_availability(state: LineState, now: float) -> Availability:
+    """The units of a line, with those marked that are ready and not yet counted on."""
+    on_trial = _find_trial(state, now)
+    asked = float(state.rollout.min_ready_seconds)
     units, waits = [], {}
-    for group in observed.groups:
+    for group in state.units:
         unit = group.unit
         if unit.is_ready:
             wait = _seconds_left(group, asked, now)
             if group.ordinal in on_trial:
                 wait = max(wait, on_trial[group.ordinal])
-            has_failed = must_restart(group, workload.recovery.trigger)
+            has_failed = must_restart(group, state.recovery)
             if wait > 0 and not has_failed:
                 waits[group.ordinal] = wait
             unit = replace(unit, is_settling=wait > 0 or has_failed)
@@ -52,7 +53,7 @@ def judge_availability(workload: Workload, observed: Observed, now: float) -> Av
     return Availability(tuple(units), waits)
 
 
-def _seconds_left(group: Group, seconds: float, now: float) -> float:
+def _seconds_left(group: Instance, seconds: float, now: float) -> float:
     """How long a ready group has still to be ready."""
     if seconds <= 0:
         return 0.0
@@ -61,24 +62,19 @@ def _seconds_left(group: Group, seconds: float, now: float) -> float:
     return seconds if since is None else max(0.0, seconds - seconds_since(since, now))
 
 
-def _find_trial(workload: Workload, observed: Observed, now: float) -> dict[int, float]:
+def _find_trial(state: LineState, now: float) -> dict[int, float]:
     """The ready units of a revision that has not proved itself, and what each has to wait."""
-    policy, target = workload.rollout, workload.revision
-    is_stale = any(
-        group.revision != target and policy.partition <= group.ordinal < policy.wanted
-        for group in observed.groups
-    )
-    if policy.strategy != _TRIED or not is_stale:
+    if state.rollout.strategy != _TRIED or not state.may_roll or not find_stale(state):
         return {}
-    found = dict(_trials(workload, observed, now))
+    found = dict(_trials(state, now))
     return {} if any(wait <= 0 for wait in found.values()) else found
 
 
-def _trials(workload: Workload, observed: Observed, now: float) -> Iterator[tuple[int, float]]:
-    for group in observed.groups:
-        if group.revision != workload.revision or not group.unit.is_ready:
+def _trials(state: LineState, now: float) -> Iterator[tuple[int, float]]:
+    for group in state.units:
+        if group.revision != state.target or not group.unit.is_ready:
             continue
-        if must_restart(group, workload.recovery.trigger):
+        if must_restart(group, state.recovery):
             continue
         since = group.ready_since
         started = 0.0 if since is None else since - group.made_at

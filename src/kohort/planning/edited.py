@@ -9,22 +9,23 @@ first that the budget does not allow, since the carrier may act on it by itself.
 
 from dataclasses import replace
 
-from kohort.model.observed import Group, Observed
+from kohort.model.observed import Instance
 from kohort.model.plans import Rollout
 from kohort.model.policies import RolloutPolicy
 from kohort.model.units import Phase, Unit
+from kohort.planning.lines import LineState
 
 
 def spare_edited(
-    rollout: Rollout, observed: Observed, units: tuple[Unit, ...], policy: RolloutPolicy
+    rollout: Rollout, state: LineState, units: tuple[Unit, ...], policy: RolloutPolicy
 ) -> Rollout:
     """The step, with no more edited groups given up than the budget allows."""
-    edited = {g.ordinal for g in observed.groups if g.is_edited and g.phase is Phase.READY}
+    edited = {g.ordinal for g in state.units if g.is_edited and g.phase is Phase.READY}
     if not edited:
         return rollout
     # A group that serves and is not available yet costs as much as one that is, and earns nothing.
     counted = {unit.ordinal for unit in units if unit.is_available}
-    given_up = {g.ordinal for g in observed.groups if _is_given_up(g, rollout, observed)}
+    given_up = {g.ordinal for g in state.units if _is_given_up(g, rollout, state)}
     left = len(counted - given_up) - policy.ready_min
     boundary = rollout.boundary
     for ordinal in sorted(edited, reverse=True):
@@ -37,11 +38,11 @@ def spare_edited(
     return replace(rollout, boundary=boundary, replace=kept)
 
 
-def _is_given_up(group: Group, rollout: Rollout, observed: Observed) -> bool:
+def _is_given_up(group: Instance, rollout: Rollout, state: LineState) -> bool:
     """Whether an earlier step has given this group up, and not because it was edited."""
     if group.ordinal >= rollout.count:
         return True
-    progress = observed.progress
+    progress = state.progress
     if group.is_edited or progress is None or progress.target == group.revision:
         return False
     return group.ordinal >= progress.boundary

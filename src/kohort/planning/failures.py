@@ -13,7 +13,8 @@ than a minute ahead says only that the clocks disagree: it counts as long ago.
 
 from collections.abc import Mapping
 
-from kohort.model.observed import Crash, Failure, Group
+from kohort.model.observed import Crash, Failure, Instance
+from kohort.model.units import GROUPS, Line
 
 WAIT_SECONDS = 10.0
 WAIT_SECONDS_MAX = 300.0
@@ -41,7 +42,7 @@ def trust_seconds(count: int) -> float:
     return wait_seconds(count + 1)
 
 
-def find_failure(failures: Mapping[int, Failure], group: Group) -> Failure | None:
+def find_failure(failures: Mapping[int, Failure], group: Instance) -> Failure | None:
     """The failure that a group still answers for: its own, or that of the one it stands in for."""
     last = failures.get(group.ordinal)
     if last is None or last.revision != _find_origin(group):
@@ -52,7 +53,9 @@ def find_failure(failures: Mapping[int, Failure], group: Group) -> Failure | Non
     return last if apart < QUIET_SECONDS + wait_seconds(last.count) else None
 
 
-def record_failure(last: Failure | None, group: Group, crash: Crash, now: float) -> Failure:
+def record_failure(
+    last: Failure | None, group: Instance, crash: Crash, now: float, line: Line = GROUPS
+) -> Failure:
     """What is remembered of a new failure; ``last`` is the one that the group answers for."""
     ended = crash.ended_at or now
     begun = group.made_at
@@ -60,10 +63,10 @@ def record_failure(last: Failure | None, group: Group, crash: Crash, now: float)
         begun = last.crash.ended_at or last.at
     is_quiet = ended - begun >= QUIET_SECONDS
     count = 1 if last is None or is_quiet else last.count + 1
-    return Failure(group.ordinal, _find_origin(group), group.incarnation, count, now, crash)
+    return Failure(group.ordinal, _find_origin(group), group.incarnation, count, now, crash, line)
 
 
-def _find_origin(group: Group) -> str:
+def _find_origin(group: Instance) -> str:
     """The revision that a group was made from; a plan may take it for none of ours by now."""
     entry = next((m for m in group.members if m.index == 0 and m.is_current), None)
     return entry.revision if entry is not None else group.revision

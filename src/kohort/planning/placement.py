@@ -12,6 +12,7 @@ from kohort.model.placement import Gang
 from kohort.model.policies import Startup
 from kohort.model.units import Phase
 from kohort.model.workload import Workload
+from kohort.planning.startup import find_waiting_roles
 
 
 def plan_gangs(workload: Workload, observed: Observed) -> tuple[Gang, ...]:
@@ -23,6 +24,21 @@ def _lives(group: Group) -> bool:
     return bool(group.incarnation) and group.phase is not Phase.LEAVING
 
 
+def _find_minimum(workload: Workload, group: Group) -> int:
+    """The members that are placed together, or none is."""
+    if not group.roles:
+        return group.size
+    mins = {role.name: role.gang_min for role in workload.roles}
+    sizes = {role.name: role.size for role in workload.roles}
+    found, waiting = 0, find_waiting_roles(workload, group)
+    for held in group.roles:
+        if held.role in waiting:
+            continue
+        least = mins.get(held.role)
+        found += sizes.get(held.role, 1) * (held.wanted if least is None else least)
+    return found
+
+
 def _make_gang(workload: Workload, group: Group) -> Gang:
     is_together = workload.startup is Startup.TOGETHER
     return Gang(
@@ -30,7 +46,7 @@ def _make_gang(workload: Workload, group: Group) -> Gang:
         incarnation=group.incarnation,
         revision=group.revision,
         size=group.size,
-        minimum=group.size if is_together else 1,
+        minimum=_find_minimum(workload, group) if is_together else 1,
         is_placed=any(member.is_placed for member in group.members if member.is_current),
         pack=workload.placement.pack,
     )

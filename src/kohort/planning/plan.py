@@ -1,130 +1,108 @@
-"""The order of the phases of a plan, and nothing else."""
+"""
+The order of the phases of a plan, and nothing else.
 
-from collections.abc import Iterable
+The groups are planned first. A group that goes, or that waits because it failed, is left
+alone; in every other one each role is planned as a line of its own, within the bounds that
+rules over its roles leave. A group in which all is as it should be costs one comparison.
+"""
+
+from collections.abc import Iterator
 from dataclasses import replace
 
-from kohort.model.observed import Observed, Progress
-from kohort.model.plans import Plan, Rollout
+from kohort.model.observed import Group, Observed
+from kohort.model.plans import Plan, Step
 from kohort.model.reasons import Blocker, count
+from kohort.model.units import GROUPS, Line, Phase, Reach
 from kohort.model.workload import Workload
-from kohort.planning.availability import Availability, judge_availability
-from kohort.planning.edited import spare_edited
+from kohort.planning.bounds import NO_BOUNDS, Bounds, plan_bounds
+from kohort.planning.lines import LineState, group_line, role_lines
 from kohort.planning.placement import plan_gangs
-from kohort.planning.recovery import Recovery, explain_waits, plan_recovery
-from kohort.planning.rollout import STRATEGIES
-from kohort.planning.rollout.hold import (
-    UntrustedUnit,
-    explain_hold,
-    find_trust_waits,
-    find_untrusted,
-    hold_policy,
-    hold_rollout,
-)
+from kohort.planning.scale import find_stale, rank_units
 from kohort.planning.served import find_served
-from kohort.planning.startup import plan_startup
+from kohort.planning.startup import find_unsteady, find_waiting_roles
 from kohort.planning.status import plan_report
+from kohort.planning.step import plan_step
 
 
 def plan(workload: Workload, observed: Observed, now: float) -> Plan:
     """What to do about a workload at this moment, what to say of it, and when to look again."""
-    strategy, progress = STRATEGIES[workload.rollout.strategy], observed.progress
-    availability = judge_availability(workload, observed, now)
-    untrusted = find_untrusted(workload, observed, now)
-    policy = hold_policy(workload.rollout, progress, untrusted)
-    rollout = strategy(availability.units, progress, workload.revision, policy)
-    rollout = _wait_for_carrier(rollout, progress, workload.revision)
-    rollout = spare_edited(rollout, observed, availability.units, policy)
-    rollout = _leave_surplus(hold_rollout(rollout, progress, policy, untrusted))
-    recovery = plan_recovery(workload, observed, now)
-    blockers = (
-        *_find_holds(workload, observed, rollout, untrusted),
-        *explain_waits(recovery),
-        *_blockers(workload, observed, rollout),
-    )
-    return Plan(
-        rollout=rollout,
-        report=plan_report(workload, observed, blockers),
-        restarts=tuple(r for r in recovery.restarts if r.ordinal < rollout.count),
-        may_complete=plan_startup(workload, observed),
-        gangs=plan_gangs(workload, observed),
-        served=find_served(workload, observed),
-        backing_off=recovery.recorded | recovery.waits.keys(),
-        failures=recovery.failures,
-        recheck_seconds=_find_recheck(
-            availability, untrusted, recovery, find_trust_waits(observed, now)
-        ),
-    )
-
-
-def _leave_surplus(rollout: Rollout) -> Rollout:
-    """
-    The step without deletes of groups beyond its count, which lowering the count takes down.
-
-    Who goes because there are too many is taken down together with what is its own: its claims
-    go or stay as the user said. Taken down as an old or a failed one, it would leave them behind.
-    """
-    kept = tuple(ordinal for ordinal in rollout.replace if ordinal < rollout.count)
-    return replace(rollout, replace=kept)
-
-
-def _find_recheck(
-    availability: Availability,
-    untrusted: tuple[UntrustedUnit, ...],
-    recovery: Recovery,
-    trust_waits: Iterable[float],
-) -> float | None:
-    """When the next wait is over, if time alone ends one."""
-    waits = [*availability.waits.values(), *recovery.waits.values(), *trust_waits]
-    waits += [unit.wait for unit in untrusted if unit.wait is not None]
-    return min(waits, default=None)
-
-
-def _find_holds(
-    workload: Workload, observed: Observed, rollout: Rollout, untrusted: tuple[UntrustedUnit, ...]
-) -> tuple[Blocker, ...]:
-    """That the rollout holds, if there is still something to roll."""
-    policy = workload.rollout
-    stale = [
-        group
-        for group in observed.groups
-        if group.revision != workload.revision and policy.partition <= group.ordinal < policy.wanted
+    state = group_line(workload, observed)
+    groups = plan_step(state, now)
+    steps: dict[Line, Step] = {GROUPS: groups}
+    for step in _plan_roles(workload, observed, groups, now):
+        steps[step.line] = step
+    others = [
+        blocker for line, step in steps.items() if line != GROUPS for blocker in step.blockers
     ]
-    if not untrusted or (not stale and rollout.count <= policy.wanted):
-        return ()
-    is_repeated = bool(stale) and all(group.is_edited for group in stale)
-    return (explain_hold(untrusted, is_repeated=is_repeated),)
+    ranked = _rank_groups(state, observed)
+    blockers = (*groups.blockers, *others, *_find_missing(workload, ranked))
+    waits = [s.recheck_seconds for s in steps.values() if s.recheck_seconds is not None]
+    return Plan(
+        steps=steps,
+        report=plan_report(workload, ranked, blockers),
+        gangs=plan_gangs(workload, observed),
+        served=find_served(workload, ranked),
+        recheck_seconds=min(waits, default=None),
+    )
 
 
-def _wait_for_carrier(rollout: Rollout, progress: Progress | None, target: str) -> Rollout:
-    """
-    The boundary stays until the carrier has acted on the last one.
+def _rank_groups(state: LineState, observed: Observed) -> Observed:
+    """What exists, with the groups of a sparse line by rank: those beyond the count come last."""
+    if state.reach is not Reach.ANY:
+        return observed
+    ranks = rank_units(state)
+    if ranks.is_dense:
+        return observed
+    groups = tuple(unit for unit in ranks.state.units if isinstance(unit, Group))
+    return replace(observed, groups=groups)
 
-    Until then it is not known which units are old: a template may have changed
-    although its revision did not.
-    """
-    if progress is None or progress.is_seen or progress.target != target:
-        return rollout
-    return replace(rollout, boundary=max(rollout.boundary, progress.boundary))
+
+def _plan_roles(workload: Workload, observed: Observed, groups: Step, now: float) -> Iterator[Step]:
+    retired = {retirement.ordinal for retirement in groups.retire}
+    for group in observed.groups:
+        if group.is_settled or not group.roles:
+            continue
+        if group.phase is Phase.LEAVING or group.ordinal in retired | groups.backing_off:
+            continue
+        yield from _plan_group(workload, group, now)
 
 
-def _blockers(workload: Workload, observed: Observed, rollout: Rollout) -> tuple[Blocker, ...]:
-    found = [rollout.blocker] if rollout.blocker else []
+def _plan_group(workload: Workload, group: Group, now: float) -> Iterator[Step]:
+    waiting = find_waiting_roles(workload, group)
+    unsteady = find_unsteady(workload, group)
+    bounds = plan_bounds(workload, group, waiting) if workload.rules else {}
+    for state in role_lines(workload, group):
+        role = state.line.role
+        own = bounds.get(role, NO_BOUNDS)
+        if role in waiting:
+            own = own.join(Bounds(count_max=0, blockers=(waiting[role],)))
+        elif role in unsteady and find_stale(state):
+            own = own.join(Bounds(updated_max=0, blockers=(unsteady[role],)))
+        step = plan_step(state, now, own)
+        yield replace(step, blockers=tuple(_place(blocker, step.line) for blocker in step.blockers))
+
+
+def _place(blocker: Blocker, line: Line) -> Blocker:
+    """A blocker of a role line that says which line it is."""
+    if blocker.line == line:
+        return blocker
+    return replace(blocker, line=line, message=f"{line}: {blocker.message}")
+
+
+def _find_missing(workload: Workload, observed: Observed) -> tuple[Blocker, ...]:
+    """Members that have not started, or else groups that do not exist yet."""
     waiting = tuple(
         member.name for group in observed.groups for member in group.members if member.is_pending
     )
     missing = workload.groups - sum(g.ordinal < workload.groups for g in observed.groups)
     if waiting:
-        found.append(
-            Blocker(
-                reason="WaitingForMembers",
-                message=f"{count(len(waiting), 'member has', 'members have')} not started: "
-                + ", ".join(waiting[:3])
-                + (" and more" if len(waiting) > 3 else ""),
-                members=waiting,
-            )
+        message = (
+            f"{count(len(waiting), 'member has', 'members have')} not started: "
+            + ", ".join(waiting[:3])
+            + (" and more" if len(waiting) > 3 else "")
         )
-    elif missing > 0 and observed.progress is not None:
-        found.append(
-            Blocker("WaitingForGroups", f"{missing} of {workload.groups} groups do not exist yet")
-        )
-    return tuple(found)
+        return (Blocker("WaitingForMembers", message, members=waiting),)
+    if missing > 0 and observed.progress is not None:
+        message = f"{missing} of {workload.groups} groups do not exist yet"
+        return (Blocker("WaitingForGroups", message),)
+    return ()

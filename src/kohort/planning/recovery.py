@@ -1,17 +1,19 @@
 """
 What a failure takes down with it, and when.
 
-A group lives and dies as one engine: when a member has failed, was deleted or has
-gone, the whole group is restarted, once for each incarnation of it. Members that
+A unit lives and dies as one engine: when a member has failed, was deleted or has
+gone, the whole unit is restarted, once for each incarnation of it. Members that
 belong to an earlier incarnation are leftovers and start nothing (lws#805). With
-``after-start`` a group that is still coming up is left to come up.
+``after-start`` a unit that is still coming up is left to come up.
 
-A group that failed by itself is recorded before it is taken down, and taken down by a
-plan that has read the record, after the wait that the record asks for: so a restart of
-the controller forgets no wait, and a crash between both writes costs nothing. A member
-that was deleted is no failure of the engine: its group is restarted at once.
+A unit that failed by itself is recorded before it is taken down, and taken down by a
+plan that has read the record, after the wait that the record asks for, or the grace that
+the user gives it, whichever is longer: so a restart of the controller forgets no wait, and
+a crash between both writes costs nothing. Where the policy forgives, a member that served
+again since its crash has not failed. A member that was deleted is no failure of the
+engine: its unit is restarted at once.
 
-A member that was made so that it cannot work takes its group along under any
+A member that was made so that it cannot work takes its unit along under any
 policy: it has not failed, it was never right.
 
 What has gone is judged by uids, not by catching a deletion, so a member that was
@@ -22,12 +24,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from kohort.model.observed import Crash, Failure, Group, Member, Observed
+from kohort.model.observed import Crash, Failure, Group, Instance, Member
 from kohort.model.plans import Restart
-from kohort.model.policies import Trigger
+from kohort.model.policies import RecoveryPolicy, Trigger
 from kohort.model.reasons import Blocker
 from kohort.model.units import Phase
-from kohort.model.workload import Workload
 from kohort.planning.failures import (
     find_failure,
     keep_failures,
@@ -35,103 +36,162 @@ from kohort.planning.failures import (
     seconds_since,
     wait_seconds,
 )
+from kohort.planning.lines import LineState
+
+_SAME_SECONDS = 2.0  # a condition follows the end of a container within so long
 
 
 @dataclass(frozen=True, slots=True)
 class Recovery:
-    """The groups to restart now, those that wait, and what is remembered of failures."""
+    """The units to restart now, those that wait, and what is remembered of failures."""
 
     restarts: tuple[Restart, ...] = ()
     waits: dict[int, float] = field(default_factory=dict)  # seconds, by ordinal
     failures: tuple[Failure, ...] = ()
-    recorded: frozenset[int] = frozenset()  # groups whose failure is new
+    recorded: frozenset[int] = frozenset()  # units whose failure is new
 
 
-def plan_recovery(workload: Workload, observed: Observed, now: float) -> Recovery:
-    """What to do about failed groups, lowest first."""
-    trigger = workload.recovery.trigger
-    known = {failure.ordinal: failure for failure in observed.failures}
+def plan_recovery(state: LineState, now: float) -> Recovery:
+    """What to do about failed units, lowest first."""
+    policy = state.recovery
+    if policy is None:
+        unfit = (u for u in state.units if u.unfit and u.phase is not Phase.LEAVING)
+        restarts = [Restart(u.ordinal, u.incarnation, u.unfit[0]) for u in unfit]
+        return Recovery(tuple(restarts), failures=state.failures)
+    known = {failure.ordinal: failure for failure in state.failures}
     restarts, waits, new = [], {}, []
-    for group in observed.groups:
-        if not group.incarnation or group.phase is Phase.LEAVING:
+    for group in state.units:
+        is_there = group.incarnation or group.lost
+        if not is_there or group.phase is Phase.LEAVING:
             continue
-        last, crash = find_failure(known, group), find_crash(group, trigger)
-        cause = _find_damage(group, trigger)
-        if crash is not None and not _is_recorded(last, group, crash, trigger):
-            new.append(record_failure(last, group, crash, now))
+        last, crash = find_failure(known, group), find_crash(group, policy)
+        cause = _find_damage(group, policy.trigger)
+        if crash is not None and not _is_recorded(last, group, crash, policy):
+            new.append(record_failure(last, group, crash, now, state.line))
         elif crash is not None and last is not None:
-            wait = wait_seconds(last.count) - seconds_since(last.at, now)
-            if wait > 0 and _is_to_replace(group, trigger):
+            wait = _find_wait(last, policy) - seconds_since(last.at, now)
+            if wait > 0 and _is_to_replace(group, policy):
                 waits[group.ordinal] = wait
-            elif wait <= 0 and must_restart(group, trigger):
+            elif wait <= 0 and must_restart(group, policy):
                 cause = cause or crash.member
         if cause:
             waits.pop(group.ordinal, None)
             restarts.append(Restart(group.ordinal, group.incarnation, cause))
-    failures = keep_failures(observed.failures, tuple(new), now)
+    failures = keep_failures(state.failures, tuple(new), now)
     return Recovery(tuple(restarts), waits, failures, frozenset(f.ordinal for f in new))
 
 
-def explain_waits(recovery: Recovery) -> tuple[Blocker, ...]:
-    """Which failed groups wait to be made anew, and until when."""
-    if not recovery.waits:
+def _find_wait(last: Failure, policy: RecoveryPolicy) -> float:
+    return max(wait_seconds(last.count), policy.grace_seconds)
+
+
+def explain_waits(recovery: Recovery, state: LineState) -> tuple[Blocker, ...]:
+    """Which failed units wait to be made anew, and until when."""
+    if not recovery.waits or state.recovery is None:
         return ()
     ordinal = min(recovery.waits, key=lambda ordinal: (recovery.waits[ordinal], ordinal))
     failure = next(f for f in recovery.failures if f.ordinal == ordinal)
-    until = datetime.fromtimestamp(failure.at + wait_seconds(failure.count), UTC)
+    until = datetime.fromtimestamp(failure.at + _find_wait(failure, state.recovery), UTC)
     others = f", and {len(recovery.waits) - 1} more wait" if len(recovery.waits) > 1 else ""
     message = (
-        f"group {ordinal} failed {failure.count} times in a row ({failure.crash}): it is made "
-        f"anew at {until:%H:%M:%S} UTC{others}"
+        f"{state.name_unit(ordinal)} failed {failure.count} times in a row ({failure.crash}): "
+        f"it is made anew at {until:%H:%M:%S} UTC{others}"
     )
     members = (failure.crash.member,)
     return (Blocker("BackingOff", message, tuple(sorted(recovery.waits)), members),)
 
 
-def find_crash(group: Group, trigger: Trigger) -> Crash | None:
+def find_crash(group: Instance, policy: RecoveryPolicy) -> Crash | None:
     """
-    The failure of a group as it lives now, if it has failed.
+    The failure of a unit as it lives now, if it has failed.
 
-    Where groups are not restarted, their containers are, and only a member that
+    Where units are not restarted, their containers are, and only a member that
     failed after it was ready counts: engines may restart until others are up.
     """
-    failed = next(_failed_members(group, trigger), None)
+    failed = next(_failed_members(group, policy), None)
     return None if failed is None else failed.crash or Crash(failed.name)
 
 
-def must_restart(group: Group, trigger: Trigger) -> bool:
-    """Whether the group as it lives now has failed, and has to be made anew."""
-    if trigger is Trigger.NEVER:
+def must_restart(group: Instance, policy: RecoveryPolicy | None) -> bool:
+    """Whether the unit as it lives now has failed, and has to be made anew."""
+    if policy is None:
+        return False
+    if policy.trigger is Trigger.NEVER:
         entry = next((m for m in group.members if m.index == 0 and m.is_current), None)
         return entry is not None and entry.has_ended
-    return any(True for _ in _failed_members(group, trigger))
+    return any(True for _ in _failed_members(group, policy))
 
 
-def _is_to_replace(group: Group, trigger: Trigger) -> bool:
-    """Whether the group or a member of it is to be made anew; a container starts again itself."""
-    return must_restart(group, trigger) or any(m.has_ended for m in group.members if m.is_current)
+def find_ended(state: LineState, staying: frozenset[int]) -> tuple[tuple[int, str], ...]:
+    """The members that have ended and are made anew without their unit: (ordinal, name)."""
+    return tuple(
+        (unit.ordinal, member.name)
+        for unit in state.units
+        if unit.ordinal in staying and not getattr(unit, "roles", ())
+        for member in unit.members
+        if (member.index > 0 or state.recovery is None) and _has_ended(member)
+    )
 
 
-def _failed_members(group: Group, trigger: Trigger) -> Iterator[Member]:
+def _has_ended(member: Member) -> bool:
+    return member.has_ended and member.is_current and member.phase is not Phase.LEAVING
+
+
+def _is_to_replace(group: Instance, policy: RecoveryPolicy) -> bool:
+    """Whether the unit or a member of it is to be made anew; a container starts again itself."""
+    return must_restart(group, policy) or any(m.has_ended for m in group.members if m.is_current)
+
+
+def _failed_members(group: Instance, policy: RecoveryPolicy) -> Iterator[Member]:
+    trigger = policy.trigger
     if trigger is Trigger.AFTER_START and group.is_forming:
         return iter(())
     present = (m for m in group.members if m.is_current and m.phase is not Phase.LEAVING)
     if trigger is Trigger.NEVER:
         return (m for m in present if m.has_ended or (m.was_ready and m.crash is not None))
+    if policy.is_forgiving:
+        present = (m for m in present if not m.has_recovered)
     return (m for m in present if m.has_restarted or m.has_ended)
 
 
-def _is_recorded(last: Failure | None, group: Group, crash: Crash, trigger: Trigger) -> bool:
+def _is_recorded(
+    last: Failure | None, group: Instance, crash: Crash, policy: RecoveryPolicy
+) -> bool:
     if last is None or last.incarnation != group.incarnation:
         return False
-    return trigger is not Trigger.NEVER or last.crash.ended_at >= crash.ended_at
+    if policy.trigger is Trigger.NEVER or policy.is_forgiving:
+        return last.crash.ended_at >= crash.ended_at or not _has_served_since(group, last)
+    return True
 
 
-def _find_damage(group: Group, trigger: Trigger) -> str:
-    """A member for which the group is restarted at once: made wrong, deleted or gone."""
+def _has_served_since(group: Instance, last: Failure) -> bool:
+    """Whether the member that crashes now has been ready since the failure that is recorded."""
+    failed = next((m for m in group.members if m.name == last.crash.member), None)
+    if failed is None or failed.unready_since is None or not last.crash.ended_at:
+        return True
+    return failed.unready_since > last.crash.ended_at + _SAME_SECONDS
+
+
+def _find_damage(group: Instance, trigger: Trigger) -> str:
+    """A member for which the unit is restarted at once: made wrong, deleted or gone."""
     if group.unfit:
         return group.unfit[0]
     if trigger is Trigger.NEVER or (trigger is Trigger.AFTER_START and group.is_forming):
         return ""
+    if isinstance(group, Group) and group.roles:
+        return _find_role_damage(group)
     leaving = (m.name for m in group.members if m.is_current and m.phase is Phase.LEAVING)
     return next(iter([*leaving, *group.lost]), "")
+
+
+def _find_role_damage(group: Group) -> str:
+    """A member that went from a role which has too few instances now; surplus may go."""
+    for role in group.roles:
+        live = sum(instance.phase is not Phase.LEAVING for instance in role.instances)
+        for instance in role.instances:
+            if instance.phase is Phase.LEAVING and live >= role.wanted:
+                continue
+            gone = [m.name for m in instance.members if m.is_current and m.phase is Phase.LEAVING]
+            if gone or instance.lost:
+                return [*gone, *instance.lost][0]
+    return ""

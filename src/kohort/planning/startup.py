@@ -1,20 +1,89 @@
-"""Who may start now: all members of a group at once, or its entry first."""
+"""
+Who may start now: all members of a unit at once, or its entry first; and which roles.
 
-from kohort.model.observed import Group, Observed
+Roles form a graph: a role begins when all those that it comes after are ready in its group.
+What has begun goes on: a role that exists is scaled and mended whatever happens to the
+others, so that a moment of trouble in one role does not freeze the rest.
+"""
+
+from kohort.model.observed import Group, Instance
 from kohort.model.policies import Startup
-from kohort.model.units import Phase
+from kohort.model.reasons import Blocker
+from kohort.model.units import Line, Phase
 from kohort.model.workload import Workload
+from kohort.planning.lines import LineState
 
 
-def plan_startup(workload: Workload, observed: Observed) -> frozenset[int]:
-    """The groups that may have all of their members."""
-    return frozenset(g.ordinal for g in observed.groups if _may_complete(workload, g))
+def plan_startup(state: LineState) -> frozenset[int]:
+    """The units of a line that may have all of their members."""
+    return frozenset(unit.ordinal for unit in state.units if _may_complete(state, unit))
 
 
-def _may_complete(workload: Workload, group: Group) -> bool:
-    if not group.incarnation or group.phase is Phase.LEAVING:
+def _may_complete(state: LineState, unit: Instance) -> bool:
+    if not unit.incarnation or unit.phase is Phase.LEAVING:
         return False
-    if workload.startup is Startup.TOGETHER:
+    if state.startup is Startup.TOGETHER:
         return True
-    entry = next((member for member in group.members if member.index == 0), None)
+    entry = next((member for member in unit.members if member.index == 0), None)
     return entry is not None and entry.phase is Phase.READY
+
+
+def find_waiting_roles(workload: Workload, group: Group) -> dict[str, Blocker]:
+    """The roles of a group that may not begin yet, each with what it waits for."""
+    held = {role.role: role for role in group.roles}
+    found: dict[str, Blocker] = {}
+    for role in workload.roles:
+        own = held.get(role.name)
+        if own is None or own.has_begun:
+            continue
+        # A role that this group does not have, in its own revision, is not waited for.
+        missing = [name for name in role.after if name in held and not held[name].is_whole]
+        if missing:
+            first = held[missing[0]]
+            ready = sum(i.phase is Phase.READY for i in first.instances)
+            ready, wanted = first.tally.ready if first.tally else ready, first.wanted
+            found[role.name] = Blocker(
+                "WaitingForRole",
+                f"role {role.name} waits for role {missing[0]}, of which {ready} of {wanted} "
+                "instances are ready",
+                line=Line(group.ordinal, role.name),
+            )
+    return found
+
+
+def find_unsteady(workload: Workload, group: Group) -> dict[str, Blocker]:
+    """The roles that are not updated now, since one that they come after is not ready."""
+    held = {role.role: role for role in group.roles}
+    found: dict[str, Blocker] = {}
+    for role in workload.roles:
+        waits = [name for name in role.after if name in held and not held[name].is_whole]
+        if waits and role.name in held:
+            message = f"role {role.name} is updated when role {waits[0]} is ready again"
+            line = Line(group.ordinal, role.name)
+            found[role.name] = Blocker("WaitingForRole", message, line=line)
+    return found
+
+
+def find_cycle(after: dict[str, tuple[str, ...]]) -> tuple[str, ...]:
+    """Roles that wait for each other in a circle, in order; empty if there is none."""
+    done: set[str] = set()
+    for start in after:
+        path = [start]
+        cycle = _walk(start, after, path, done)
+        if cycle:
+            return cycle
+    return ()
+
+
+def _walk(
+    name: str, after: dict[str, tuple[str, ...]], path: list[str], done: set[str]
+) -> tuple[str, ...]:
+    for other in after.get(name, ()):
+        if other in path:
+            return (*path[path.index(other) :], other)
+        if other not in done:
+            cycle = _walk(other, after, [*path, other], done)
+            if cycle:
+                return cycle
+    done.add(name)
+    return ()

@@ -6,8 +6,8 @@ that the workload is available: that is about the groups the user asked for. A
 group of which half the objects are missing is not counted at all.
 """
 
-from kohort.model.observed import Group, Observed
-from kohort.model.plans import Report
+from kohort.model.observed import Instance, Observed
+from kohort.model.plans import LineReport, Report
 from kohort.model.reasons import Blocker
 from kohort.model.units import Phase
 from kohort.model.workload import Workload
@@ -41,7 +41,30 @@ def plan_report(
         losses=workload.placement.losses,
         ignored=workload.placement.ignored,
         drift=observed.drift,
+        roles={role.name: _count_role(role.name, observed) for role in workload.roles if role.name},
     )
+
+
+def _count_role(name: str, observed: Observed) -> LineReport:
+    """A role over all groups."""
+    wanted = exist = ready = updated = updated_ready = 0
+    for group in observed.groups:
+        for held in group.roles:
+            if held.role != name:
+                continue
+            wanted += held.wanted
+            if held.tally is not None:
+                exist += held.tally.exist
+                ready += held.tally.ready
+                updated += held.tally.updated
+                updated_ready += held.tally.updated_ready
+            for instance in held.instances:
+                is_updated, is_ready = instance.revision == held.revision, _is_ready(instance)
+                exist += 1
+                ready += is_ready
+                updated += is_updated
+                updated_ready += is_updated and is_ready
+    return LineReport(wanted, exist, ready, updated, updated_ready)
 
 
 def _is_over(workload: Workload, observed: Observed) -> bool:
@@ -58,5 +81,5 @@ def _is_over(workload: Workload, observed: Observed) -> bool:
     return all(group.revision == target for group in observed.groups)
 
 
-def _is_ready(group: Group) -> bool:
+def _is_ready(group: Instance) -> bool:
     return group.phase is Phase.READY

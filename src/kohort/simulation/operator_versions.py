@@ -24,7 +24,7 @@ class OperatorVersion:
     settings: Settings
 
 
-def _read_as_before(snapshot: Snapshot) -> Reading:
+def _read_as_before(snapshot: Snapshot) -> Reading[object]:
     """The same reading, with revisions that are named as they were earlier."""
     reading = LEADER_WORKER_SET.read(snapshot)
     memory = reading.memory

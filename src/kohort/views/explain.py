@@ -326,7 +326,7 @@ def _notes(picture: Picture, health: Health) -> Iterator[str]:
         yield f"{DEGRADED}: {degraded.get('message', '')}"
     if picture.is_held:
         yield "the rollout is paused: emulated by the partition, since the API has no pause"
-    for restart in picture.plan.restarts if picture.plan else ():
+    for restart in picture.plan.step.restarts if picture.plan else ():
         yield f"group {restart.ordinal} is to be restarted because {restart.cause} failed"
 
 

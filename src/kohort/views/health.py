@@ -193,8 +193,8 @@ def _ready(picture: Picture, decided: Plan) -> Health:
 def _waiting_for(picture: Picture, decided: Plan) -> tuple[str, str]:
     for blocker in decided.report.blockers:
         return blocker.reason, blocker.message
-    if decided.restarts:
-        causes = ", ".join(restart.cause for restart in decided.restarts[:3])
+    if decided.step.restarts:
+        causes = ", ".join(restart.cause for restart in decided.step.restarts[:3])
         return "RestartingGroups", f"groups are restarted because of {causes}"
     report = decided.report
     missing = report.wanted - report.wanted_ready

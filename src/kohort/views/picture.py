@@ -33,7 +33,7 @@ class Picture:
     api: Api
     sample: Sample
     now: datetime
-    reading: Reading | None  # None: it cannot be planned, and ``fault`` says why
+    reading: Reading[object] | None  # None: it cannot be planned, and ``fault`` says why
     plan: Plan | None
     fault: InvalidWorkload | None
     troubles: tuple[Trouble, ...]  # stuck ones first
@@ -77,8 +77,8 @@ class Picture:
         reading, decided = self.reading, self.plan
         if reading is None or decided is None:
             return False
-        rollout, progress = decided.rollout, reading.observed.progress
-        if progress is None or not progress.is_seen or decided.restarts or rollout.replace:
+        rollout, progress = decided.step.rollout, reading.observed.progress
+        if progress is None or not progress.is_seen or decided.step.restarts or rollout.replace:
             return True
         if progress.target != reading.workload.revision:
             return True
@@ -125,7 +125,7 @@ def take_picture(
 
 
 def find_troubles(
-    reading: Reading, sample: Sample, now: datetime, facts: ClusterFacts
+    reading: Reading[object], sample: Sample, now: datetime, facts: ClusterFacts
 ) -> tuple[Trouble, ...]:
     """All that keeps members from serving, what is stuck first."""
     observed = reading.observed
@@ -154,7 +154,7 @@ def _leave_to_records(trouble: Trouble, recovery: RecoveryPolicy) -> Trouble:
 
 
 def _troubles(
-    reading: Reading, sample: Sample, now: datetime, facts: ClusterFacts
+    reading: Reading[object], sample: Sample, now: datetime, facts: ClusterFacts
 ) -> Iterator[Trouble]:
     for group in reading.observed.groups:
         for member in group.members:

@@ -16,23 +16,37 @@ import orjson
 
 from kohort.apis.carriers.members import read_moment
 from kohort.model.observed import Crash, Failure
+from kohort.model.units import GROUPS, Line
 
 
 def write_failures(failures: Iterable[Failure]) -> str:
-    """The text of the annotation."""
-    return orjson.dumps({str(f.ordinal): _write(f) for f in failures}).decode()
+    """The text of the annotation: by ordinal, or by group, role and ordinal."""
+    return orjson.dumps({_name(f): _write(f) for f in failures}).decode()
+
+
+def _name(failure: Failure) -> str:
+    group, role = failure.line
+    return str(failure.ordinal) if group is None else f"{group}/{role}/{failure.ordinal}"
+
+
+def _find_place(name: str) -> tuple[Line, int]:
+    *line, ordinal = name.split("/")
+    if not line:
+        return GROUPS, int(ordinal)
+    group, role = line
+    return Line(int(group), role), int(ordinal)
 
 
 def read_failures(texts: Iterable[str], in_force: str = "") -> tuple[Failure, ...]:
-    """The record of each group that counts, lowest ordinal first: that in force, or the newest."""
-    newest: dict[int, Failure] = {}
+    """The record of each unit that counts, lowest ordinal first: that in force, or the newest."""
+    newest: dict[str, Failure] = {}
     for text in texts:
         for failure in _read_text(text):
-            known = newest.get(failure.ordinal)
+            known = newest.get(_name(failure))
             if known is None or (known.at, known.count) <= (failure.at, failure.count):
-                newest[failure.ordinal] = failure
-    newest |= {failure.ordinal: failure for failure in _read_text(in_force)}
-    return tuple(newest[ordinal] for ordinal in sorted(newest))
+                newest[_name(failure)] = failure
+    newest |= {_name(failure): failure for failure in _read_text(in_force)}
+    return tuple(sorted(newest.values(), key=lambda failure: failure.ordinal))
 
 
 def _write(failure: Failure) -> dict[str, Any]:
@@ -56,12 +70,12 @@ def _read_text(text: str) -> list[Failure]:
         return []
     try:
         records = orjson.loads(text)
-        return [_read(int(ordinal), facts) for ordinal, facts in records.items()]
+        return [_read(*_find_place(name), facts) for name, facts in records.items()]
     except (ValueError, TypeError, KeyError, AttributeError):
         return []
 
 
-def _read(ordinal: int, facts: dict[str, Any]) -> Failure:
+def _read(line: Line, ordinal: int, facts: dict[str, Any]) -> Failure:
     code = facts.get("exitCode")
     crash = Crash(
         str(facts.get("pod", "")),
@@ -72,7 +86,7 @@ def _read(ordinal: int, facts: dict[str, Any]) -> Failure:
     )
     revision, incarnation = str(facts.get("revision", "")), str(facts["incarnation"])
     at, count = read_moment(str(facts["at"])), max(1, int(facts["count"]))
-    return Failure(ordinal, revision, incarnation, count, at, crash)
+    return Failure(ordinal, revision, incarnation, count, at, crash, line)
 
 
 def _stamp(moment: float) -> str:

@@ -47,7 +47,24 @@ def read_member(reader: Reader, index: int, pod: PodFacts, is_current: bool) -> 
         ready_since=read_moment(condition.last_transition_time) if condition and is_ready else None,
         was_ready=not is_ready and _was_ready(pod, condition),
         crash=_find_crash(pod),
+        unready_since=None
+        if is_ready or not condition
+        else read_moment(condition.last_transition_time),
+        has_recovered=pod.restarts > 0 and (is_ready or _has_recovered(pod, condition)),
     )
+
+
+def _has_recovered(pod: PodFacts, condition: Condition | None) -> bool:
+    """
+    Whether a pod that restarted and is not ready was ready since its containers run.
+
+    A condition that changed after the last start can only have changed from true to false.
+    """
+    running = [c.state.get("running") or {} for c in pod.status.container_statuses or ()]
+    if not running or not all(state.get("startedAt") for state in running) or condition is None:
+        return False
+    started = max(read_moment(state["startedAt"]) for state in running)
+    return read_moment(condition.last_transition_time) > started
 
 
 def _was_ready(pod: PodFacts, condition: Condition | None) -> bool:

@@ -7,8 +7,10 @@ still be stored, by an API server that could not ask: it is not planned.
 """
 
 from dataclasses import replace
+from typing import Any
 
 from kohort.apis.api import InvalidWorkload, Reading, Snapshot
+from kohort.apis.carriers.carrier import Carrier
 from kohort.apis.carriers.failures import read_failures, write_failures
 from kohort.apis.leaderworkerset import labels
 from kohort.apis.leaderworkerset import read as sets_read
@@ -25,15 +27,22 @@ from kohort.cluster.port import Address
 from kohort.model.observed import Failure
 from kohort.model.plans import Plan
 from kohort.model.policies import STRATEGIES
+from kohort.model.units import Reach
 
-_READ = {labels.STATEFULSETS: sets_read.read, labels.PODS: pods_read.read}
+CARRIERS: dict[str, Carrier[Any]] = {
+    carrier.name: carrier
+    for carrier in (
+        Carrier(labels.STATEFULSETS, Reach.SUFFIX, sets_read.read, sets_render.render),
+        Carrier(labels.PODS, Reach.NOTED, pods_read.read, pods_render.render),
+    )
+}
 
 
-def read(snapshot: Snapshot) -> Reading:
+def read(snapshot: Snapshot) -> Reading[Any]:
     """The snapshot in the words of the model."""
-    carrier = annotations_of(snapshot.root).get(labels.CARRIER) or labels.STATEFULSETS
-    if carrier not in _READ:
-        known = " or ".join(sorted(_READ))
+    carrier = _name_carrier(snapshot)
+    if carrier not in CARRIERS:
+        known = " or ".join(sorted(CARRIERS))
         raise InvalidWorkload(
             "UnknownCarrier", f'annotation {labels.CARRIER} is "{carrier}", and must be {known}'
         )
@@ -45,32 +54,36 @@ def read(snapshot: Snapshot) -> Reading:
             f"spec.leaderWorkerTemplate.size is {size_of(snapshot.root)}, and with the carrier "
             f"{carrier} a group has at most {pods_read.GROUP_MAX} pods",
         )
-    found = _READ[carrier](snapshot)
+    found = CARRIERS[carrier].read(snapshot)
+    workload = replace(found.workload, reach=CARRIERS[carrier].reach)
     observed = replace(found.observed, failures=_read_failures(found))
     progress = observed.progress
     if progress is not None and any(True for _ in find_misplaced(snapshot)):
         # Who is in which group is not known before their labels are back.
         observed = replace(observed, progress=replace(progress, is_seen=False))
-    return replace(found, observed=observed)
+    return replace(found, workload=workload, observed=observed)
 
 
-def _read_failures(found: Reading) -> tuple[Failure, ...]:
+def _name_carrier(snapshot: Snapshot) -> str:
+    return annotations_of(snapshot.root).get(labels.CARRIER) or labels.STATEFULSETS
+
+
+def _read_failures(found: Reading[Any]) -> tuple[Failure, ...]:
     notes = [r.metadata.annotations.get(labels.RESTARTS, "") for r in found.memory.revisions]
     current = found.memory.revision
     held = "" if current is None else current.metadata.annotations.get(labels.RESTARTS, "")
     return read_failures(notes, in_force=held)
 
 
-def render(snapshot: Snapshot, found: Reading, plan: Plan) -> tuple[Action, ...]:
+def render(snapshot: Snapshot, found: Reading[Any], plan: Plan) -> tuple[Action, ...]:
     """What to do about the objects of a workload."""
-    carried = sets_render if not isinstance(found.memory, pods_read.PodMemory) else pods_render
-    rendered = carried.render(snapshot, found, plan)
+    rendered = CARRIERS[_name_carrier(snapshot)].render(snapshot, found, plan)
     return (*_note_failures(found, plan), *rendered, *_note_strategy(snapshot, found))
 
 
-def _note_failures(found: Reading, plan: Plan) -> tuple[Action, ...]:
+def _note_failures(found: Reading[Any], plan: Plan) -> tuple[Action, ...]:
     """Record failures on the revision in force; what follows from them comes in a later plan."""
-    revision, failures = found.memory.revision, plan.failures
+    revision, failures = found.memory.revision, plan.step.failures
     if revision is None or found.workload.is_leaving or failures == found.observed.failures:
         return ()
     known = {failure.incarnation: failure for failure in found.observed.failures}
@@ -85,7 +98,7 @@ def _nth(count: int) -> str:
     return {1: "1st", 2: "2nd", 3: "3rd"}.get(count, f"{count}th")
 
 
-def _note_strategy(snapshot: Snapshot, found: Reading) -> tuple[Action, ...]:
+def _note_strategy(snapshot: Snapshot, found: Reading[Any]) -> tuple[Action, ...]:
     """Write down a strategy that only a flag says, where those who ask why can read it."""
     revision = found.memory.revision
     if revision is None or found.workload.is_leaving:

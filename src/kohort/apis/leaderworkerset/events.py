@@ -26,7 +26,7 @@ from kohort.model.reasons import Notice
 
 
 def list_events(
-    snapshot: Snapshot, reading: Reading, plan: Plan, summary: ExecutionSummary
+    snapshot: Snapshot, reading: Reading[Memory], plan: Plan, summary: ExecutionSummary
 ) -> tuple[Notice, ...]:
     """The events that a plan is worth, once this has come of it."""
     if reading.workload.is_leaving:
@@ -35,7 +35,7 @@ def list_events(
 
 
 def _notices(
-    snapshot: Snapshot, reading: Reading, plan: Plan, summary: ExecutionSummary
+    snapshot: Snapshot, reading: Reading[Memory], plan: Plan, summary: ExecutionSummary
 ) -> Iterator[Notice]:
     lws = snapshot.root
     for action in summary.done:
@@ -50,7 +50,7 @@ def _notices(
         yield from _placement_notices(lws, plan)
 
 
-def _success(lws: Object, reading: Reading, plan: Plan, action: Action) -> Iterator[Notice]:
+def _success(lws: Object, reading: Reading[Memory], plan: Plan, action: Action) -> Iterator[Notice]:
     memory: Memory = reading.memory
     name = name_of(lws)
     match action:
@@ -64,14 +64,14 @@ def _success(lws: Object, reading: Reading, plan: Plan, action: Action) -> Itera
                 text = f"Created leader statefulset {name}"
                 yield Notice("Normal", "GroupsProgressing", text, "Create")
             else:
-                yield from _rollout_notices(name, reading, plan.rollout)
+                yield from _rollout_notices(name, reading, plan.step.rollout)
         case Patch() if _is_note(memory, action):
-            yield from _rollout_notices(name, reading, plan.rollout)
+            yield from _rollout_notices(name, reading, plan.step.rollout)
         case Delete(kind=kind, name=leader) if kind == POD:
             yield from _restart_notices(leader, reading, plan)
 
 
-def _failure(name: str, reading: Reading, action: Action, message: str) -> Iterator[Notice]:
+def _failure(name: str, reading: Reading[Memory], action: Action, message: str) -> Iterator[Notice]:
     memory: Memory = reading.memory
     match action:
         case Create(kind=kind) if kind == SERVICE:
@@ -108,7 +108,7 @@ def _pod_notices(summary: ExecutionSummary) -> Iterator[Notice]:
         yield Notice("Normal", "GroupsProgressing", text, "Create")
 
 
-def _adoption_notices(reading: Reading, summary: ExecutionSummary) -> Iterator[Notice]:
+def _adoption_notices(reading: Reading[Memory], summary: ExecutionSummary) -> Iterator[Notice]:
     """One event for all objects without an owner that a plan has taken back."""
     found = [a.address for a in summary.done if isinstance(a, Patch) and _adopts(reading, a)]
     if found:
@@ -118,7 +118,7 @@ def _adoption_notices(reading: Reading, summary: ExecutionSummary) -> Iterator[N
         yield Notice("Normal", "Adopted", text, "Update")
 
 
-def _adopts(reading: Reading, action: Patch) -> bool:
+def _adopts(reading: Reading[Memory], action: Patch) -> bool:
     """Whether a patch gives an object that had none its owner."""
     memory: Memory = reading.memory
     kind, name = action.address.kind, action.address.name
@@ -139,8 +139,8 @@ def _revision_text(memory: Memory) -> str:
     return f"Creating revision with key {memory.key} for updated LWS"
 
 
-def _restart_notices(leader: str, reading: Reading, plan: Plan) -> Iterator[Notice]:
-    for restart in plan.restarts:
+def _restart_notices(leader: str, reading: Reading[Memory], plan: Plan) -> Iterator[Notice]:
+    for restart in plan.step.restarts:
         if leader == f"{reading.workload.name}-{restart.ordinal}":
             text = (
                 f"Worker pod {restart.cause} failed, deleted leader pod {leader} "
@@ -149,7 +149,7 @@ def _restart_notices(leader: str, reading: Reading, plan: Plan) -> Iterator[Noti
             yield Notice("Normal", "RecreateGroup", text, "Delete", related=leader)
 
 
-def _rollout_notices(name: str, reading: Reading, rollout: Rollout) -> Iterator[Notice]:
+def _rollout_notices(name: str, reading: Reading[Memory], rollout: Rollout) -> Iterator[Notice]:
     progress = reading.observed.progress
     if progress is None:
         return
@@ -169,7 +169,7 @@ def _rollout_notices(name: str, reading: Reading, rollout: Rollout) -> Iterator[
         yield Notice("Normal", "GroupsProgressing", text, "Delete")
 
 
-def _condition_notices(lws: Object, reading: Reading, plan: Plan) -> Iterator[Notice]:
+def _condition_notices(lws: Object, reading: Reading[Memory], plan: Plan) -> Iterator[Notice]:
     held = {
         c.get("type"): c.get("status") == "True"
         for c in (lws.get("status") or {}).get("conditions") or ()

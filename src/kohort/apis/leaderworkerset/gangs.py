@@ -149,14 +149,14 @@ class Gangs:
             name, *place
         )
 
-    def collect(self, reading: Reading) -> Iterator[Action]:
+    def collect(self, reading: Reading[Any]) -> Iterator[Action]:
         """Take away what belongs to the workload itself, and nobody names or will name."""
         for dialect in self._family.settings.gangs:
             if not dialect.belongs_to_leader:
                 for kind in dialect.kinds:
                     yield from self._collect(kind, dialect, reading)
 
-    def _collect(self, kind: Kind, dialect: Dialect, reading: Reading) -> Iterator[Action]:
+    def _collect(self, kind: Kind, dialect: Dialect, reading: Reading[Any]) -> Iterator[Action]:
         pods: tuple[PodFacts, ...] = self._family.all(POD)
         named = {dialect.find_gang(p.metadata.labels, p.metadata.annotations) for p in pods}
         for name, held in self._all(kind).items():
@@ -168,10 +168,10 @@ class Gangs:
                 why = f"nobody is in {_name_kind(kind)} {name} any more"
                 yield Delete(kind, metadata.namespace, name, metadata.uid, why=why)
 
-    def _may_come(self, held: Whole, dialect: Dialect, reading: Reading) -> bool:
+    def _may_come(self, held: Whole, dialect: Dialect, reading: Reading[Any]) -> bool:
         """Whether a leader may still be made that is in this gang."""
         marks, progress = held.metadata.labels, reading.observed.progress
-        index, step = marks.get(labels.GROUP_INDEX, ""), self._plan.rollout
+        index, step = marks.get(labels.GROUP_INDEX, ""), self._plan.step.rollout
         count = max(step.count, progress.count if progress else 0)
         number = find_whole(index)
         if number is None or number >= count:

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from kohort.apis.api import Reading
 from kohort.apis.facts import Whole
 from kohort.apis.leaderworkerset import labels
-from kohort.apis.leaderworkerset.read import HISTORY, REVISION, number_of
+from kohort.apis.leaderworkerset.read import HISTORY, REVISION, Memory, number_of
 from kohort.cluster.actions import Action, Delete, Patch
 from kohort.cluster.objects import Object, name_of, namespace_of
 from kohort.cluster.port import Address
@@ -23,7 +23,7 @@ from kohort.model.plans import Plan
 KEPT_MAX = 10
 
 
-def mark_served(lws: Object, reading: Reading, plan: Plan) -> tuple[Action, ...]:
+def mark_served(lws: Object, reading: Reading[Memory], plan: Plan) -> tuple[Action, ...]:
     """Remember that the revision that is about to be replaced has served."""
     key = plan.served
     stored = [r for r in reading.memory.revisions if r.metadata.labels.get(labels.REVISION) == key]

@@ -49,7 +49,14 @@ from kohort.cluster.objects import (
 )
 from kohort.cluster.quantities import find_whole
 from kohort.model.observed import Group, Observed, Progress
-from kohort.model.policies import STRATEGIES, RecoveryPolicy, RolloutPolicy, Startup, Trigger
+from kohort.model.policies import (
+    STRATEGIES,
+    RecoveryPolicy,
+    RolloutPolicy,
+    Startup,
+    Trigger,
+    list_strategies,
+)
 from kohort.model.workload import Role, Workload
 
 POD = labels.POD
@@ -78,7 +85,7 @@ class Memory:
     has_leftover: bool = field(default=False, kw_only=True)
 
 
-def read(snapshot: Snapshot) -> Reading:
+def read(snapshot: Snapshot) -> Reading[Memory]:
     """The snapshot in the words of the model."""
     lws = snapshot.root
     leader_set = _find_leader_set(snapshot)
@@ -145,8 +152,8 @@ def read_workload(snapshot: Snapshot, key: str, groups: tuple[Group, ...]) -> Wo
 def _strategy_of(snapshot: Snapshot) -> str:
     own = annotations_of(snapshot.root).get(labels.STRATEGY)
     strategy = own or snapshot.settings.strategy or _noted_strategy(snapshot)
-    if strategy not in STRATEGIES:
-        known = " or ".join(STRATEGIES)
+    if strategy not in list_strategies():
+        known = " or ".join(list_strategies())
         raise InvalidWorkload(
             "UnknownStrategy", f'annotation {labels.STRATEGY} is "{strategy}", and must be {known}'
         )

@@ -60,14 +60,14 @@ _USERS_NOTES = (
 )
 
 
-def render(snapshot: Snapshot, reading: Reading, plan: Plan) -> tuple[Action, ...]:
+def render(snapshot: Snapshot, reading: Reading[Memory], plan: Plan) -> tuple[Action, ...]:
     """What to do about the objects of a workload."""
     if reading.workload.is_leaving:
         return ()
     return tuple(_actions(snapshot, reading, plan))
 
 
-def _actions(snapshot: Snapshot, reading: Reading, plan: Plan) -> Iterator[Action]:
+def _actions(snapshot: Snapshot, reading: Reading[Memory], plan: Plan) -> Iterator[Action]:
     memory: Memory = reading.memory
     if memory.has_leftover:
         # The garbage collector takes it, and all that hangs on it, away.
@@ -94,11 +94,11 @@ def _actions(snapshot: Snapshot, reading: Reading, plan: Plan) -> Iterator[Actio
                 # Only a cluster without start ordinals makes such a leader (lws#391).
                 continue
             yield from _service_actions(snapshot, held, leader)
-            if group.ordinal in plan.may_complete:
+            if group.ordinal in plan.step.may_complete:
                 yield from _worker_set_actions(snapshot, memory, held, leader, gangs)
     yield from gangs.collect(reading)
     edits = describe_edited(reading.observed.groups, snapshot.all(POD))
-    yield from _deletions(reading, plan, leaders, edits)
+    yield from _deletions(plan, leaders, edits)
     if plan.report.is_done:
         yield from render_history(snapshot.root, memory.revisions, memory.key)
 
@@ -110,13 +110,15 @@ def create_revision(lws: Object, memory: Memory) -> Create:
     return Create(REVISION, namespace_of(lws), body, why=f"revision {memory.key} is not stored")
 
 
-def _leader_set_actions(snapshot: Snapshot, reading: Reading, plan: Plan) -> Iterator[Action]:
+def _leader_set_actions(
+    snapshot: Snapshot, reading: Reading[Memory], plan: Plan
+) -> Iterator[Action]:
     memory: Memory = reading.memory
     lws, live = place_templates(snapshot.root, snapshot.settings), memory.leader_set
     if live is not None and live.metadata.is_leaving:
         return
     found = None if live is None else _decode(live)
-    rollout = plan.rollout
+    rollout = plan.step.rollout
     if found is None:
         lws, key = _find_start(snapshot, reading)
         wanted = leader_set(lws, key, rollout.count, rollout.boundary)
@@ -149,7 +151,7 @@ def _leader_set_actions(snapshot: Snapshot, reading: Reading, plan: Plan) -> Ite
         yield from _remove_additions(memory, wanted, found)
 
 
-def _find_start(snapshot: Snapshot, reading: Reading) -> tuple[Object, str]:
+def _find_start(snapshot: Snapshot, reading: Reading[Memory]) -> tuple[Object, str]:
     """
     What a leader set is made from, and the key of that revision.
 
@@ -166,7 +168,7 @@ def _find_start(snapshot: Snapshot, reading: Reading) -> tuple[Object, str]:
     return place_templates(lws, snapshot.settings), key
 
 
-def _is_edited(reading: Reading) -> bool:
+def _is_edited(reading: Reading[Memory]) -> bool:
     """Whether another client edited the template, as far as can be seen."""
     progress, memory = reading.observed.progress, reading.memory
     is_rolling = progress is not None and progress.is_seen
@@ -206,7 +208,7 @@ def _decode(live: SetFacts) -> Object:
     return Whole(live.raw).decode()
 
 
-def _gives_up(reading: Reading, wanted: Object) -> bool:
+def _gives_up(reading: Reading[Memory], wanted: Object) -> bool:
     """Whether groups that exist lose their shelter behind the partition."""
     progress, target = reading.observed.progress, reading.workload.revision
     if progress is None:
@@ -232,7 +234,7 @@ def shared_service_actions(snapshot: Snapshot) -> Iterator[Action]:
     yield from bring_service(snapshot, wanted, "the shared service does not exist")
 
 
-def _leaders_by_ordinal(snapshot: Snapshot, reading: Reading) -> dict[int, PodFacts]:
+def _leaders_by_ordinal(snapshot: Snapshot, reading: Reading[Memory]) -> dict[int, PodFacts]:
     by_uid = {pod.metadata.uid: pod for pod in snapshot.all(POD)}
     groups = reading.observed.groups
     return {g.ordinal: by_uid[g.incarnation] for g in groups if g.incarnation in by_uid}
@@ -288,17 +290,11 @@ def _worker_set_actions(
     yield Create(STATEFUL_SET, namespace_of(snapshot.root), body, why)
 
 
-def _deletions(
-    reading: Reading, plan: Plan, leaders: dict[int, PodFacts], edits: dict[int, str]
-) -> Iterator[Action]:
-    causes = {r.ordinal: f"member {r.cause} failed" for r in plan.restarts}
-    for ordinal in plan.rollout.replace:
-        causes.setdefault(ordinal, "it has an old revision")
-    groups: dict[int, Group] = {g.ordinal: g for g in reading.observed.groups}
-    for ordinal, why in causes.items():
-        if ordinal not in leaders or groups[ordinal].phase is Phase.LEAVING:
+def _deletions(plan: Plan, leaders: dict[int, PodFacts], edits: dict[int, str]) -> Iterator[Action]:
+    for retired in plan.step.retire:
+        if retired.ordinal not in leaders:
             continue
-        metadata = leaders[ordinal].metadata
+        metadata = leaders[retired.ordinal].metadata
         # In the foreground, so that the workers' names are free when the leader returns.
         yield Delete(
             POD,
@@ -306,9 +302,9 @@ def _deletions(
             metadata.name,
             metadata.uid,
             propagation="Foreground",
-            why=why,
+            why=retired.why,
             disrupts=True,
-            undoes=edits.get(ordinal, ""),
+            undoes=edits.get(retired.ordinal, ""),
         )
 
 

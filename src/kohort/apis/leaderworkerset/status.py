@@ -27,7 +27,7 @@ _ENDS = {
 }
 
 
-def write_status(snapshot: Snapshot, reading: Reading, plan: Plan, now: str) -> Object:
+def write_status(snapshot: Snapshot, reading: Reading[object], plan: Plan, now: str) -> Object:
     """The status that the report amounts to, given the one that is there."""
     lws, report = snapshot.root, plan.report
     old: Object = lws.get("status") or {}

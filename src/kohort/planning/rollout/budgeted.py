@@ -166,18 +166,18 @@ class _Step:
         settling = roster.count_settling(total)
         unready = total - roster.count_available(total) - settling
         parts = []
+        noun = policy.level.value
         if unready:
-            parts.append(f"{count(unready, 'group is', 'groups are')} not ready")
+            parts.append(f"{count(unready, f'{noun} is', f'{noun}s are')} not ready")
         if settling:
-            parts.append(f"{count(settling, 'group is', 'groups are')} ready for too short a time")
-        are = ", ".join(parts)
+            those = count(settling, f"{noun} is", f"{noun}s are")
+            parts.append(f"{those} ready for too short a time")
+        parts.append(f"maxUnavailable is {policy.max_unavailable}")
+        are = ", ".join(parts[:-1]) + (" and " if parts[1:] else "") + parts[-1]
         is_repeated = all(roster.is_edited(ordinal) for ordinal in stale)
         goal = "to be made anew" if is_repeated else "for the new revision"
         return Blocker(
             reason="WaitingForReady",
-            message=(
-                f"{len(stale)} of {policy.wanted} groups wait {goal}: "
-                f"{are} and maxUnavailable is {policy.max_unavailable}"
-            ),
+            message=(f"{len(stale)} of {policy.wanted} {noun}s wait {goal}: {are}"),
             ordinals=waiting,
         )

@@ -14,12 +14,11 @@ asks for beside the rollout (more units, fewer, a higher partition) is not held.
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from kohort.model.observed import Failure, Group, Observed, Progress
+from kohort.model.observed import Failure, Instance, Progress
 from kohort.model.plans import Rollout
 from kohort.model.policies import RolloutPolicy
 from kohort.model.reasons import Blocker
 from kohort.model.units import Phase
-from kohort.model.workload import Workload
 from kohort.planning.failures import (
     QUIET_SECONDS,
     find_failure,
@@ -27,6 +26,7 @@ from kohort.planning.failures import (
     trust_seconds,
     wait_seconds,
 )
+from kohort.planning.lines import LineState
 from kohort.planning.recovery import must_restart
 
 
@@ -39,18 +39,18 @@ class UntrustedUnit:
     wait: float | None = None  # seconds that it has still to be ready; None: it is not ready
 
 
-def find_untrusted(workload: Workload, observed: Observed, now: float) -> tuple[UntrustedUnit, ...]:
+def find_untrusted(state: LineState, now: float) -> tuple[UntrustedUnit, ...]:
     """The units that hold the rollout, lowest first."""
-    progress = observed.progress
-    if progress is None or progress.target != workload.revision:
+    progress = state.progress
+    if progress is None or progress.target != state.target or not state.may_roll:
         return ()
-    return tuple(_list_untrusted(workload, observed, progress, now))
+    return tuple(_list_untrusted(state, progress, now))
 
 
-def find_trust_waits(observed: Observed, now: float) -> Iterator[float]:
-    """How long groups that failed have still to be ready before that is forgotten."""
-    failures = {failure.ordinal: failure for failure in observed.failures}
-    for group in observed.groups:
+def find_trust_waits(state: LineState, now: float) -> Iterator[float]:
+    """How long units that failed have still to be ready before that is forgotten."""
+    failures = {failure.ordinal: failure for failure in state.failures}
+    for group in state.units:
         failure, since = find_failure(failures, group), group.ready_since
         if failure is not None and since is not None:
             wait = trust_seconds(failure.count) - seconds_since(since, now)
@@ -80,19 +80,21 @@ def hold_rollout(
     return replace(rollout, count=max(rollout.count, most), replace=())
 
 
-def explain_hold(untrusted: tuple[UntrustedUnit, ...], *, is_repeated: bool) -> Blocker:
-    """Why the rollout stands still; a repeated one makes groups anew on their revision."""
-    first = untrusted[0]
-    failure = first.failure
+def explain_hold(
+    untrusted: tuple[UntrustedUnit, ...], state: LineState, *, is_repeated: bool
+) -> Blocker:
+    """Why the rollout stands still; a repeated one makes units anew on their revision."""
+    first, noun = untrusted[0], state.noun
+    failure, name = first.failure, state.name_unit(untrusted[0].ordinal)
     which = ", which was made anew," if is_repeated else " of the new revision"
     if failure is None:
-        cause = f"group {first.ordinal}{which} has failed or is ready no more"
-        end = "it goes on when the group is ready again"
+        cause = f"{name}{which} has failed or is ready no more"
+        end = f"it goes on when the {noun} is ready again"
     else:
         times = "" if failure.count == 1 else f" {failure.count} times in a row"
-        cause = f"group {first.ordinal}{which} failed{times} ({failure.crash})"
+        cause = f"{name}{which} failed{times} ({failure.crash})"
         seconds = f"{trust_seconds(failure.count):g}"
-        end = f"it goes on when the group has been ready for {seconds} seconds"
+        end = f"it goes on when the {noun} has been ready for {seconds} seconds"
     others = f", and {len(untrusted) - 1} more" if len(untrusted) > 1 else ""
     return Blocker(
         reason="HoldingOnRestarts",
@@ -102,11 +104,9 @@ def explain_hold(untrusted: tuple[UntrustedUnit, ...], *, is_repeated: bool) -> 
     )
 
 
-def _list_untrusted(
-    workload: Workload, observed: Observed, progress: Progress, now: float
-) -> Iterator[UntrustedUnit]:
-    failures = {f.ordinal: f for f in observed.failures if f.revision == workload.revision}
-    groups = {group.ordinal: group for group in observed.groups}
+def _list_untrusted(state: LineState, progress: Progress, now: float) -> Iterator[UntrustedUnit]:
+    failures = {f.ordinal: f for f in state.failures if f.revision == state.target}
+    groups = {group.ordinal: group for group in state.units}
     # Only groups that exist or have failed: a workload may ask for millions that do neither.
     for ordinal in sorted(o for o in {*groups, *failures} if o < progress.count):
         group = groups.get(ordinal)
@@ -114,8 +114,8 @@ def _list_untrusted(
             failure = failures.get(ordinal)
             if failure and ordinal >= progress.boundary and _is_recent(failure, now):
                 yield UntrustedUnit(ordinal, failure)
-        elif group.revision == workload.revision:
-            yield from _distrust(workload, group, find_failure(failures, group), now)
+        elif group.revision == state.target:
+            yield from _distrust(state, group, find_failure(failures, group), now)
 
 
 def _is_recent(failure: Failure, now: float) -> bool:
@@ -123,9 +123,9 @@ def _is_recent(failure: Failure, now: float) -> bool:
 
 
 def _distrust(
-    workload: Workload, group: Group, failure: Failure | None, now: float
+    state: LineState, group: Instance, failure: Failure | None, now: float
 ) -> Iterator[UntrustedUnit]:
-    since, has_failed = group.ready_since, must_restart(group, workload.recovery.trigger)
+    since, has_failed = group.ready_since, must_restart(group, state.recovery)
     if has_failed or (failure is not None and since is None) or _has_broken(group):
         yield UntrustedUnit(group.ordinal, failure)
     elif failure is not None and since is not None:
@@ -134,7 +134,7 @@ def _distrust(
             yield UntrustedUnit(group.ordinal, failure, wait)
 
 
-def _has_broken(group: Group) -> bool:
+def _has_broken(group: Instance) -> bool:
     """Whether a member was ready and is not; one that was deleted has not broken."""
     if group.phase is Phase.READY:
         return False

@@ -30,7 +30,7 @@ from kohort.apis.leaderworkerset.spec import (
 from kohort.cluster.fields import FieldError, FieldErrorType
 from kohort.cluster.names import check_dns_1035, check_qualified
 from kohort.cluster.objects import Object, annotations_of, metadata_of, name_of
-from kohort.model.policies import STRATEGIES
+from kohort.model.policies import list_strategies
 
 REPLICAS_MAX = 1_000_000
 PODS_MAX = 2**31 - 1
@@ -211,9 +211,9 @@ def _check_new_carrier(new: Object) -> list[FieldError]:
 def _check_strategy(new: Object, old: Object | None) -> list[FieldError]:
     strategy = annotations_of(new).get(labels.STRATEGY)
     is_old = old is not None and annotations_of(old).get(labels.STRATEGY) == strategy
-    if not strategy or strategy in STRATEGIES or is_old:
+    if not strategy or strategy in list_strategies() or is_old:
         return []
-    return [_unsupported(labels.STRATEGY, strategy, STRATEGIES)]
+    return [_unsupported(labels.STRATEGY, strategy, list_strategies())]
 
 
 def _check_min_ready(new: Object, old: Object | None) -> list[FieldError]:

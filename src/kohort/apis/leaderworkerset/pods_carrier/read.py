@@ -43,7 +43,7 @@ GROUP_MAX = 10_000
 _READER = replace(READER, size_of=lambda metadata: min(READER.size_of(metadata), GROUP_MAX))
 
 
-def read(snapshot: Snapshot) -> Reading:
+def read(snapshot: Snapshot) -> Reading[PodMemory]:
     """The snapshot in the words of the model."""
     lws = snapshot.root
     held: tuple[PodFacts, ...] = snapshot.all(POD)
@@ -60,7 +60,7 @@ def read(snapshot: Snapshot) -> Reading:
         groups = judge_pods(groups, pods, note.progress.target, stored | {note.progress.target})
     observed = Observed(
         groups=groups,
-        progress=_progress_of(note) if note else assume_progress(groups),
+        progress=_progress_of(note, revisions) if note else assume_progress(groups),
         exist=len(groups),
         drift=tuple(
             dict.fromkeys((*describe_drift(snapshot, Drift(), groups), *describe_forged(snapshot)))
@@ -81,9 +81,11 @@ def _find_note(revisions: tuple[Whole, ...]) -> Note | None:
     return max(found, key=lambda note: note.turn, default=None)
 
 
-def _progress_of(note: Note) -> Progress:
-    progress = note.progress
-    return replace(progress, is_base=note.base == progress.target)
+def _progress_of(note: Note, revisions: tuple[Whole, ...]) -> Progress:
+    progress, keys = note.progress, {r.metadata.labels.get(labels.REVISION) for r in revisions}
+    # Where the old revision is gone, there is but one that a group can be made from.
+    base = note.base if note.base in keys else progress.target
+    return replace(progress, is_base=note.base == progress.target, base=base)
 
 
 def _refuse_namesakes(lws: Object, pods: tuple[PodFacts, ...]) -> None:

@@ -44,20 +44,20 @@ from kohort.cluster.actions import Action, Create, Delete, Patch
 from kohort.cluster.objects import Object, labels_of, name_of, namespace_of
 from kohort.cluster.port import Address
 from kohort.model.observed import Group, Progress
-from kohort.model.plans import Plan
+from kohort.model.plans import Plan, Retirement
 from kohort.model.units import Phase
 
-_MAKE_MAX = 1_000  # leaders, and workers of all groups, that one look makes; the next makes more
+_MAKE_MAX = 1_000  # workers of all groups that one plan makes; the next makes more
 
 
-def render(snapshot: Snapshot, reading: Reading, plan: Plan) -> tuple[Action, ...]:
+def render(snapshot: Snapshot, reading: Reading[PodMemory], plan: Plan) -> tuple[Action, ...]:
     """What to do about the pods of a workload, and what goes with them."""
     if reading.workload.is_leaving:
         return ()
     return tuple(_actions(snapshot, reading, plan))
 
 
-def _actions(snapshot: Snapshot, reading: Reading, plan: Plan) -> Iterator[Action]:
+def _actions(snapshot: Snapshot, reading: Reading[PodMemory], plan: Plan) -> Iterator[Action]:
     memory: PodMemory = reading.memory
     for stored in memory.revisions:
         yield from adopt(snapshot.root, REVISION, stored.metadata)
@@ -87,7 +87,7 @@ def _actions(snapshot: Snapshot, reading: Reading, plan: Plan) -> Iterator[Actio
         yield from render_history(snapshot.root, memory.revisions, memory.key)
 
 
-def _note_actions(lws: Object, reading: Reading, plan: Plan) -> Iterator[Action]:
+def _note_actions(lws: Object, reading: Reading[PodMemory], plan: Plan) -> Iterator[Action]:
     memory: PodMemory = reading.memory
     wanted = _next_note(reading, plan)
     notes = {labels.PROGRESS: write_note(wanted)}
@@ -102,9 +102,9 @@ def _note_actions(lws: Object, reading: Reading, plan: Plan) -> Iterator[Action]
         yield Patch(address, {"metadata": {"annotations": notes}}, why=why)
 
 
-def _next_note(reading: Reading, plan: Plan) -> Note:
+def _next_note(reading: Reading[PodMemory], plan: Plan) -> Note:
     memory: PodMemory = reading.memory
-    held, rollout, key = memory.note, plan.rollout, memory.key
+    held, rollout, key = memory.note, plan.step.rollout, memory.key
     progress = Progress(rollout.boundary, rollout.count, reading.workload.groups, key)
     if held is None:
         return Note(progress, base=key, turn=1)
@@ -119,36 +119,36 @@ class _Scene:
     """One plan on its way to actions: what exists by name, and what is found out once."""
 
     snapshot: Snapshot
-    reading: Reading
+    reading: Reading[PodMemory]
     plan: Plan
     note: Note
     held: dict[str, PodFacts] = field(init=False)  # by name
     claims: Claims = field(init=False)
     gangs: Gangs = field(init=False)
-    doomed: dict[int, str] = field(init=False)  # groups to take down, and why
-    surplus: frozenset[str] = field(init=False)  # uids of leaders beyond the count
+    retired: dict[int, Retirement] = field(init=False)  # groups to take down
+    surplus: frozenset[str] = field(init=False)  # uids of leaders that are too many
+    ended: dict[int, list[str]] = field(init=False)  # workers that are made anew, by group
     workers_left: int = field(init=False)  # that this look may still make
     _specs: dict[str, Object] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.workers_left = _MAKE_MAX
+        self.ended = {}
+        for ordinal, name in self.plan.step.renew:
+            self.ended.setdefault(ordinal, []).append(name)
         self.held = {pod.metadata.name: pod for pod in self.snapshot.all(POD)}
         self.claims = Claims(self.snapshot)
         self.gangs = Gangs(self.snapshot, self.reading.memory.revisions, self.plan)
-        count = max(self.note.progress.count, self.plan.rollout.count)
-        groups = self.reading.observed.groups
-        self.surplus = frozenset(g.incarnation for g in groups if g.ordinal >= count)
-        self.doomed = {g.ordinal: _find_end(self, g) for g in groups}
-        for ordinal in self.plan.rollout.replace:
-            self.doomed[ordinal] = "it has an old revision"
-        for restart in self.plan.restarts:
-            self.doomed[restart.ordinal] = f"member {restart.cause} failed"
+        retired = self.plan.step.retire
+        self.retired = {retirement.ordinal: retirement for retirement in retired}
+        surplus, groups = self.plan.step.surplus, self.reading.observed.groups
+        self.surplus = frozenset(g.incarnation for g in groups if g.ordinal in surplus)
 
     @property
     def staying(self) -> Iterator[Group]:
         """The groups that are neither leaving nor taken down by this plan."""
         for group in self.reading.observed.groups:
-            if group.phase is not Phase.LEAVING and not self.doomed[group.ordinal]:
+            if group.phase is not Phase.LEAVING and group.ordinal not in self.retired:
                 yield group
 
     def leader_of(self, group: Group) -> PodFacts:
@@ -174,25 +174,19 @@ def _key_of(revision: Whole) -> str:
     return revision.metadata.labels.get(labels.REVISION, "")
 
 
-def _find_end(scene: _Scene, group: Group) -> str:
-    if group.incarnation in scene.surplus:
-        return "there are more groups than wanted"
-    return ""
-
-
 def _deletions(scene: _Scene) -> Iterator[Action]:
     groups = scene.reading.observed.groups
     edits = describe_edited(groups, scene.snapshot.all(POD))
     for group in groups:
-        why = scene.doomed[group.ordinal]
-        if group.phase is Phase.LEAVING or not why:
+        retired = scene.retired.get(group.ordinal)
+        if retired is None:
             continue
         pods = [scene.held[member.name] for member in group.members]
         is_surplus = group.incarnation in scene.surplus
         # Claims that go with a pod must say so while the pod is still there.
         if is_surplus and any(scene.claims.find_changes(pod, True) for pod in pods):
             continue
-        delete = _delete(pods[0], f"group {group.ordinal}: {why}", "Foreground")
+        delete = _delete(pods[0], f"group {group.ordinal}: {retired.why}", "Foreground")
         yield delete if is_surplus else replace(delete, undoes=edits.get(group.ordinal, ""))
 
 
@@ -203,17 +197,11 @@ def _delete(pod: PodFacts, why: str, propagation: str = "") -> Delete:
 
 def _leader_actions(scene: _Scene) -> Iterator[Action]:
     missing: dict[str, list[int]] = {}  # by the revision they are made from
-    progress, name = scene.note.progress, name_of(scene.snapshot.root)
-    absent = (
-        ordinal
-        for ordinal in range(min(progress.count, scene.plan.rollout.count))
-        if names.leader_name(name, ordinal) not in scene.held
-    )
-    for ordinal in islice(absent, _MAKE_MAX):
-        is_new = ordinal >= progress.boundary
-        # Where the old revision is gone, there is but one that a group can be made from.
-        is_new |= scene.find_spec(scene.note.base) is None
-        missing.setdefault(progress.target if is_new else scene.note.base, []).append(ordinal)
+    name = name_of(scene.snapshot.root)
+    for make in scene.plan.step.make:
+        # A name that is in use belongs to a leftover, which the garbage collector takes away.
+        if names.leader_name(name, make.ordinal) not in scene.held:
+            missing.setdefault(make.revision, []).append(make.ordinal)
     for key, ordinals in missing.items():
         then = scene.find_spec(key)
         joining = scene.join(choose_dialect(scene.snapshot.root, scene.snapshot.settings))
@@ -231,7 +219,7 @@ def _group_actions(scene: _Scene, group: Group) -> Iterator[Action]:
     pod = as_leader(then, leader)
     if leader.metadata.annotations.get(labels.SUBDOMAIN_POLICY) == spec.UNIQUE_PER_REPLICA:
         yield from _service_actions(scene, pod)
-    if group.ordinal in scene.plan.may_complete:
+    if group.ordinal in scene.plan.step.may_complete:
         yield from _worker_actions(scene, group, then, pod)
 
 
@@ -241,10 +229,8 @@ def _service_actions(scene: _Scene, leader: Object) -> Iterator[Action]:
 
 
 def _worker_actions(scene: _Scene, group: Group, then: Object, leader: Object) -> Iterator[Action]:
-    for member in group.members[1:]:
-        pod, waits = scene.held[member.name], group.ordinal in scene.plan.backing_off
-        if pod.has_ended and member.phase is not Phase.LEAVING and not waits:
-            yield _delete(pod, f"pod {member.name} has ended")
+    for name in scene.ended.get(group.ordinal, ()):
+        yield _delete(scene.held[name], f"pod {name} has ended")
     wanted = ((i, names.worker_name(name_of(leader), i)) for i in range(1, group.size))
     left = scene.workers_left
     missing = [*islice((i for i, worker in wanted if worker not in scene.held), left)]

@@ -1,0 +1,123 @@
+"""
+Objects that should exist, and no others: Services, ConfigMaps, budgets, autoscalers.
+
+What is missing is made, what differs is applied, and what is ours and wanted no more is deleted
+by its uid. Only what we write is compared: defaults of the server and fields of others are left
+alone, but a field that we own and no longer want is taken away. An object of another owner is
+never touched; it is named, so that the user can decide.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from kohort.apis.facts import Whole
+from kohort.cluster.actions import Action, Create, Delete, Patch
+from kohort.cluster.objects import Kind, Object, name_of, namespace_of, uid_of
+from kohort.cluster.port import Address, PatchForm
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """An object that has a name which we want, and that belongs to another owner."""
+
+    kind: Kind
+    name: str
+    owner: str  # in words
+
+
+@dataclass(frozen=True, slots=True)
+class DesiredObjects:
+    """All objects of one kind that a workload should have."""
+
+    kind: Kind
+    objects: tuple[Object, ...]
+    manager: str  # our field manager
+    ignored: tuple[str, ...] = ()  # dotted paths that others may set, such as spec.replicas
+
+
+def render_desired(
+    owner: Object, desired: DesiredObjects, held: Iterable[Whole]
+) -> Iterator[Action]:
+    """What makes the objects that exist into those that should."""
+    uid, by_name = uid_of(owner), {found.metadata.name: found for found in held}
+    wanted = {name_of(obj): obj for obj in desired.objects}
+    for name, obj in wanted.items():
+        found = by_name.get(name)
+        if found is None:
+            yield Create(
+                desired.kind, namespace_of(obj), obj, f"{desired.kind.name} {name} is missing"
+            )
+        elif found.metadata.controller == uid and not found.metadata.is_leaving:
+            yield from _bring(desired, obj, found.decode())
+    for name, found in by_name.items():
+        if (
+            name not in wanted
+            and found.metadata.controller == uid
+            and not found.metadata.is_leaving
+        ):
+            why = f"{desired.kind.name} {name} is wanted no more"
+            namespace = found.metadata.namespace
+            yield Delete(desired.kind, namespace, name, found.metadata.uid, why=why)
+
+
+def find_taken(owner: Object, desired: DesiredObjects, held: Iterable[Whole]) -> Iterator[Taken]:
+    """The names that we want and that others have."""
+    uid, names = uid_of(owner), {name_of(obj) for obj in desired.objects}
+    for found in held:
+        if found.metadata.name in names and found.metadata.controller != uid:
+            owners = [f"{o.kind} {o.name}" for o in found.metadata.owner_references if o.controller]
+            yield Taken(desired.kind, found.metadata.name, owners[0] if owners else "nothing")
+
+
+def _bring(desired: DesiredObjects, wanted: Object, found: Object) -> Iterator[Action]:
+    differences = find_changes(wanted, found, desired.manager, desired.ignored)
+    if not differences:
+        return
+    address = Address(desired.kind, namespace_of(wanted), name_of(wanted))
+    body = {**wanted, "metadata": {**wanted["metadata"], "uid": uid_of(found)}}
+    why = f"{', '.join(differences[:3])} differ"
+    yield Patch(address, body, PatchForm.APPLY, desired.manager, force=True, why=why)
+
+
+def find_changes(
+    wanted: Object, found: Object, manager: str, ignored: tuple[str, ...] = ()
+) -> list[str]:
+    """The paths that an apply would change, as far as one can tell before it."""
+    owned = _find_owned(found, manager)
+    paths = dict.fromkeys((*_compare("", wanted, found), *_find_dropped("", wanted, owned)))
+    return [path for path in paths if not path.startswith(ignored)] if ignored else list(paths)
+
+
+def _compare(path: str, wanted: Any, found: Any) -> Iterator[str]:
+    if isinstance(wanted, dict) and isinstance(found, dict | None):
+        prefix = f"{path}." if path else ""
+        for key, value in wanted.items():
+            yield from _compare(prefix + key, value, (found or {}).get(key))
+    elif isinstance(wanted, list) and isinstance(found, list) and len(wanted) == len(found):
+        for index, (ours, theirs) in enumerate(zip(wanted, found, strict=True)):
+            yield from _compare(f"{path}[{index}]", ours, theirs)
+    elif wanted != found and not (wanted in ({}, [], None) and not found):
+        yield path
+
+
+def _find_owned(found: Object, manager: str) -> Object:
+    entries = found["metadata"].get("managedFields") or ()
+    for entry in entries:
+        if entry.get("manager") == manager and entry.get("operation") == "Apply":
+            fields: Object = entry.get("fieldsV1") or {}
+            return fields
+    return {}
+
+
+def _find_dropped(path: str, wanted: Object, owned: Object) -> Iterator[str]:
+    """Fields that we applied last time, and that are not in what we want now."""
+    prefix = f"{path}." if path else ""
+    for key, below in owned.items():
+        if not key.startswith("f:") or (path == "metadata" and key in ("f:uid",)):
+            continue
+        name = key[2:]
+        if name not in wanted:
+            yield prefix + name
+        elif isinstance(wanted[name], dict) and isinstance(below, dict):
+            yield from _find_dropped(prefix + name, wanted[name], below)

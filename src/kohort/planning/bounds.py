@@ -1,0 +1,230 @@
+"""
+Rules over the roles of a group: how far one may be ahead of another.
+
+A rule gives each of its roles bounds, and bounds only narrow: fewer units may be updated,
+or fewer may exist, than the line would have by itself. Counts are taken from the units that
+exist, never from a status that another controller wrote, so no count is stale.
+
+An update may be ahead of the slowest role by no more than the skew, where the slowest is
+judged by the units that are updated and ready. Were nothing allowed by that, as with one unit
+and a small skew, the slowest role may update one unit more: a rule slows a rollout down and
+never ends it (rbg#307).
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from math import ceil, floor
+
+from kohort.model.observed import Group, RoleInstances, Tally
+from kohort.model.policies import Gate, Rule
+from kohort.model.reasons import Blocker
+from kohort.model.units import Line, Phase
+from kohort.model.workload import Workload
+
+_CLOSE = 1e-9  # shares are fractions, and a third of three units is one unit
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What rules leave to a line; None where they say nothing."""
+
+    updated_max: int | None = None  # units that may have the target revision
+    count_max: int | None = None  # units that may exist
+    blockers: tuple[Blocker, ...] = ()  # why it is no more
+
+    def join(self, other: "Bounds") -> "Bounds":
+        """The narrower of both."""
+        return Bounds(
+            _least(self.updated_max, other.updated_max),
+            _least(self.count_max, other.count_max),
+            (*self.blockers, *other.blockers),
+        )
+
+
+NO_BOUNDS = Bounds()
+
+
+@dataclass(frozen=True, slots=True)
+class _Counts:
+    """What is known of one role of a group."""
+
+    role: str
+    wanted: int
+    exist: int
+    reached: int  # of those that exist: have passed the gate of growth
+    updated: int
+    updated_ready: int  # extra ones stand for none of the old
+    goal: int  # units that are to be updated: not those that a partition protects
+    stale: int
+    is_paused: bool = False
+
+    @property
+    def progress(self) -> float:
+        """The share of the units to be updated that are, and are ready."""
+        return min(1.0, self.updated_ready / self.goal) if self.goal else 1.0
+
+    @property
+    def growth(self) -> float:
+        """The share of its units that exist."""
+        return self.exist / self.wanted if self.wanted else 1.0
+
+
+def plan_bounds(
+    workload: Workload, group: Group, waiting: Collection[str] = ()
+) -> Mapping[str, Bounds]:
+    """The bounds of each role of a group that a rule speaks of; some wait to begin."""
+    found: dict[str, Bounds] = {}
+    held = {role.role: role for role in group.roles}
+    # Order comes first: a role that it holds back is not what others are measured by.
+    for rule in sorted(workload.rules, key=lambda rule: not rule.is_ordered):
+        counts = [_count(held[name], rule.gate, workload) for name in rule.roles if name in held]
+        ordered = {role for role, bounds in found.items() if bounds.updated_max == 0}
+        growing = [c for c in counts if c.role not in waiting]
+        for given in (_bound_updates(rule, counts, ordered), _bound_growth(rule, growing)):
+            for role, own in given.items():
+                named = tuple(_name(blocker, group, role) for blocker in own.blockers)
+                bounds = Bounds(own.updated_max, own.count_max, named)
+                found[role] = found.get(role, NO_BOUNDS).join(bounds)
+    return found
+
+
+def _count(held: RoleInstances, gate: Gate, workload: Workload) -> _Counts:
+    role = workload.find_role(held.role)
+    policy = role.rollout if role else None
+    partition = min(policy.partition, held.wanted) if policy else 0
+    goal, is_paused = held.wanted - partition, policy is not None and policy.is_paused
+    if held.tally is not None:
+        return _count_tally(held, held.tally, gate, goal, is_paused)
+    live = [i for i in held.instances if i.phase is not Phase.LEAVING]
+    updated = [i for i in live if i.revision == held.revision]
+    if gate is Gate.READY:
+        reached = sum(i.phase is Phase.READY for i in live)
+    elif gate is Gate.SCHEDULED:
+        reached = sum(
+            len(i.members) >= i.size and all(m.is_placed for m in i.members) for i in live
+        )
+    else:
+        reached = len(live)
+    stale = max(0, len(live) - len(updated) - partition)
+    ready = min(sum(i.phase is Phase.READY for i in updated), held.wanted - stale - partition)
+    # What is missing below the highest was there before: it is mended, and does not grow.
+    extent = max((i.ordinal + 1 for i in held.instances), default=0)
+    exist = max(len(live), min(extent, held.wanted), held.grown or 0)
+    passed = exist - (len(live) - reached)
+    counts = (exist, passed, len(updated), max(0, ready), goal, stale)
+    return _Counts(held.role, held.wanted, *counts, is_paused)
+
+
+def _count_tally(
+    held: RoleInstances, tally: Tally, gate: Gate, goal: int, is_paused: bool
+) -> _Counts:
+    # A controller that has not seen the last change has updated nothing of it (rbg#464).
+    updated = tally.updated if tally.is_seen else 0
+    return _Counts(
+        role=held.role,
+        wanted=held.wanted,
+        exist=max(tally.exist, held.grown or 0),
+        reached=tally.ready if gate is Gate.READY else tally.exist,
+        updated=updated,
+        updated_ready=min(updated, tally.updated_ready),
+        goal=goal,
+        stale=max(0, goal - updated),
+        is_paused=is_paused,
+    )
+
+
+def _bound_updates(
+    rule: Rule, counts: list[_Counts], ordered: Collection[str]
+) -> dict[str, Bounds]:
+    if rule.is_ordered:
+        return _bound_in_order(rule, counts)
+    if rule.update_skew is None:
+        return {}
+    rolling = [c for c in counts if c.goal > 0 and not c.is_paused and c.role not in ordered]
+    if len(rolling) < 2:
+        return {}
+    slowest = min(rolling, key=lambda c: (c.progress, -c.wanted))
+    limit = slowest.progress + rule.update_skew.of(slowest.goal)
+    found: dict[str, Bounds] = {}
+    for own in rolling:
+        allowed = min(own.goal, floor(limit * own.goal + _CLOSE))
+        if own.progress <= slowest.progress + _CLOSE:
+            allowed = max(allowed, min(own.goal, own.updated_ready + 1))
+        blockers: tuple[Blocker, ...] = ()
+        if allowed <= own.updated and own.stale:
+            blockers = (_explain_skew(rule, own, slowest),)
+        found[own.role] = Bounds(updated_max=allowed, blockers=blockers)
+    return found
+
+
+def _bound_in_order(rule: Rule, counts: list[_Counts]) -> dict[str, Bounds]:
+    """Nothing of a role is updated before all of those before it are updated and ready."""
+    found: dict[str, Bounds] = {}
+    by_role = {c.role: c for c in counts}
+    waits: _Counts | None = None
+    for name in rule.roles:
+        own = by_role.get(name)
+        if own is None:
+            continue
+        if waits is not None and own.stale:
+            message = (
+                f"role {own.role} is updated after role {waits.role}, of which "
+                f"{waits.updated_ready} of {waits.wanted} instances are updated and ready "
+                f"(rule {rule.name})"
+            )
+            found[name] = Bounds(updated_max=0, blockers=(Blocker("WaitingForOrder", message),))
+        elif waits is None and own.updated_ready < own.goal and not own.is_paused:
+            waits = own
+    return found
+
+
+def _bound_growth(rule: Rule, counts: list[_Counts]) -> dict[str, Bounds]:
+    if rule.scale_skew is None or len(counts) < 2:
+        return {}
+    growing = [c for c in counts if c.exist < c.wanted]
+    if not growing:
+        return {}
+    waiting = next((c for c in growing if c.exist > 0 and c.reached < c.exist), None)
+    if waiting is not None:
+        message = (
+            f"{waiting.exist - waiting.reached} of {waiting.exist} instances of role "
+            f"{waiting.role} are not {rule.gate.value} yet (rule {rule.name})"
+        )
+        held = Blocker("WaitingForSkew", message)
+        return {c.role: Bounds(count_max=c.exist, blockers=(held,)) for c in growing}
+    least = min(c.growth for c in growing)
+    limit = least + rule.scale_skew.of(max(c.wanted for c in counts))
+    found: dict[str, Bounds] = {}
+    for own in growing:
+        allowed = own.exist
+        if own.growth < limit - _CLOSE:
+            allowed = min(own.wanted, max(ceil(limit * own.wanted - _CLOSE), own.exist + 1))
+        blockers: tuple[Blocker, ...] = ()
+        if allowed < own.wanted:
+            slowest = min(growing, key=lambda c: c.growth)
+            message = (
+                f"role {own.role} has {own.exist} of {own.wanted} instances and role "
+                f"{slowest.role} {slowest.exist} of {slowest.wanted} (rule {rule.name})"
+            )
+            blockers = (Blocker("WaitingForSkew", message),)
+        found[own.role] = Bounds(count_max=allowed, blockers=blockers)
+    return found
+
+
+def _explain_skew(rule: Rule, own: _Counts, slowest: _Counts) -> Blocker:
+    return Blocker(
+        "WaitingForSkew",
+        f"{own.updated} of {own.wanted} instances of role {own.role} are updated, and of role "
+        f"{slowest.role} {slowest.updated_ready} of {slowest.wanted} are updated and ready: no "
+        f"more are updated before the others follow (rule {rule.name})",
+    )
+
+
+def _name(blocker: Blocker, group: Group, role: str) -> Blocker:
+    return Blocker(blocker.reason, blocker.message, line=Line(group.ordinal, role))
+
+
+def _least(one: int | None, other: int | None) -> int | None:
+    if one is None or other is None:
+        return other if one is None else one
+    return min(one, other)

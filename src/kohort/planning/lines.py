@@ -1,0 +1,115 @@
+"""
+Lines: each list of units with what is asked of it and what exists of it, as one value.
+
+Every rule of scale, rollout and recovery is a function of one such value, whichever API
+the workload comes from and whichever level of the tree the line is on.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from kohort.model.observed import Failure, Group, Instance, Observed, Progress, RoleInstances, Tally
+from kohort.model.policies import (
+    Amendment,
+    RecoveryPolicy,
+    RolloutPolicy,
+    Startup,
+    Trigger,
+    Victims,
+)
+from kohort.model.units import GROUPS, Level, Line, Reach
+from kohort.model.workload import Role, Workload
+
+
+@dataclass(frozen=True, slots=True)
+class LineState:
+    """One line: what the user asks of it, and what exists."""
+
+    line: Line
+    target: str  # the revision that all its units should reach
+    rollout: RolloutPolicy
+    units: tuple[Instance, ...]
+    progress: Progress | None = None
+    failures: tuple[Failure, ...] = ()
+    recovery: RecoveryPolicy | None = None  # None: another level answers for failures
+    startup: Startup = Startup.TOGETHER
+    victims: Victims = Victims.HIGHEST
+    reach: Reach = Reach.ANY
+    amendment: Amendment = Amendment.NEVER
+    base: str = ""  # what a protected unit is made from; empty: the target
+    tally: Tally | None = None  # where another controller carries the line
+    may_roll: bool = True  # false: units keep their revision until what they are part of goes
+    ordinals: tuple[int, ...] = ()  # by rank, where units are numbered by rank
+
+    def name_unit(self, number: int) -> str:
+        """A unit in words, by its ordinal."""
+        ordinal = self.ordinals[number] if number < len(self.ordinals) else number
+        return f"{self.noun} {ordinal}"
+
+    @property
+    def wanted(self) -> int:
+        """Units that the user asks for."""
+        return self.rollout.wanted
+
+    @property
+    def noun(self) -> str:
+        """The word for one unit."""
+        return self.rollout.level.value
+
+
+def group_line(workload: Workload, observed: Observed) -> LineState:
+    """The line of the groups themselves."""
+    recovery: RecoveryPolicy | None = workload.recovery
+    # Without a policy, members are renewed one by one: in the roles, where there are roles.
+    is_unasked = workload.recovery.trigger is Trigger.NEVER and any(r.name for r in workload.roles)
+    if workload.recovery.level is not Level.GROUP or is_unasked:
+        recovery = None
+    return LineState(
+        line=GROUPS,
+        target=workload.revision,
+        rollout=workload.rollout,
+        units=observed.groups,
+        progress=observed.progress,
+        failures=observed.failures,
+        recovery=recovery,
+        startup=workload.startup,
+        victims=workload.victims,
+        reach=workload.reach,
+        base=observed.progress.base if observed.progress else "",
+        may_roll=workload.has_rollout,
+    )
+
+
+def role_lines(workload: Workload, group: Group) -> Iterator[LineState]:
+    """The lines of one group: each role that it has, or should have."""
+    for held in group.roles:
+        role = workload.find_role(held.role)
+        yield _make_line(group, held, role)
+
+
+def _make_line(group: Group, held: RoleInstances, role: Role | None) -> LineState:
+    line = Line(group.ordinal, held.role)
+    if role is None:
+        # The user asks for it no more: it goes when its group does, or when the group says so.
+        policy = RolloutPolicy(held.wanted, level=Level.INSTANCE)
+        state = LineState(line, held.revision, policy, held.instances, failures=held.failures)
+        return replace(state, may_roll=False)
+    policy = RolloutPolicy(held.wanted, level=Level.INSTANCE)
+    if role.rollout is not None:
+        # A group that a partition protects keeps the counts of its own revision.
+        policy = replace(role.rollout, wanted=held.wanted)
+    return LineState(
+        line=line,
+        target=held.revision,
+        rollout=policy,
+        units=held.instances,
+        failures=held.failures,
+        recovery=role.recovery if role.recovery.level is Level.INSTANCE else None,
+        startup=role.startup,
+        victims=role.victims,
+        reach=role.reach,
+        amendment=role.amendment,
+        base=held.base,
+        tally=held.tally,
+        may_roll=role.rollout is not None,
+    )

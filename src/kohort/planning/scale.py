@@ -1,0 +1,155 @@
+"""
+Scale: which ordinals a line has, which are missing, and which units go first.
+
+Ordinals of new units are the lowest that are free below the wanted count; units that exist
+beyond it stay as long as they are not too many, so a line may be sparse. A unit that is
+leaving holds its name until it has gone: its ordinal is free again only then.
+
+Which units go is decided by the victims that the user chose. Units below the partition are
+spared while there are others (kthena's partition counts positions, so these are the lowest
+of those that exist).
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+
+from kohort.model.observed import Failure, Instance, Progress
+from kohort.model.policies import RolloutPolicy, Victims
+from kohort.model.units import Phase
+from kohort.planning.lines import LineState
+
+MAKE_MAX = 1_000  # units that one plan makes; the next makes more
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The ordinals of a line: those wanted, lowest first, and those too many, first to go last."""
+
+    wanted: tuple[int, ...]
+    surplus: tuple[int, ...] = ()
+
+
+def choose_ordinals(
+    units: Iterable[Instance], wanted: int, victims: Victims, protected: int = 0
+) -> Choice:
+    """Which ordinals stay, which are made, and which go."""
+    found = sorted(units, key=lambda unit: unit.ordinal)
+    live = [unit for unit in found if unit.phase is not Phase.LEAVING]
+    if len(live) > wanted:
+        order = _order_victims(live, victims, protected)
+        gone = [unit.ordinal for unit in order[: len(live) - wanted]]
+        victim = set(gone)
+        kept = tuple(u.ordinal for u in live if u.ordinal not in victim)
+        return Choice(kept, tuple(reversed(gone)))
+    # One that is leaving holds its place until it has gone: nothing stands in for it before.
+    leaving = [unit.ordinal for unit in found if unit.phase is Phase.LEAVING]
+    held = {*(unit.ordinal for unit in live), *leaving[: wanted - len(live)]}
+    new = find_missing({*held, *leaving}, wanted, wanted - len(held))
+    return Choice(tuple(sorted((*held, *new))))
+
+
+def find_missing(held: Iterable[int], wanted: int, limit: int) -> tuple[int, ...]:
+    """The lowest ordinals below the wanted count that are not held, at most so many."""
+    taken = set(held)
+    return tuple(islice((o for o in range(wanted) if o not in taken), max(0, limit)))
+
+
+def _order_victims(live: Sequence[Instance], victims: Victims, protected: int) -> list[Instance]:
+    """The units in the order in which they go."""
+    spared = {unit.ordinal for unit in live[:protected]}
+
+    def rank(unit: Instance) -> tuple[bool, bool, int, int]:
+        is_spared = unit.ordinal in spared
+        if victims is Victims.HIGHEST:
+            return is_spared, False, 0, -unit.ordinal
+        return is_spared, unit.phase is Phase.READY, unit.cost, -unit.ordinal
+
+    return sorted(live, key=rank)
+
+
+def find_stale(state: LineState) -> list[Instance]:
+    """The units that are to be brought to the target, and are not."""
+    policy = state.rollout
+    return [
+        unit
+        for unit in state.units
+        if unit.revision != state.target and policy.partition <= unit.ordinal < policy.wanted
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class Ranks:
+    """
+    A line whose units are numbered without holes, and the way back to its ordinals.
+
+    Strategies count units from 0; a sparse line is shown to them by rank. Nothing is
+    remembered by rank: the next plan numbers anew, and releases nothing by that, since
+    in such a line a unit is given up only by the plan that takes it down.
+    """
+
+    state: LineState
+    ordinals: tuple[int, ...]  # by rank
+    held: frozenset[int]  # ordinals of all units, those that leave included
+    apart: tuple[Failure, ...] = ()  # failures of units that have no rank
+
+    @property
+    def is_dense(self) -> bool:
+        """Whether ranks are ordinals, also of units that are still to be made."""
+        return self.ordinals == tuple(range(len(self.ordinals))) and self.held.issubset(
+            self.ordinals
+        )
+
+    def find_ordinal(self, rank: int) -> int:
+        """The ordinal of a rank; beyond those that exist, the lowest that is free."""
+        if rank < len(self.ordinals):
+            return self.ordinals[rank]
+        taken = self.held.union(self.ordinals)
+        free = (ordinal for ordinal in range(rank + len(taken) + 1) if ordinal not in taken)
+        return next(islice(free, rank - len(self.ordinals), None))
+
+
+def rank_units(state: LineState) -> Ranks:
+    """The line by rank, with the progress that follows from what exists."""
+    policy = _window(state)
+    state = replace(state, rollout=policy)
+    choice = choose_ordinals(state.units, policy.wanted, state.victims, policy.partition)
+    ordinals = (*choice.wanted, *choice.surplus)
+    progress = Progress(
+        boundary=min(policy.partition, policy.wanted),
+        count=max(policy.wanted, len(ordinals)),
+        noted=policy.wanted,
+        target=state.target,
+        base=state.base,
+    )
+    held = frozenset(unit.ordinal for unit in state.units)
+    found = Ranks(replace(state, progress=progress), ordinals, held)
+    if found.is_dense:
+        return found
+    ranks = {ordinal: rank for rank, ordinal in enumerate(ordinals)}
+    units = tuple(sorted(_number(state.units, ranks), key=lambda unit: unit.ordinal))
+    failures = tuple(
+        replace(f, ordinal=ranks[f.ordinal]) for f in state.failures if f.ordinal in ranks
+    )
+    ranked = replace(state, progress=progress, units=units, failures=failures, ordinals=ordinals)
+    apart = tuple(f for f in state.failures if f.ordinal not in ranks)
+    return Ranks(ranked, ordinals, held, apart)
+
+
+def _window(state: LineState) -> RolloutPolicy:
+    """
+    The policy for as many units as one plan looks at: what exists, and as many as it makes.
+
+    A user may ask for millions. What has to serve stays what the user said.
+    """
+    policy, most = state.rollout, len(state.units) + MAKE_MAX
+    if policy.wanted <= most:
+        return policy
+    unavailable = max(0, policy.max_unavailable - (policy.wanted - most))
+    return replace(policy, wanted=most, max_unavailable=unavailable)
+
+
+def _number(units: Iterable[Instance], ranks: dict[int, int]) -> Iterator[Instance]:
+    for unit in units:
+        if unit.ordinal in ranks:
+            yield replace(unit, ordinal=ranks[unit.ordinal])

@@ -1,0 +1,339 @@
+"""
+The step of one line: what is made, taken down and changed now, and why no more.
+
+All rules about one line come together here, in a fixed order: which units are counted on,
+what the rules over lines leave, what the strategy releases, what a hold keeps, what has
+failed. A carrier that is told numbers takes them from the rollout; one that makes units itself
+does what ``make``, ``retire`` and ``amend`` say, and nothing else.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from kohort.model.observed import Instance, Progress
+from kohort.model.plans import Cause, Make, Restart, Retirement, Rollout, Step
+from kohort.model.policies import Amendment, RolloutPolicy
+from kohort.model.reasons import Blocker, count
+from kohort.model.units import Phase, Reach, Unit
+from kohort.planning.availability import Availability, judge_availability
+from kohort.planning.bounds import NO_BOUNDS, Bounds
+from kohort.planning.edited import spare_edited
+from kohort.planning.lines import LineState
+from kohort.planning.recovery import Recovery, explain_waits, find_ended, plan_recovery
+from kohort.planning.rollout import find_strategy
+from kohort.planning.rollout.hold import (
+    UntrustedUnit,
+    explain_hold,
+    find_trust_waits,
+    find_untrusted,
+    hold_policy,
+    hold_rollout,
+)
+from kohort.planning.scale import MAKE_MAX, Ranks, find_stale, rank_units
+from kohort.planning.startup import plan_startup
+
+
+def plan_step(state: LineState, now: float, bounds: Bounds = NO_BOUNDS) -> Step:
+    """What to do about one line at this moment, and when to look again."""
+    if state.reach is Reach.COUNT:
+        return _count(state, bounds)
+    state = _narrow(state, bounds)
+    if state.reach is not Reach.ANY:
+        return _decide(state, now, bounds)
+    ranks = rank_units(state)
+    return _number_back(_decide(ranks.state, now, bounds), ranks)
+
+
+def _narrow(state: LineState, bounds: Bounds) -> LineState:
+    """The line with what rules leave of its policy; they take no unit away."""
+    policy = state.rollout
+    if bounds.count_max is not None and bounds.count_max < policy.wanted:
+        live = sum(unit.phase is not Phase.LEAVING for unit in state.units)
+        wanted = min(policy.wanted, max(bounds.count_max, live))
+        # What has to serve stays what the user said.
+        unavailable = max(0, policy.max_unavailable - (policy.wanted - wanted))
+        policy = replace(policy, wanted=wanted, max_unavailable=unavailable)
+    if bounds.updated_max is not None and state.reach is not Reach.ANY:
+        partition = max(policy.partition, policy.wanted - bounds.updated_max)
+        policy = replace(policy, partition=partition)
+    return state if policy is state.rollout else replace(state, rollout=policy)
+
+
+def _count(state: LineState, bounds: Bounds) -> Step:
+    """The numbers that the controller is told which carries the line."""
+    policy, tally = state.rollout, state.tally
+    count = policy.wanted
+    if bounds.count_max is not None:
+        count = min(count, max(bounds.count_max, tally.exist if tally else 0))
+    boundary = policy.partition
+    if bounds.updated_max is not None:
+        boundary = max(boundary, count - bounds.updated_max)
+    if policy.is_paused:
+        boundary = max(boundary, count - (tally.updated if tally else 0))
+    return Step(state.line, Rollout(boundary, count), blockers=bounds.blockers)
+
+
+def _decide(state: LineState, now: float, bounds: Bounds) -> Step:
+    availability = judge_availability(state, now)
+    untrusted = find_untrusted(state, now)
+    rollout = _roll(state, availability.units, untrusted)
+    recovery = plan_recovery(state, now)
+    restarts = tuple(r for r in recovery.restarts if r.ordinal < rollout.count)
+    backing_off = recovery.recorded | recovery.waits.keys()
+    may_complete = plan_startup(state)
+    limits = _find_limits(state, bounds)
+    rollout = _limit_updates(state, rollout, limits)
+    amend, kept = _find_amendments(state, rollout, restarts)
+    rollout = replace(rollout, replace=kept)
+    surplus = _find_surplus(state, rollout)
+    retire = tuple(_find_retirements(state, rollout, restarts, surplus))
+    staying = may_complete.difference(retirement.ordinal for retirement in retire)
+    return Step(
+        line=state.line,
+        rollout=rollout,
+        make=tuple(_find_makes(state, rollout, limits.kept_old if limits else 0)),
+        retire=retire,
+        surplus=surplus,
+        amend=amend,
+        restarts=restarts,
+        may_complete=may_complete,
+        renew=find_ended(state, staying - backing_off),
+        backing_off=backing_off,
+        failures=recovery.failures,
+        blockers=(
+            *_find_holds(state, rollout, untrusted),
+            *explain_waits(recovery, state),
+            *_find_waits(state, rollout),
+            *bounds.blockers,
+            *_find_stuck(state),
+        ),
+        recheck_seconds=_find_recheck(
+            availability, untrusted, recovery, find_trust_waits(state, now)
+        ),
+    )
+
+
+def _roll(
+    state: LineState, units: tuple[Unit, ...], untrusted: tuple[UntrustedUnit, ...]
+) -> Rollout:
+    """What the strategy asks for, as far as nothing holds it."""
+    progress, target = state.progress, state.target
+    policy = hold_policy(state.rollout, progress, untrusted)
+    stays = {unit.ordinal for unit in state.units if not _may_change(state, unit)}
+    # Nothing is old in a line whose units go with what they are part of, or may not change.
+    units = tuple(replace(u, revision=target) if u.ordinal in stays else u for u in units)
+    rollout = find_strategy(policy.strategy)(units, progress, target, policy)
+    if policy.is_paused:
+        rollout = replace(rollout, replace=(), count=_pause_count(rollout, progress, policy))
+    rollout = _wait_for_carrier(rollout, progress, target)
+    rollout = spare_edited(rollout, state, units, policy)
+    return _leave_surplus(hold_rollout(rollout, progress, policy, untrusted))
+
+
+def _pause_count(rollout: Rollout, progress: Progress | None, policy: RolloutPolicy) -> int:
+    """Surge that exists stays while a rollout is paused, and no more comes."""
+    most = policy.wanted if progress is None else max(progress.count, policy.wanted)
+    return min(max(rollout.count, policy.wanted), most)
+
+
+def _leave_surplus(rollout: Rollout) -> Rollout:
+    """
+    The step without deletes of units beyond its count, which lowering the count takes down.
+
+    Who goes because there are too many is taken down together with what is its own: its claims
+    go or stay as the user said. Taken down as an old or a failed one, it would leave them behind.
+    """
+    kept = tuple(ordinal for ordinal in rollout.replace if ordinal < rollout.count)
+    return replace(rollout, replace=kept)
+
+
+def _wait_for_carrier(rollout: Rollout, progress: Progress | None, target: str) -> Rollout:
+    """
+    The boundary stays until the carrier has acted on the last one.
+
+    Until then it is not known which units are old: a template may have changed
+    although its revision did not.
+    """
+    if progress is None or progress.is_seen or progress.target != target:
+        return rollout
+    return replace(rollout, boundary=max(rollout.boundary, progress.boundary))
+
+
+def _may_change(state: LineState, unit: Instance) -> bool:
+    """Whether a unit may be brought to the target at all."""
+    if not state.may_roll:
+        return False
+    return state.amendment is not Amendment.ONLY or unit.may_amend
+
+
+def _find_stuck(state: LineState) -> tuple[Blocker, ...]:
+    """Why old units stay that may only be changed as they run, or that nothing may change now."""
+    stale = find_stale(state) if state.may_roll else []
+    if state.rollout.is_paused and stale:
+        message = f"the rollout is paused: {len(stale)} of {state.wanted} {state.noun}s are old"
+        return (Blocker("Paused", message),)
+    rest = tuple(unit.ordinal for unit in stale if not _may_change(state, unit))
+    if not rest:
+        return ()
+    message = (
+        f"{count(len(rest), f'{state.noun} has', f'{state.noun}s have')} an old revision, and what "
+        "changed cannot be changed in running pods: allow them to be made anew, or undo the change"
+    )
+    return (Blocker("InPlaceUpdateNotPossible", message, rest),)
+
+
+@dataclass(frozen=True, slots=True)
+class _Limits:
+    """What rules over lines leave of the updates of one."""
+
+    given_up: int  # old units that may go, and extra new ones that may come
+    kept_old: int  # missing units that are made as they were
+
+
+def _find_limits(state: LineState, bounds: Bounds) -> _Limits | None:
+    """How far rules allow this line to be updated; None: they say nothing."""
+    if bounds.updated_max is None or state.reach is not Reach.ANY:
+        return None
+    policy = state.rollout
+    stale = sum(unit.phase is not Phase.LEAVING for unit in find_stale(state))
+    if not stale:
+        return None
+    goal = max(0, policy.wanted - policy.partition)
+    stay = max(0, goal - bounds.updated_max)
+    # What has gone comes back updated: it counts as updated from the moment it was given up.
+    return _Limits(max(0, stale - stay), max(0, stay - stale))
+
+
+def _limit_updates(state: LineState, rollout: Rollout, limits: _Limits | None) -> Rollout:
+    """The step with no more units given up, and no more extra ones, than rules allow."""
+    if limits is None:
+        return rollout
+    exist = state.progress.count if state.progress else state.wanted
+    extra = max(0, min(rollout.count - exist, limits.given_up))
+    kept = rollout.replace[: limits.given_up - extra]
+    return replace(
+        rollout, replace=kept, count=min(rollout.count, max(exist, state.wanted) + extra)
+    )
+
+
+def _find_amendments(
+    state: LineState, rollout: Rollout, restarts: tuple[Restart, ...]
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Which old units are changed as they run, and which are made anew."""
+    if state.amendment is Amendment.NEVER:
+        return (), rollout.replace
+    units = {unit.ordinal: unit for unit in state.units}
+    failed = {restart.ordinal for restart in restarts}
+    amend = tuple(o for o in rollout.replace if o not in failed and units[o].may_amend)
+    return amend, tuple(o for o in rollout.replace if o not in amend)
+
+
+def _find_makes(state: LineState, rollout: Rollout, kept_old: int) -> Iterator[Make]:
+    """The units that are missing, as far as this line makes them one by one."""
+    progress = state.progress
+    if state.reach not in (Reach.ANY, Reach.NOTED) or progress is None:
+        return
+    if progress.target != state.target:
+        # What was decided about the new target has to be written down first.
+        return
+    is_noted = state.reach is Reach.NOTED
+    boundary = progress.boundary if is_noted else rollout.boundary
+    end = min(progress.count, rollout.count) if is_noted else rollout.count
+    held = {unit.ordinal for unit in state.units}
+    base, made = progress.base or state.target, 0
+    for ordinal in range(end):
+        if ordinal not in held:
+            is_new = ordinal >= boundary and made >= kept_old
+            yield Make(ordinal, state.target if is_new else base)
+            made += 1
+            if made == MAKE_MAX:
+                return
+
+
+def _find_retirements(
+    state: LineState, rollout: Rollout, restarts: tuple[Restart, ...], surplus: frozenset[int]
+) -> Iterator[Retirement]:
+    """The units that are taken down, each once."""
+    progress = state.progress
+    if state.reach is Reach.COUNT:
+        return
+    if state.reach is Reach.NOTED and (progress is None or progress.target != state.target):
+        return
+    units = {unit.ordinal: unit for unit in state.units if unit.phase is not Phase.LEAVING}
+    found = {r.ordinal: (Cause.FAILED, f"member {r.cause} failed") for r in restarts}
+    for ordinal in rollout.replace:
+        found.setdefault(ordinal, (Cause.STALE, "it has an old revision"))
+    if state.reach is not Reach.SUFFIX:
+        why = f"there are more {state.noun}s than wanted"
+        found |= dict.fromkeys(surplus, (Cause.SURPLUS, why))
+        found = dict(sorted(found.items()))
+    for ordinal, (cause, why) in found.items():
+        if ordinal in units:
+            yield Retirement(ordinal, units[ordinal].incarnation, cause, why)
+
+
+def _find_surplus(state: LineState, rollout: Rollout) -> frozenset[int]:
+    """The units beyond the count; where a count is noted, it is acted on once it was written."""
+    noted = state.progress.count if state.progress and state.reach is Reach.NOTED else 0
+    end = max(noted, rollout.count)
+    return frozenset(unit.ordinal for unit in state.units if unit.ordinal >= end)
+
+
+def _find_holds(
+    state: LineState, rollout: Rollout, untrusted: tuple[UntrustedUnit, ...]
+) -> tuple[Blocker, ...]:
+    """That the rollout holds, if there is still something to roll."""
+    stale = find_stale(state)
+    if not untrusted or (not stale and rollout.count <= state.wanted):
+        return ()
+    is_repeated = bool(stale) and all(unit.is_edited for unit in stale)
+    return (explain_hold(untrusted, state, is_repeated=is_repeated),)
+
+
+def _find_waits(state: LineState, rollout: Rollout) -> tuple[Blocker, ...]:
+    """What the strategy waits for; a step that takes units down itself waits for nothing yet."""
+    is_moving = state.reach is Reach.ANY and bool(rollout.replace)
+    if rollout.blocker is None or is_moving or state.rollout.is_paused:
+        return ()
+    return (rollout.blocker,)
+
+
+def _find_recheck(
+    availability: Availability,
+    untrusted: tuple[UntrustedUnit, ...],
+    recovery: Recovery,
+    trust_waits: Iterable[float],
+) -> float | None:
+    """When the next wait is over, if time alone ends one."""
+    waits = [*availability.waits.values(), *recovery.waits.values(), *trust_waits]
+    waits += [unit.wait for unit in untrusted if unit.wait is not None]
+    return min(waits, default=None)
+
+
+def _number_back(step: Step, ranks: Ranks) -> Step:
+    """A step that was decided by rank, by ordinal again."""
+    if ranks.is_dense:
+        return step
+    find = ranks.find_ordinal
+    return replace(
+        step,
+        rollout=replace(step.rollout, replace=tuple(find(o) for o in step.rollout.replace)),
+        make=tuple(replace(make, ordinal=find(make.ordinal)) for make in step.make),
+        retire=tuple(replace(gone, ordinal=find(gone.ordinal)) for gone in step.retire),
+        amend=tuple(find(ordinal) for ordinal in step.amend),
+        restarts=tuple(replace(r, ordinal=find(r.ordinal)) for r in step.restarts),
+        surplus=frozenset(find(ordinal) for ordinal in step.surplus),
+        may_complete=frozenset(find(ordinal) for ordinal in step.may_complete),
+        renew=tuple((find(ordinal), name) for ordinal, name in step.renew),
+        backing_off=frozenset(find(ordinal) for ordinal in step.backing_off),
+        failures=tuple(
+            sorted(
+                (*ranks.apart, *(replace(f, ordinal=find(f.ordinal)) for f in step.failures)),
+                key=lambda failure: failure.ordinal,
+            )
+        ),
+        blockers=tuple(
+            replace(b, ordinals=tuple(find(ordinal) for ordinal in b.ordinals))
+            for b in step.blockers
+        ),
+    )

@@ -1,0 +1,110 @@
+"""A line that another controller carries is read as numbers and told numbers, once."""
+
+import pytest
+
+from kohort.apis.carriers.delegated import patch_numbers, read_tally
+from kohort.model.observed import Group, Observed, RoleInstances
+from kohort.model.plans import Rollout, Step
+from kohort.model.policies import RolloutPolicy, Rule, Skew
+from kohort.model.units import Level, Line, Phase, Reach
+from kohort.model.workload import Role, Workload
+from kohort.planning.plan import plan
+
+KINDS = {
+    "Deployment": "apps/v1",
+    "StatefulSet": "apps/v1",
+    "LeaderWorkerSet": "leaderworkerset.x-k8s.io/v1",
+}
+PATHS = {
+    "StatefulSet": ("updateStrategy", "rollingUpdate"),
+    "LeaderWorkerSet": ("rolloutStrategy", "rollingUpdateConfiguration"),
+}
+
+
+def carrier(kind: str, replicas: int = 3, **status: int) -> dict:
+    metadata = {"name": "d", "namespace": "ns", "uid": "u", "generation": 2}
+    told = {"observedGeneration": 2, **status}
+    spec = {"replicas": replicas}
+    return {
+        "apiVersion": KINDS[kind],
+        "kind": kind,
+        "metadata": metadata,
+        "spec": spec,
+        "status": told,
+    }
+
+
+def step(count: int, boundary: int = 0) -> Step:
+    return Step(Line(0, "r"), Rollout(boundary, count))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_counts_are_read_where_each_kind_has_them(kind):
+    found = read_tally(carrier(kind, replicas=3, updatedReplicas=2, readyReplicas=3) | {})
+    assert (found.wanted, found.ready, found.updated, found.is_seen) == (3, 3, 2, True)
+
+
+def test_what_was_counted_before_the_last_change_is_not_updated():
+    """rbg#307, rbg#464: right after a change the old status still says that all is updated."""
+    found = read_tally(carrier("StatefulSet", replicas=3, updatedReplicas=3, observedGeneration=1))
+    assert (found.updated, found.updated_ready, found.is_seen) == (0, 0, False)
+
+
+def test_no_more_are_updated_and_ready_than_must_be():
+    status = {"replicas": 4, "updatedReplicas": 2, "readyReplicas": 3}
+    obj = carrier("Deployment", replicas=4)
+    obj["status"] |= status
+    assert read_tally(obj).updated_ready == 1
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_numbers_that_stand_there_already_cost_no_request(kind):
+    assert not list(patch_numbers(carrier(kind, replicas=3), step(3)))
+    (patch,) = patch_numbers(carrier(kind, replicas=3), step(5))
+    assert patch.patch == {"metadata": {"uid": "u"}, "spec": {"replicas": 5}}
+
+
+@pytest.mark.parametrize("kind", PATHS)
+def test_kinds_with_a_partition_are_told_where_to_stop(kind):
+    (patch,) = patch_numbers(carrier(kind), step(3, boundary=2))
+    outer, inner = PATHS[kind]
+    assert patch.patch["spec"] == {outer: {inner: {"partition": 2}}}
+
+
+def test_a_deployment_knows_no_partition():
+    assert not list(patch_numbers(carrier("Deployment"), step(3, boundary=2)))
+
+
+def test_a_kind_that_cannot_carry_is_an_error():
+    with pytest.raises(ValueError, match="cannot carry a line"):
+        read_tally({"apiVersion": "v1", "kind": "Pod", "metadata": {}})
+
+
+def delegated_role(name: str) -> Role:
+    policy = RolloutPolicy(4, max_unavailable=4, level=Level.INSTANCE)
+    return Role(4, name=name, revision="new", rollout=policy, reach=Reach.COUNT)
+
+
+def held_role(name: str, updated: int) -> RoleInstances:
+    obj = carrier("StatefulSet", replicas=4)
+    obj["status"] |= {"replicas": 4, "readyReplicas": 4, "updatedReplicas": updated}
+    return RoleInstances(name, 4, "new", tally=read_tally(obj))
+
+
+def test_rules_bound_lines_that_others_carry():
+    asked = Workload(
+        *("ns", "x", "uid", 1),
+        groups=1,
+        roles=(delegated_role("a"), delegated_role("b")),
+        revision="new",
+        rollout=RolloutPolicy(1),
+        reach=Reach.ANY,
+        rules=(Rule("even", ("a", "b"), update_skew=Skew(units=1)),),
+        has_rollout=False,
+    )
+    roles = (held_role("a", 1), held_role("b", 0))
+    steps = plan(
+        asked, Observed((Group(0, "new", Phase.STARTING, "g", 1, roles=roles),)), 0.0
+    ).steps
+    boundaries = {line.role: step.rollout.boundary for line, step in steps.items() if line.role}
+    assert boundaries == {"a": 3, "b": 3}

@@ -1,0 +1,194 @@
+"""Rules over the roles of a group: skew, order, dependencies, in every state of two small lines."""
+
+from dataclasses import replace
+
+import pytest
+from line_search import NEW, NOW, OLD, World, group_of, instance_policy, live, search, serving
+
+from kohort.model.observed import Observed
+from kohort.model.policies import Gate, RolloutPolicy, Rule, Skew
+from kohort.model.units import GROUPS, Line, Phase, Reach
+from kohort.model.workload import Role, Workload
+from kohort.planning.plan import plan
+from kohort.planning.startup import find_cycle
+
+READY = Phase.READY
+
+
+def workload(sizes: dict[str, int], *rules: Rule, after=None, unavailable: int = 1) -> Workload:
+    roles = tuple(
+        Role(
+            size,
+            name=name,
+            revision=NEW,
+            rollout=instance_policy(size, unavailable),
+            after=(after or {}).get(name, ()),
+        )
+        for name, size in sizes.items()
+    )
+    return Workload(
+        *("default", "x", "uid", 1),
+        groups=1,
+        roles=roles,
+        revision=NEW,
+        rollout=RolloutPolicy(1),
+        reach=Reach.ANY,
+        rules=rules,
+        has_rollout=False,
+    )
+
+
+def steps_of(world: World, asked: Workload):
+    sizes = {role.name: role.instances for role in asked.roles}
+    decided = plan(asked, Observed((group_of(world, sizes),)), NOW)
+    return {line.role: step for line, step in decided.steps.items() if line != GROUPS}
+
+
+def start(sizes: dict[str, int], state=(OLD, READY), failures: int = 0) -> World:
+    lines = {name: tuple((i, state) for i in range(size)) for name, size in sizes.items()}
+    return World(tuple(lines.items()), failures)
+
+
+def updated(world: World, role: str, *, is_ready: bool = False) -> int:
+    held = live(world.units_of(role))
+    return sum(s[0] == NEW and (s[1] is READY or not is_ready) for _, s in held)
+
+
+def is_over(world: World) -> bool:
+    return all(s == (NEW, READY) for _, units in world.lines for _, s in units)
+
+
+@pytest.mark.parametrize("sizes", [{"a": 2, "b": 2}, {"a": 3, "b": 1}, {"a": 1, "b": 1}], ids=str)
+@pytest.mark.parametrize("skew", [Skew(units=1), Skew(share=0.5), Skew(share=0.01)], ids=str)
+@pytest.mark.parametrize("failures", [0, 1], ids=["no failure", "one failure"])
+def test_no_role_is_updated_further_ahead_than_the_skew_allows(sizes, skew, failures):
+    asked = workload(sizes, Rule("even", ("a", "b"), update_skew=skew), unavailable=2)
+
+    def check(before: World, after: World, role: str) -> str:
+        if serving(before.units_of(role)) == serving(after.units_of(role)):
+            return ""
+        other = "b" if role == "a" else "a"
+        # What was taken down comes back updated: it counts as updated from then on.
+        gone = sizes[role] - sum(s[0] == OLD for _, s in live(after.units_of(role)))
+        slow = updated(after, other, is_ready=True) / sizes[other]
+        ahead = gone / sizes[role] - slow
+        slowest = min(sizes, key=lambda name: updated(after, name, is_ready=True) / sizes[name])
+        most = max(skew.of(sizes[slowest]), 1 / sizes[role])
+        spent = failures - after.failures
+        return f"{role} is {ahead} ahead" if ahead > most + spent + 1e-9 else ""
+
+    found = search(start(sizes, failures=failures), lambda w: steps_of(w, asked), check, is_over)
+    assert not found
+
+
+def test_an_ordered_rule_updates_nothing_of_the_second_before_the_first_is_done():
+    sizes = {"a": 2, "b": 2}
+    asked = workload(sizes, Rule("first a", ("a", "b"), is_ordered=True), unavailable=2)
+
+    def check(before: World, after: World, role: str) -> str:
+        touched = before.units_of("b") != after.units_of("b")
+        done = updated(before, "a", is_ready=True) == 2
+        return "b was touched" if touched and not done else ""
+
+    assert not search(start(sizes), lambda w: steps_of(w, asked), check, is_over)
+
+
+def test_a_role_begins_when_those_before_it_are_ready():
+    sizes = {"a": 2, "b": 1}
+    asked = workload(sizes, after={"b": ("a",)})
+
+    def check(before: World, after: World, role: str) -> str:
+        begun = not before.units_of("b") and after.units_of("b")
+        return "b began early" if begun and len(serving(before.units_of("a"))) < 2 else ""
+
+    nothing = World((("a", ()), ("b", ())))
+
+    def ends(world: World) -> bool:
+        return is_over(world) and len(world.units_of("b")) == 1
+
+    assert not search(nothing, lambda w: steps_of(w, asked), check, ends)
+
+
+def test_what_has_begun_is_mended_while_those_before_it_are_in_trouble():
+    asked = workload({"a": 1, "b": 2}, after={"b": ("a",)})
+    trouble = World((("a", ((0, (NEW, Phase.STARTING)),)), ("b", ((0, (NEW, READY)),))))
+    assert [make.ordinal for make in steps_of(trouble, asked)["b"].make] == [1]
+
+
+def test_a_role_that_waits_says_for_which_one():
+    asked = workload({"a": 2, "b": 1}, after={"b": ("a",)})
+    step = steps_of(World((("a", ()), ("b", ()))), asked)["b"]
+    assert step.make == ()
+    (blocker,) = (b for b in step.blockers if b.reason == "WaitingForRole")
+    assert blocker.line == Line(0, "b")
+    assert "role a, of which 0 of 2" in blocker.message
+
+
+class TestGrowth:
+    """Role-based groups §3.12."""
+
+    def plan(self, counts: dict[str, int], sizes: dict[str, int], skew: Skew, gate=Gate.NONE):
+        rule = Rule("ratio", tuple(sizes), scale_skew=skew, gate=gate)
+        held = {n: tuple((i, (NEW, READY)) for i in range(c)) for n, c in counts.items()}
+        steps = steps_of(World(tuple(held.items())), workload(sizes, rule))
+        return {name: counts[name] + len(steps[name].make) for name in sizes}
+
+    def test_the_one_ahead_holds_and_the_other_follows(self):
+        found = self.plan({"a": 1, "b": 1}, {"a": 5, "b": 10}, Skew(share=0.1))
+        assert found == {"a": 1, "b": 2}
+
+    def test_equal_roles_grow_in_step(self):
+        sizes = {"a": 3, "b": 3}
+        assert self.plan({"a": 1, "b": 1}, sizes, Skew(share=1 / 3)) == {"a": 2, "b": 2}
+        assert self.plan({"a": 2, "b": 2}, sizes, Skew(share=1 / 3)) == {"a": 3, "b": 3}
+
+    def test_nothing_grows_before_what_exists_is_ready_if_that_is_asked_for(self):
+        rule = Rule("ratio", ("a", "b"), scale_skew=Skew(share=1.0), gate=Gate.READY)
+        asked = workload({"a": 3, "b": 3}, rule)
+        half = World((("a", ((0, (NEW, Phase.STARTING)),)), ("b", ((0, (NEW, READY)),))))
+        steps = steps_of(half, asked)
+        assert {name: step.make for name, step in steps.items()} == {"a": (), "b": ()}
+        assert {b.reason for step in steps.values() for b in step.blockers} == {"WaitingForSkew"}
+
+    def test_shrinking_is_never_held(self):
+        found = World((("a", ((0, (NEW, READY)), (1, (NEW, READY)))), ("b", ())))
+        rule = Rule("ratio", ("a", "b"), scale_skew=Skew(share=0.1))
+        steps = steps_of(found, workload({"a": 1, "b": 4}, rule))
+        assert [gone.ordinal for gone in steps["a"].retire] == [1]
+
+
+def test_a_blocker_of_a_role_names_its_line():
+    asked = workload({"a": 2, "b": 1})
+    stuck = World((("a", ((0, (OLD, READY)), (1, (NEW, Phase.STARTING)))), ("b", ())))
+    blockers = steps_of(stuck, asked)["a"].blockers
+    assert [b.line for b in blockers] == [Line(0, "a")]
+    assert blockers[0].message.startswith("role a of group 0: 1 of 2 instances wait")
+
+
+def test_a_group_in_which_all_is_well_has_no_steps():
+    sizes = {"a": 1, "b": 1}
+    group = group_of(start(sizes, (NEW, READY)), sizes)
+    assert all(role.is_settled for role in group.roles)
+    settled = replace(group, is_settled=True)
+    assert list(plan(workload(sizes), Observed((settled,)), NOW).steps) == [GROUPS]
+
+
+def test_a_role_that_is_asked_for_no_more_goes():
+    asked = workload({"a": 1})
+    world = World((("a", ((0, (NEW, READY)),)), ("gone", ((0, (OLD, READY)),))))
+    decided = plan(asked, Observed((group_of(world, {"a": 1, "gone": 0}),)), NOW)
+    retired = {line.role: [r.ordinal for r in step.retire] for line, step in decided.steps.items()}
+    assert retired == {"": [], "a": [], "gone": [0]}
+
+
+@pytest.mark.parametrize(
+    ("after", "cycle"),
+    [
+        ({"a": (), "b": ("a",)}, ()),
+        ({"a": ("b",), "b": ("a",)}, ("a", "b", "a")),
+        ({"a": ("a",)}, ("a", "a")),
+        ({"a": ("b",), "b": ("c",), "c": ("b",)}, ("b", "c", "b")),
+    ],
+)
+def test_roles_that_wait_for_each_other_are_found(after, cycle):
+    assert find_cycle(after) == cycle
