@@ -63,6 +63,17 @@ async def test_a_definition_of_another_operator_is_left_alone_but_for_its_conver
     assert site.writes == 0
 
 
+def test_what_is_not_served_is_neither_defined_nor_granted():
+    objects = write_manifests([GADGETS], ManifestOptions("here", "kohort:1"))
+    kinds = {o["metadata"]["name"] for o in objects if o["kind"].startswith("Custom")}
+    assert kinds == {f"{plural}.{GROUP}" for plural in ("gadgets", "gadgetprofiles", "gadgetparts")}
+    rules = [rule for o in objects for rule in o.get("rules") or ()]
+    groups = {group for rule in rules for group in rule.get("apiGroups", ())}
+    assert GROUP in groups and LEADER_WORKER_SET.kind.group not in groups
+    hooks = [o["metadata"]["name"] for o in objects if o["kind"].endswith("WebhookConfiguration")]
+    assert hooks == ["gadget-validating-webhook-configuration"]
+
+
 def test_manifests_hold_all_definitions_and_a_role_where_each_lease_lies():
     objects = write_manifests([LEADER_WORKER_SET, GADGETS], ManifestOptions("here", "kohort:1"))
     crd = next(o for o in objects if o["metadata"]["name"] == CRD.name)

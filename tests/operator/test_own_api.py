@@ -9,6 +9,8 @@ from operator_lab import Lab
 
 from gadget_api import GADGET, GADGETS, PART, PROFILE, make_gadget, make_part, make_profile
 from kohort.cluster.objects import Kind, Object
+from kohort.controller.events import EVENT
+from kohort.model.reasons import Notice
 from kohort.simulator.api.requests import DeleteOptions, Patch, PatchType, WriteOptions
 
 STATUS, PART_STATUS = ("patch", "Gadget/status"), ("patch", "GadgetPart/status")
@@ -123,7 +125,18 @@ async def test_a_status_of_a_part_that_another_client_wrote_over_is_put_back(lab
     assert status_of(lab, PART, "a") == {"number": 3}
 
 
-async def test_events_and_references_of_a_workload_that_cannot_be_read_cost_nobody_else(lab):
+async def test_events_are_reported_by_the_home_of_the_api():
+    said = Notice("Normal", "Seen", "a gadget was seen")
+    lab = Lab(apis=[replace(GADGETS, list_events=lambda *seen: (said,))])
+    await lab.open(nodes=1)
+    await lab.apply(make_gadget("g"))
+    await lab.run(5)
+    (event,) = [e for e in lab.all(EVENT) if e["reason"] == "Seen"]
+    assert event["source"]["component"] == event["reportingComponent"] == "gadget-reporter"
+    await lab.close()
+
+
+async def test_references_of_a_workload_that_cannot_be_read_cost_nobody_else(lab):
     bad = replace(GADGETS.references[0], find_names=lambda root: root["spec"]["none"]["such"])
     broken = replace(GADGETS, references=(bad,))
     other = Lab(apis=[broken])

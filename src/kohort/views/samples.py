@@ -7,13 +7,14 @@ are not asked for, so a person needs rights in one namespace only.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import orjson
 
 from kohort.apis.api import Api, Key, Settings, Snapshot, Watched
 from kohort.apis.facts import UNDECODABLE
+from kohort.apis.references import Reference
 from kohort.cluster.objects import Kind, Object, name_of, namespace_of
 
 
@@ -47,7 +48,7 @@ def gather(
     children: Mapping[Kind, Sequence[bytes]],
     settings: Settings = UNTOLD,
 ) -> list[Sample]:
-    """The snapshots of all roots, in the order of the roots."""
+    """The snapshots of all roots, in their order; children hold what roots name as well."""
     shelves: dict[Kind, dict[Key, list[Any]]] = {}
     members: dict[Key, dict[str, bytes]] = {}
     for watched in needed(api):
@@ -58,8 +59,32 @@ def gather(
                 shelf.setdefault(key, []).append(child)
                 if watched.kind == api.members:
                     members.setdefault(key, {})[child.metadata.name] = raw
+    named = {each.kind: _shelve(each, children.get(each.kind, ())) for each in api.references}
     readable = (api.find_stray(root)[0] for root in map(orjson.loads, roots))
-    return [_sample(root, shelves, members, settings) for root in readable]
+    samples = (_sample(root, shelves, members, settings) for root in readable)
+    return [_add_references(api, sample, named) for sample in samples]
+
+
+def _shelve(reference: Reference, raws: Iterable[bytes]) -> dict[Key, Any]:
+    """The objects that workloads may name, by namespace and name."""
+    decoded = (_find_decoded(reference, raw) for raw in raws)
+    found = (child for child in decoded if child is not None)
+    return {(child.metadata.namespace, child.metadata.name): child for child in found}
+
+
+def _add_references(api: Api, sample: Sample, named: Mapping[Kind, Mapping[Key, Any]]) -> Sample:
+    """The sample with what its workload names; one that cannot be read names nothing."""
+    if not api.references:
+        return sample
+    found: dict[Kind, tuple[Any, ...]] = {}
+    for reference in api.references:
+        shelf = named[reference.kind]
+        try:
+            names = reference.find_names(sample.snapshot.root)
+        except UNDECODABLE:
+            names = ()
+        found[reference.kind] = tuple(shelf[name] for name in names if name in shelf)
+    return replace(sample, snapshot=replace(sample.snapshot, references=found))
 
 
 def _sample(
@@ -78,7 +103,7 @@ def _sample(
     return Sample(snapshot, members.get(key, {}))
 
 
-def _find_decoded(watched: Watched, raw: bytes) -> Any:
+def _find_decoded(watched: Watched | Reference, raw: bytes) -> Any:
     try:
         return watched.decode(raw)
     except UNDECODABLE:

@@ -9,7 +9,7 @@ forbidden is said at once and not tried for ever.
 import argparse
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime
 from random import Random
 from typing import TYPE_CHECKING
@@ -113,6 +113,11 @@ class Source:
         lists = await asyncio.gather(*(self.cluster.list(s) for s in self._select_children(api)))
         kinds = [watched.kind for watched in needed(api)]
         children = {kind: found.items for kind, found in zip(kinds, lists, strict=True)}
+        for reference in api.references:
+            # Whoever may not read what is shared sees the workload without it.
+            with suppress(ClusterError):
+                named = await self.cluster.list(Selection(reference.kind))
+                children[reference.kind] = named.items
         return _take(api, roots, children)
 
     def _select_roots(self, api: Api) -> Selection:
@@ -140,6 +145,8 @@ class Source:
         for api in self.wanted.apis:
             roots = informers.add(self._select_roots(api), Whole, optional=True)
             kinds = {s.kind: informers.add(s, Whole) for s in self._select_children(api)}
+            for named in (Selection(reference.kind) for reference in api.references):
+                kinds[named.kind] = informers.add(named, Whole, optional=True)
             live.add(api, roots, kinds)
         task = asyncio.create_task(informers.run())
         try:
