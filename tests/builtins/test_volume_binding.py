@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pytest
 from builtins_world import World, messages
 
 from kohort.cluster.objects import Object
@@ -9,6 +10,12 @@ from kohort.simulator.builtins.volumes.controller import Volumes
 from kohort.simulator.kinds import CLAIM, POD, STORAGE_CLASS, VOLUME
 
 PROTECTION = "kubernetes.io/pvc-protection"
+# The node has stopped all containers; something else holds the pod.
+LEAVING = {
+    "deletionTimestamp": "2026-01-01T00:00:00Z",
+    "deletionGracePeriodSeconds": 0,
+    "finalizers": ["foregroundDeletion"],
+}
 
 
 def world_with(**storage_class: Any) -> World:
@@ -21,16 +28,16 @@ def world_with(**storage_class: Any) -> World:
     return world
 
 
-def claim(world: World, **spec: Any) -> Object:
+def claim(world: World, name: str = "c", **spec: Any) -> Object:
     resources = {"requests": {"storage": "1Gi"}}
     body = {"accessModes": ["ReadWriteOnce"], "resources": resources, **spec}
-    world.create(CLAIM, {"metadata": {"name": "c", "finalizers": [PROTECTION]}, "spec": body})
+    world.create(CLAIM, {"metadata": {"name": name, "finalizers": [PROTECTION]}, "spec": body})
     world.settle()
-    return world.read(CLAIM, "c")
+    return world.read(CLAIM, name)
 
 
-def use(world: World) -> None:
-    volume = {"name": "v", "persistentVolumeClaim": {"claimName": "c"}}
+def use(world: World, volume: Object | None = None) -> None:
+    volume = volume or {"name": "v", "persistentVolumeClaim": {"claimName": "c"}}
     world.create(POD, {"metadata": {"name": "p"}, "spec": {"volumes": [volume]}})
     world.settle()
 
@@ -100,6 +107,32 @@ def test_a_claim_in_use_stays_until_the_pod_has_gone():
     world.remove_pod("p")
     world.settle()
     assert not world.exists(CLAIM, "c")
+
+
+@pytest.mark.parametrize("phase", ["Failed", "Succeeded", "Running"])
+def test_a_claim_is_in_use_by_a_pod_that_has_ended_or_is_leaving(phase: str):
+    """A real server asks only whether the pod exists and has a node."""
+    world = world_with()
+    claim(world)
+    use(world)
+    world.set_ready("p")
+    world.patch(POD, "p", {"metadata": LEAVING, "status": {"phase": phase}})
+    world.delete(CLAIM, "c")
+    world.settle()
+    assert world.exists(CLAIM, "c")
+
+
+def test_a_claim_that_was_made_for_its_pod_goes_when_the_node_is_done_with_the_pod():
+    world = world_with()
+    claim(world, name="p-v")
+    use(world, {"name": "v", "ephemeral": {}})
+    world.set_ready("p")
+    world.delete(CLAIM, "p-v")
+    world.settle()
+    assert world.exists(CLAIM, "p-v")
+    world.patch(POD, "p", {"metadata": LEAVING})
+    world.settle()
+    assert not world.exists(CLAIM, "p-v")
 
 
 def test_a_claim_takes_the_smallest_free_volume_that_fits():

@@ -1,12 +1,14 @@
 """
 Which pods use which claims, kept up as pods come and go.
 
-A pod's volumes never change, so a pod is read once, and only if it has claims.
+A pod's volumes never change, so a pod is read once, and only if it has claims. A claim is in use
+for as long as a pod that names it exists and has a node, whatever has become of its containers.
+Only a claim that was made for its pod (``ephemeral``) is free when the node is done with that pod,
+since the pod may wait for it.
 """
 
 from collections import defaultdict
 
-from kohort.simulator.builtins.readiness import FINISHED
 from kohort.simulator.component import View
 from kohort.simulator.kinds import POD
 from kohort.simulator.store.entries import StoredObject
@@ -41,14 +43,24 @@ class Usage:
         return places
 
     def find_node(self, namespace: str, claim: str, view: View) -> str | None:
-        """The node of a pod that uses the claim, if one has been scheduled and has not ended."""
+        """The node of a pod that uses the claim, if one has been scheduled."""
         for name in sorted(self._pods.get((namespace, claim), ())):
             pod = view.find(POD, namespace, name)
-            if pod is None or pod.facts.phase in FINISHED:
+            if pod is None or _is_done_with(pod, claim):
                 continue
             if pod.facts.spec and pod.facts.spec.node_name:
                 return pod.facts.spec.node_name
         return None
+
+
+def _is_done_with(pod: StoredObject, claim: str) -> bool:
+    """Whether a claim was made for this pod, and its node has nothing more to do with the pod."""
+    if not pod.facts.is_leaving:
+        return False
+    obj = pod.decode()
+    volumes = (obj.get("spec") or {}).get("volumes") or ()
+    made = {f"{pod.name}-{volume['name']}" for volume in volumes if "ephemeral" in volume}
+    return claim in made and obj["metadata"].get("deletionGracePeriodSeconds") == 0
 
 
 def _read_claims(pod: StoredObject) -> tuple[str, ...]:
