@@ -183,3 +183,25 @@ def test_a_group_that_is_edited_while_a_step_is_on_its_way_was_not_given_up(seen
     checker.commit(facts.put(kinds.STATEFUL_SET, "x", make_set(0, "2"), OURS))
     noticed = ["A3: (1, 3) to (0, 3) leaves 1 groups that serve, 2 are promised"]
     assert facts.breaches == (noticed if seen > 60.5 else [])
+
+
+@pytest.mark.parametrize("seen", [69.0, 71.0])
+def test_a_group_that_fails_again_unseen_has_lasted_for_who_decides(seen: float):
+    facts = Facts()
+    checker = Lasting(facts.scene())
+    start(checker, facts)
+    checker.commit(facts.put(kinds.STATEFUL_SET, "x", make_set(2, "2"), OURS))
+    checker.commit(facts.put(kinds.POD, "x-2", make_leader(2, "2", 2)))
+    crashed = make_leader(2, "2", 2)
+    crashed["status"] = {"containerStatuses": [{"restartCount": 1}]}
+    checker.commit(facts.put(kinds.POD, "x-2", crashed))
+    checker.commit(facts.put(kinds.POD, "x-2", None, OURS))
+    checker.commit(facts.put(kinds.POD, "x-2", make_leader(2, "2", 3)))
+    for facts.at, is_ready in ((70.0, False), (71.5, True)):
+        leader = make_leader(2, "2", 3)
+        leader["status"] = leader["status"] if is_ready else {}
+        checker.commit(facts.put(kinds.POD, "x-2", leader))
+    facts.at, facts.seen = 75.0, seen
+    checker.commit(facts.put(kinds.STATEFUL_SET, "x", make_set(1, "2"), OURS))
+    noticed = ["A9: groups [1] given up, but group 2 has not lasted since it failed 1 times"]
+    assert facts.breaches == (noticed if seen > 70.0 else [])

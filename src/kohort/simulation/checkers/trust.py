@@ -192,12 +192,17 @@ class Lasting(Checker):
         past = self._past.get(group.ordinal)
         if past is None or past.revision != group.revision or past.at >= seen:
             return ""
-        since, trust = self._since.get(group.uid), backoff_seconds(past.count + 1)
+        since, trust = self._find_since(group.uid, seen), backoff_seconds(past.count + 1)
         if self._made[group.uid] - past.at > QUIET_SECONDS:
             return ""
         if since is not None and self.scene.now() - since + GRAIN_SECONDS < trust:
             return f"has not lasted since it failed {past.count} times"
         return ""
+
+    def _find_since(self, uid: str, seen: float) -> float | None:
+        """Since when a group is ready, as far as who decides had seen."""
+        since, gone = self._lost.get(uid, (0.0, -1.0))
+        return since if gone >= seen else self._since.get(uid)
 
     def _recent(self, seen: float) -> list[Object]:
         """What the operator may believe that the user asks for."""
