@@ -80,6 +80,11 @@ def test_a_group_key_is_made_from_the_groups_name(config: Any, key: str):
     assert labels_of(pod(enabled(config=config)))[LWS + "group-key"] == key
 
 
+def test_only_workers_name_their_leader():
+    assert LWS + "leader-name" not in annotations_of(pod(enabled()))
+    assert annotations_of(pod(enabled(), 1))[LWS + "leader-name"] == "llama-0-serve-0-0"
+
+
 def test_variables_come_first_replace_the_users_and_are_written_once():
     entry = template()
     entry["spec"]["containers"][0]["env"] = [

@@ -10,6 +10,7 @@ from serving_pods import maker, place, pod, variables_of
 
 from kohort.apis.modelserving import labels
 from kohort.apis.modelserving.objects.pods import find_stale_metadata
+from kohort.apis.modelserving.plugins.plugin import HookRequest, Plugin
 from kohort.cluster.objects import Object
 
 MS, LWS = "modelserving.volcano.sh/", "leaderworkerset.sigs.k8s.io/"
@@ -116,6 +117,19 @@ def test_defect_4_a_plugin_cannot_take_a_reserved_label_or_the_name():
     assert made["metadata"]["annotations"]["mine"] == "kept"
 
 
+def test_a_plugin_sees_the_pods_own_marks_and_not_a_templates():
+    class Seer(Plugin):
+        def on_pod_create(self, request: HookRequest) -> Object:
+            seen = json.dumps(request.pod["metadata"]["labels"], sort_keys=True)
+            request.pod["metadata"]["annotations"]["seen"] = seen
+            return request.pod
+
+    lying = template(labels={labels.ENTRY: "true", labels.ROLE: "lie"})
+    asked = serving(role(workerTemplate=lying), plugins=[{"name": "seer"}])
+    made = pod(asked, 1, registry={"seer": Seer})["metadata"]
+    assert json.loads(made["annotations"]["seen"]) == made["labels"]
+
+
 def shared_parts(first: object, second: object) -> bool:
     """Whether two values hold one and the same list or mapping somewhere."""
 
@@ -145,7 +159,10 @@ PLUGINS = st.lists(
 
 @given(PLUGINS, st.integers(1, 3))
 def test_defect_13_pods_never_share_structure(plugins: list[Object], workers: int):
-    asked = serving(role(workers=workers), plugins=plugins)
+    rich = template(labels={"a": "b"})
+    rich["spec"]["volumes"] = [{"name": "v", "emptyDir": {}}]
+    rich["spec"]["containers"][0]["ports"] = [{"containerPort": 80}]
+    asked = serving(role(workers=workers, entryTemplate=rich, workerTemplate=rich), plugins=plugins)
     before = json.dumps(asked)
     make = maker(asked)
     where = place(asked)

@@ -56,7 +56,7 @@ def test_counts_and_budgets_make_no_revision(change: Object):
         {"workerReplicas": 2},
         {"entryTemplate": template("engine:2")},
         {"workerTemplate": template(labels={"a": "b"})},
-        {"entryTemplate": {"spec": {"containers": [], "fieldOfTomorrow": 1}}},
+        {"entryTemplate": {"spec": {**template()["spec"], "fieldOfTomorrow": 1}}},
     ],
     ids=["workers", "image", "labels", "a field of a newer Kubernetes"],
 )
@@ -72,6 +72,12 @@ def test_the_empty_values_that_go_prints_make_no_revision():
     written["workerTemplate"]["spec"]["containers"][0]["env"] = []
     assert normalise_roles([written]) == normalise_roles([role()])
     assert hash_roles([written]) == hash_roles([role()])
+
+
+def test_a_normal_role_has_none_of_the_empty_values():
+    (found,) = normalise_roles([role()])
+    assert found["entryTemplate"] == template()
+    assert found.keys() == {"name", "workerReplicas", "entryTemplate", "workerTemplate"}
 
 
 def test_an_empty_selector_is_not_taken_for_a_missing_one():

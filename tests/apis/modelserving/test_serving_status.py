@@ -93,6 +93,11 @@ def test_the_current_revision_is_the_golden_one(vector: Object):
     assert found == vector["current"]
 
 
+def test_a_current_revision_that_no_group_has_any_more_is_not_kept():
+    groups = [GroupState(n, found) for n, found in enumerate(["a", "b", "b"])]
+    assert find_current_revision("gone", groups, "new") == "b"
+
+
 def test_defect_18_of_two_revisions_as_frequent_that_of_the_lowest_ordinal_holds():
     groups = [GroupState(n, found) for n, found in enumerate(["b", "a", "a", "b"])]
     assert find_current_revision("", groups, "new") == "b"
