@@ -34,7 +34,7 @@ from kohort.cluster.quantities import find_whole
 PLUGIN = "lws"
 INSTANCE, GROUP = "instance", "group"
 _SEED, _LWS = "kthena", "lws"
-_KEYS = {"indexScope": str, "groupKey": str, **SUBGROUP_KEYS}
+CONFIG_KEYS = {"indexScope": str, "groupKey": str, **SUBGROUP_KEYS}
 
 
 class LwsPlugin(Plugin):
@@ -42,7 +42,7 @@ class LwsPlugin(Plugin):
 
     def __init__(self, spec: PluginSpec) -> None:
         super().__init__(spec)
-        config = read_config(spec.config, _KEYS)
+        config = read_config(spec.config, CONFIG_KEYS)
         self._is_over_group = read_choice(config, "indexScope", (INSTANCE, GROUP)) == GROUP
         self._is_namespaced = read_choice(config, "groupKey", (_SEED, _LWS)) == _LWS
         self._placement: Placement = read_placement(config)
