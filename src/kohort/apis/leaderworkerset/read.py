@@ -331,23 +331,29 @@ def _is_base(status: SetStatusFacts) -> bool:
 
 
 def _group_of(metadata: Meta) -> int | None:
-    group = find_whole(metadata.labels.get(labels.GROUP_INDEX, ""))
+    held = metadata.labels
+    place = held.get(labels.GROUP_INDEX, ""), held.get(labels.WORKER_INDEX, "")
+    return _find_group(metadata.name, held.get(labels.NAME), *place)
+
+
+@lru_cache(maxsize=65_536)
+def _find_group(name: str, workload: str | None, group_text: str, index_text: str) -> int | None:
+    group, index = find_whole(group_text), find_whole(index_text)
     if group is not None:
-        return group if _fits_name(metadata, group) else None
+        return group if _fits_name(name, workload, group, index) else None
     # Pods made while no webhook answered lack the label; a leader's name still tells.
-    if _index_of(metadata) == 0:
-        found = find_ordinal(metadata.name)
+    if index == 0:
+        found = find_ordinal(name)
         return found[1] if found else None
     return None
 
 
-def _fits_name(metadata: Meta, group: int) -> bool:
+def _fits_name(name: str, workload: str | None, group: int, index: int | None) -> bool:
     """Whether the name of a pod is that of its place: labels can be forged, names not."""
-    workload, index = metadata.labels.get(labels.NAME), _index_of(metadata)
     if workload is None or index is None:
         return True
     leader = leader_name(workload, group)
-    return metadata.name == (worker_name(leader, index) if index else leader)
+    return name == (worker_name(leader, index) if index else leader)
 
 
 def _index_of(metadata: Meta) -> int | None:

@@ -50,9 +50,11 @@ def is_orphan(lws: Object, leader: PodFacts) -> bool:
 
     One that has lost the label of its revision is taken back as any edited pod, and replaced.
     """
-    metadata, name = leader.metadata, name_of(lws)
-    held, place = metadata.labels, find_ordinal(metadata.name)
-    if metadata.controller or metadata.is_leaving or place is None or place[0] != name:
+    metadata = leader.metadata
+    if metadata.controller or metadata.is_leaving:
+        return False
+    name, held, place = name_of(lws), metadata.labels, find_ordinal(metadata.name)
+    if place is None or place[0] != name:
         return False
     marks = {labels.NAME: name, labels.CARRIER: labels.PODS, labels.WORKER_INDEX: "0"}
     marks[labels.GROUP_INDEX] = str(place[1])
@@ -61,7 +63,7 @@ def is_orphan(lws: Object, leader: PodFacts) -> bool:
 
 def take_back(lws: Object, pods: tuple[PodFacts, ...]) -> tuple[PodFacts, ...]:
     """The pods, with orphans as they will be when they are adopted: so none of them is missed."""
-    if not any(is_orphan(lws, pod) for pod in pods if not pod.metadata.controller):
+    if not any(is_orphan(lws, pod) for pod in pods):
         return pods
     owner = Owner(labels.KIND.name, name_of(lws), uid_of(lws), controller=True)
     return tuple(_give(pod, owner) if is_orphan(lws, pod) else pod for pod in pods)

@@ -40,14 +40,16 @@ def put_places_back(snapshot: Snapshot) -> Iterator[Action]:
 def find_misplaced(snapshot: Snapshot) -> Iterator[tuple[PodFacts, dict[str, str]]]:
     """The pods of ours whose labels name another place than their names do, and what to change."""
     pods: tuple[PodFacts, ...] = snapshot.all(labels.POD)
+    workload = name_of(snapshot.root)
+    # Nearly always there are none, so who owns them is looked at last.
+    moved = [(pod, change) for pod in pods if (change := _find_change(pod, workload))]
+    if not moved:
+        return
     children = (*pods, *snapshot.all(STATEFUL_SET))
     # A set lets a pod go whose labels it does not select any more.
     owners = {"", uid_of(snapshot.root), *(child.metadata.uid for child in children)}
-    for pod in pods:
-        metadata = pod.metadata
-        is_ours = metadata.controller in owners and not metadata.is_leaving
-        change = _find_change(pod, name_of(snapshot.root)) if is_ours else {}
-        if change:
+    for pod, change in moved:
+        if pod.metadata.controller in owners and not pod.metadata.is_leaving:
             yield pod, change
 
 
@@ -66,6 +68,8 @@ def has_variables(raw: bytes) -> bool:
 def _find_change(pod: PodFacts, workload: str) -> dict[str, str]:
     metadata = pod.metadata
     held, wanted = metadata.labels, _find_place(metadata.name, workload)
+    if all([held.get(key) == value for key, value in wanted.items()]):
+        return {}
     is_known = pod.is_admitted or held.get(labels.CARRIER) == labels.PODS
     return {k: v for k, v in wanted.items() if held.get(k, "" if is_known else v) != v}
 
