@@ -43,6 +43,22 @@ def test_the_status_counts_what_is_there():
     }
 
 
+def test_nothing_is_remembered_of_pods_that_outlive_their_set():
+    component = ReplicaSets()
+    world = World(component)
+    world.create(REPLICA_SET, replica_set())
+    world.converge()
+    world.remove_pod(world.names(POD)[0])
+    world.converge()
+    assert sum(map(len, component._retired.values())) == 1
+    world.delete(REPLICA_SET, "x")
+    world.converge()
+    for name in world.names(POD):
+        world.remove_pod(name)
+    world.converge()
+    assert not component._retired
+
+
 def test_unready_pods_go_first():
     world = running()
     victim = world.names(POD)[1]

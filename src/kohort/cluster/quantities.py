@@ -28,7 +28,7 @@ _EXPONENT_MAX = 4096
 
 _QUANTITY = re.compile(r"([+-]?)([0-9]*)(?:\.([0-9]*))?([eEinumkKMGTP]*[-+]?[0-9]*)")
 # Counts have 32 bits; Python would refuse to read a text of some thousand digits.
-_DIGITS_MAX = 10
+_COUNT_DIGITS_MAX = 10
 _EXPONENT = re.compile(r"[eE]([-+]?[0-9]+)")
 _BAD_QUANTITY = (
     "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
@@ -38,7 +38,7 @@ _BAD_SUFFIX = "unable to parse quantity's suffix"
 
 def find_whole(text: str) -> int | None:
     """The whole number that a text is; None if it is another text or beyond all counts."""
-    is_whole = len(text) <= _DIGITS_MAX and text.isdecimal() and text.isascii()
+    is_whole = len(text) <= _COUNT_DIGITS_MAX and text.isdecimal() and text.isascii()
     return int(text) if is_whole else None
 
 

@@ -64,7 +64,7 @@ class ReplicaSets:
         keys = controllers(REPLICA_SET.name, old, new)
         if new is None:
             self._states.pop(entry.uid, None)
-        if new is None and keys:
+        if new is None and any(_is_at(key, entry.controller, view) for key in keys):
             self._retired[entry.controller].add(entry.name)
         if new is not None and not new.controller:
             keys.update(self._possible_owners(new, view))
@@ -321,3 +321,10 @@ class _Visit:
         if not failure and len(self._active) >= self._wanted:
             return conditions.drop(old, "ReplicaFailure")
         return old
+
+
+def _is_at(key: str, uid: str, view: View) -> bool:
+    """Whether the set of that key exists and has that uid: pods may outlive their set."""
+    namespace, _, name = key.partition("/")
+    found = view.find(REPLICA_SET, namespace, name)
+    return found is not None and found.uid == uid
