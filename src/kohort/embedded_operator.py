@@ -25,9 +25,9 @@ from kohort.cluster.objects import Kind
 from kohort.controller.api_controller import ControllerContext
 from kohort.controller.clock import LoopTime
 from kohort.controller.install import InstallOptions, install_definitions
-from kohort.controller.operator import Operator
 from kohort.controller.process.gangs import find_known
 from kohort.controller.process.measures import Measures
+from kohort.controller.process.served_apis import ServedApis
 from kohort.simulator.inprocess import InProcessCluster
 
 if TYPE_CHECKING:
@@ -65,16 +65,13 @@ async def keep_running(
 
 async def make_operator(
     embedded: "Embedded", settings: Settings, apis: Sequence[Api] = APIS
-) -> Operator:
+) -> ServedApis:
     """An operator for the cluster, which has the definitions that it needs."""
     cluster = InProcessCluster(embedded.api)
     await install_definitions(cluster, apis, InstallOptions(ignore_unserved=True))
     time = LoopTime()
-    measures = Measures(time)
-    operator = Operator(ControllerContext(cluster, time, SystemRandom(), settings), apis, measures)
-    for controller in operator.controllers:
-        measures.follow(controller)
-    return operator
+    context = ControllerContext(cluster, time, SystemRandom(), settings)
+    return ServedApis(context, apis, Measures(time))
 
 
 def make_settings(gang: str, strategy: str, carrier: str) -> Settings:

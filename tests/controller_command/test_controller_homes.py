@@ -10,7 +10,14 @@ from kohort.apis.leaderworkerset.api import LEADER_WORKER_SET
 from kohort.cluster.errors import Forbidden, NotFound
 from kohort.cluster.port import Address, Selection
 from kohort.controller.certificates.secrets import ensure_namespace
-from kohort.controller.install.names import DEFINITION_KIND, VALIDATING_KIND
+from kohort.controller.install.names import (
+    DEFINITION_KIND,
+    MUTATING_KIND,
+    NAMESPACE,
+    SECRET,
+    SECRET_KIND,
+    VALIDATING_KIND,
+)
 from kohort.controller.lease import LEASE
 from kohort.controller.process.process import LeaseLost
 from kohort.simulator.inprocess import InProcessCluster
@@ -165,3 +172,19 @@ async def test_certificates_are_made_before_definitions_that_name_the_webhook():
         assert written.index("secrets") < written.index("customresourcedefinitions")
         spec = (await one.cluster.read(DEFINITION))["spec"]
         assert spec["conversion"]["webhook"]["clientConfig"]["caBundle"]
+
+
+async def test_two_processes_can_lead_one_api_each_and_trust_one_authority():
+    api = make_api()
+    async with running(api, "a", apis=(LEADER_WORKER_SET,)) as one:
+        await until(lambda: works_on(one, LWS), one.task)
+        async with running(api, "b", apis=BOTH) as two:
+            await until(lambda: works_on(two, GADGET), one.task, two.task)
+            assert two.process.leaderships[0].election.holder == "a"
+            assert "mutatingwebhookconfigurations" not in two.cluster.written
+            secret = await two.cluster.read(Address(SECRET_KIND, NAMESPACE, SECRET))
+            gadgets = (await two.cluster.read(DEFINITION))["spec"]["conversion"]["webhook"]
+            name = LEADER_WORKER_SET.home.mutating_name
+            hooks = (await two.cluster.read(Address(MUTATING_KIND, "", name)))["webhooks"]
+    clients = [gadgets["clientConfig"], *(hook["clientConfig"] for hook in hooks)]
+    assert {client["caBundle"] for client in clients} == {secret["data"]["ca.crt"]}

@@ -82,6 +82,15 @@ def test_manifests_hold_all_definitions_and_a_role_where_each_lease_lies():
     told = {o["metadata"]["namespace"]: o["rules"][1]["resourceNames"] for o in roles}
     assert told == {"here": ["b8b2488c.x-k8s.io"], "gadget-system": ["gadget-controller"]}
     assert {o["metadata"]["name"] for o in objects if o["kind"] == "Namespace"} == set(told)
+    ours = [o for o in objects if o["kind"] in ("Deployment", "Service")]
+    assert [(o["metadata"]["name"], o["metadata"]["namespace"]) for o in ours] == [
+        ("lws-webhook-service", "here"),
+        ("lws-controller-manager-metrics-service", "here"),
+        ("lws-controller-manager", "here"),
+    ]
+    hooks = [hook for o in objects for hook in o.get("webhooks") or ()]
+    places = {hook["clientConfig"]["service"]["name"] for hook in hooks}
+    assert (places, len(hooks)) == ({"lws-webhook-service"}, 4)
     manager = next(o for o in objects if o["metadata"]["name"] == "lws-manager-role")
     patched = [r for r in manager["rules"] if CRD.name in r.get("resourceNames", ())]
     assert {verb for rule in patched for verb in rule["verbs"]} == {"get", "list", "watch", "patch"}

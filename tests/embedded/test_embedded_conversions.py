@@ -1,13 +1,15 @@
 """The embedded cluster asks the converters of its own APIs, without a call."""
 
+import asyncio
 from collections.abc import AsyncIterator
 
 import pytest
 
-from gadget_api import GADGET, GADGETS, OLD_GADGET, make_gadget
+from gadget_api import GADGET, GADGETS, OLD_GADGET, define_gadgets, make_gadget
 from kohort.apis.api import DEFAULTS
 from kohort.cluster.errors import ClusterError
 from kohort.cluster.port import Address, Selection
+from kohort.controller.install.names import DEFINITION_KIND
 from kohort.embedded_operator import make_operator
 from kohort.simulator.embedded import Embedded, EmbeddedOptions
 from kohort.simulator.inprocess import InProcessCluster
@@ -45,3 +47,25 @@ async def test_a_mistake_of_a_converter_costs_its_object_only(cluster):
     with pytest.raises(ClusterError, match=r"a mistake of Kohort \(KeyError\), report it"):
         await cluster.read(Address(OLD_GADGET, "default", "bad"))
     assert await cluster.read(Address(OLD_GADGET, "default", "good"))
+
+
+async def test_an_embedded_operator_follows_the_definitions_of_its_kinds():
+    embedded = await Embedded.start(EmbeddedOptions(token="t", nodes=1, racks=1, apis=[GADGETS]))
+    served = await make_operator(embedded, DEFAULTS, [GADGETS])
+    task = asyncio.create_task(served.run())
+    cluster = InProcessCluster(embedded.api)
+    definition = Address(DEFINITION_KIND, "", GADGET.group_resource)
+
+    async def until_serving(is_so: bool) -> None:
+        async with asyncio.timeout(20):
+            while (GADGET in served.operators) is not is_so:
+                await asyncio.sleep(0.01)
+
+    await until_serving(True)
+    await cluster.delete(definition)
+    await until_serving(False)
+    await cluster.create(DEFINITION_KIND, "", define_gadgets())
+    await until_serving(True)
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+    await embedded.stop()

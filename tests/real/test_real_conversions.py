@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from operator_processes import eventually
+from operator_processes import controllers, eventually
 
 from conftest import Site
 from gadget_api import GROUP, make_gadget
@@ -35,3 +35,9 @@ def test_a_real_server_converts_by_the_operator_and_its_bundle_is_kept_true(site
         eventually("the bundle is back", lambda: bundle() == before)
         eventually("the server trusts it", lambda: read("v1")["size"] == 3)
         plane.kubectl("delete", f"gadgets.v2.{GROUP}", "g")
+
+
+def test_the_account_of_the_manifests_may_see_its_definitions(site: Site):
+    with controllers(site.plane, site.service, site.kubeconfig) as (one,):
+        assert "may not watch CustomResourceDefinitions" not in one.log.read_text()
+        assert "is not watched until" not in one.log.read_text()

@@ -26,7 +26,7 @@ from kohort.simulator.host.memory import settle_memory
 
 if TYPE_CHECKING:
     from kohort.apis.api import Settings
-    from kohort.controller.operator import Operator
+    from kohort.controller.process.served_apis import ServedApis
     from kohort.simulator.embedded import Embedded
     from kohort.simulator.host.identity import Identity
 
@@ -176,7 +176,7 @@ class _Hosting:
         from kohort.apis.served import choose_apis
         from kohort.embedded_operator import keep_running, make_operator
 
-        async def make() -> "Operator":
+        async def make() -> "ServedApis":
             apis = choose_apis(self._wish.apis)
             return await make_operator(embedded, self._settings(), apis)
 

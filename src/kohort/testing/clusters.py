@@ -20,7 +20,7 @@ from kohort.testing.controls import GPUS_MAX, NODES_MAX, Clock, Nodes, check_who
 
 if TYPE_CHECKING:
     from kohort.apis.api import Settings
-    from kohort.controller.operator import Operator
+    from kohort.controller.process.served_apis import ServedApis
     from kohort.simulator.embedded import Embedded, EmbeddedOptions
     from kohort.simulator.host.client import Client
 
@@ -272,7 +272,7 @@ async def _operating(embedded: "Embedded", settings: "Settings | None") -> Async
 
     from kohort.embedded_operator import keep_running, make_operator
 
-    def make() -> "Coroutine[Any, Any, Operator]":
+    def make() -> "Coroutine[Any, Any, ServedApis]":
         return make_operator(embedded, settings)
 
     work = asyncio.create_task(keep_running(await make(), make))

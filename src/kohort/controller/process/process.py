@@ -35,7 +35,7 @@ from kohort.controller.certificates.keeper import Keeper, Places
 from kohort.controller.certificates.live import LiveContext
 from kohort.controller.certificates.secrets import SECRET
 from kohort.controller.clock import LoopTime, Time
-from kohort.controller.health import Health, Probe, judge_readiness
+from kohort.controller.health import Health, judge_readiness
 from kohort.controller.install.install import (
     InstallOptions,
     install_definitions,
@@ -51,8 +51,8 @@ from kohort.controller.process.configuration import Configuration, is_local
 from kohort.controller.process.leadership import Leadership
 from kohort.controller.process.measures import Measures
 from kohort.controller.process.pages import NOWHERE, Guard, Page, PageServer
-from kohort.controller.process.presence import Presence
 from kohort.controller.process.schemas import Reader, log_pruning
+from kohort.controller.process.served_apis import ServedApis
 from kohort.controller.process.write_counts import CountedCluster
 from kohort.observability.metrics import MEDIA_TYPE
 
@@ -106,9 +106,7 @@ class Process:
         settings = launch.configuration
         self._live = LiveContext(settings.tls_version, settings.tls_suites)
         self._keeper = self._make_keeper()
-        self.operators: dict[Kind, Operator] = {}  # those at work, by the kind that they serve
-        self._probes: dict[Kind, list[Probe]] = {}
-        self._undefined: dict[Kind, tuple[str, ...]] = {}  # definitions that are waited for
+        self._served: dict[str, ServedApis] = {}  # by the lease that is held for them
 
     def _list_homes(self) -> list[Home]:
         return list(dict.fromkeys(api.home for api in self._launch.apis))
@@ -222,14 +220,11 @@ class Process:
         while not self.admission.is_serving:
             await self._time.sleep(0.01)
         await self._install(leadership.apis)
-        presence = Presence(self._cluster, leadership.apis, self._time, self._chance, self.measures)
-        async with asyncio.TaskGroup() as group:
-            watching = group.create_task(presence.run())
-            serving = [
-                group.create_task(self._serve(a, leadership, presence)) for a in leadership.apis
-            ]
-            await asyncio.gather(*serving)
-            watching.cancel()
+        served = self._served[leadership.lease] = self._make_served(leadership)
+        try:
+            await served.run()
+        finally:
+            del self._served[leadership.lease]
 
     async def _install(self, apis: Sequence[Api]) -> None:
         installing = self._launch.installing
@@ -241,34 +236,7 @@ class Process:
         if self._are_metrics_guarded:
             _log_all(await install_roles(self._cluster, told))
 
-    async def _serve(self, api: Api, leadership: Leadership, presence: Presence) -> None:
-        """Work on one API while its definitions are there, until told to stop."""
-        while True:
-            await presence.wait_until_known()
-            self._undefined[api.kind] = presence.find_missing(api)
-            await presence.wait_until_present(api)
-            del self._undefined[api.kind]
-            operator = self._make_operator(api, leadership)
-            work = asyncio.create_task(self._run_operator(api, operator))
-            gone = asyncio.create_task(presence.wait_until_absent(api))
-            try:
-                await asyncio.wait([work, gone], return_when=asyncio.FIRST_COMPLETED)
-                if work.done():
-                    await work
-                    return
-            finally:
-                work.cancel()
-                gone.cancel()
-                await asyncio.gather(work, gone, return_exceptions=True)
-                self._drop_operator(api, operator)
-
-    async def _run_operator(self, api: Api, operator: Operator) -> None:
-        async with asyncio.TaskGroup() as group:
-            if self._launch.read_document is not None:
-                group.create_task(log_pruning(self._launch.read_document, [api]))
-            await operator.run()
-
-    def _make_operator(self, api: Api, leadership: Leadership) -> Operator:
+    def _make_served(self, leadership: Leadership) -> ServedApis:
         launch = self._launch
         context = ControllerContext(
             self._cluster,
@@ -278,16 +246,16 @@ class Process:
             leadership.may_write,
             launch.identity,
         )
-        operator = self.operators[api.kind] = Operator(context, [api], self.measures)
-        self._probes[api.kind] = [Probe(c.queue, self._time) for c in operator.controllers]
-        for controller in operator.controllers:
-            self.measures.follow(controller)
-        return operator
+        return ServedApis(context, leadership.apis, self.measures, self._begin)
 
-    def _drop_operator(self, api: Api, operator: Operator) -> None:
-        del self.operators[api.kind], self._probes[api.kind]
-        for controller in operator.controllers:
-            self.measures.leave(controller)
+    async def _begin(self, api: Api) -> None:
+        if self._launch.read_document is not None:
+            await log_pruning(self._launch.read_document, [api])
+
+    @property
+    def operators(self) -> dict[Kind, Operator]:
+        """Those at work, by the kind that they serve."""
+        return {k: o for served in self._served.values() for k, o in served.operators.items()}
 
     async def _show_pages(self) -> None:
         told = self._launch.configuration
@@ -320,7 +288,9 @@ class Process:
         return address not in (NOWHERE, "") and not is_local(address)
 
     def _judge_liveness(self) -> Health:
-        verdicts = [probe.liveness() for probes in self._probes.values() for probe in probes]
+        served = self._served.values()
+        probes = [probe for each in served for found in each.probes.values() for probe in found]
+        verdicts = [probe.liveness() for probe in probes]
         return next((result for result in verdicts if not result.is_good), Health(True))
 
     def _judge_readiness(self) -> Health:
@@ -328,11 +298,12 @@ class Process:
             return Health(False, "admission is not answered yet: there is no certificate")
         if not self.may_write():
             return Health(True)
-        missing = [name for names in self._undefined.values() for name in names]
-        if not self.operators:
-            return Health(False, f"not defined: {', '.join(missing)}" if missing else "starting")
         operators = self.operators.values()
-        return judge_readiness(s for operator in operators for s in operator.informers.unlisted)
+        if operators:
+            return judge_readiness(s for each in operators for s in each.informers.unlisted)
+        served = self._served.values()
+        missing = [n for each in served for names in each.undefined.values() for n in names]
+        return Health(False, f"not defined: {', '.join(missing)}" if missing else "starting")
 
 
 def _page(health: Health) -> Page:
