@@ -18,8 +18,8 @@ from kohort.apis.modelserving.revision import (
     StoredTemplate,
     hash_role,
     hash_roles,
-    normalise_role,
-    normalise_roles,
+    write_role,
+    write_roles,
 )
 from kohort.apis.modelserving.spec import ROLE_ROLLING, read_spec, roles_of
 from kohort.cluster.objects import Object, metadata_of
@@ -92,8 +92,8 @@ def find_target(
     serving: Object, stored: Sequence[StoredTemplate], marks: Sequence[PodMark]
 ) -> TargetRevision:
     """The revision that the template of now has, adopted if it was named before."""
-    wanted = normalise_roles(roles_of(serving))
-    equals = [t.revision for t in _in_order(serving, stored) if normalise_roles(t.roles) == wanted]
+    wanted = write_roles(roles_of(serving))
+    equals = [t.revision for t in _in_order(serving, stored) if write_roles(t.roles) == wanted]
     if equals:
         return _describe(serving, equals[0], _Evidence(stored, marks, frozenset(equals)))
     reported = _find_reported(serving, stored, marks)
@@ -155,7 +155,7 @@ def _describe(serving: Object, revision: str, evidence: _Evidence) -> TargetRevi
     accepted: dict[str, frozenset[str]] = {}
     chosen: dict[str, str] = {}
     for role in roles_of(serving):
-        name, wanted, own = str(role.get("name") or ""), normalise_role(role), hash_role(role)
+        name, wanted, own = str(role.get("name") or ""), write_role(role), hash_role(role)
         same[name] = frozenset(r for r, roles in known.items() if roles.get(name) == wanted)
         found = evidence.find_hashes(name, same[name])
         accepted[name] = found | {own}
@@ -171,5 +171,5 @@ def _describe(serving: Object, revision: str, evidence: _Evidence) -> TargetRevi
     )
 
 
-def _by_name(roles: Iterable[Object]) -> dict[str, Object]:
-    return {str(role.get("name") or ""): normalise_role(role) for role in roles}
+def _by_name(roles: Iterable[Object]) -> dict[str, bytes]:
+    return {str(role.get("name") or ""): write_role(role) for role in roles}

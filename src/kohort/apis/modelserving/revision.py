@@ -13,7 +13,10 @@ rewritten rolls to a template that nobody asked for (kthena#841).
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
+
+import orjson
 
 from kohort.apis.gojson import POD_SPEC, GoTypes, drop_nulls, write_bytes
 from kohort.apis.modelserving import labels, names
@@ -26,6 +29,7 @@ _TEMPLATES = ("entryTemplate", "workerTemplate")
 _METADATA = ("labels", "annotations")
 _CONTAINERS = ("containers", "initContainers", "ephemeralContainers")
 _TYPES = GoTypes(keeps_more=True)
+_CACHED_MAX = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,15 +55,25 @@ def normalise_role(role: Object) -> Object:
     return found
 
 
+def write_roles(roles: Iterable[Object]) -> bytes:
+    """What roles say, as bytes: equal ones mean the same template."""
+    return b"[%b]" % b",".join(map(write_role, roles))
+
+
+def write_role(role: Object) -> bytes:
+    """What one role says, as bytes."""
+    return _write_normal(orjson.dumps(role))
+
+
 def hash_roles(roles: Iterable[Object], salt: int = 0) -> str:
     """Our name for a template; another salt gives another name for the same one."""
-    data = write_bytes(normalise_roles(roles))
-    return hash_revision(data + str(salt).encode() if salt else data)
+    data = write_roles(roles)
+    return _hash(data + str(salt).encode() if salt else data)
 
 
 def hash_role(role: Object) -> str:
     """Our name for the template of one role."""
-    return hash_revision(write_bytes(normalise_role(role)))
+    return _hash(write_role(role))
 
 
 def find_template(revision: Object) -> StoredTemplate | None:
@@ -94,6 +108,15 @@ def make_revision(serving: Object, revision: str, number: int) -> Object:
         "revision": number,
         "data": {"data": roles},
     }
+
+
+# Every reconcile asks for these, and templates seldom change.
+@lru_cache(maxsize=_CACHED_MAX)
+def _write_normal(role: bytes) -> bytes:
+    return write_bytes(normalise_role(orjson.loads(role)))
+
+
+_hash = lru_cache(maxsize=_CACHED_MAX)(hash_revision)
 
 
 def _normalise_template(template: Object) -> Object:

@@ -52,7 +52,8 @@ class LwsPlugin(Plugin):
         pod = request.pod
         group = read_group(request)
         entry = _find_entry(request)
-        size, index = self._count(request)
+        spec = read_spec(request.model_serving)
+        size, index = self._count(request, spec)
         own = labels_of(pod)
         marks = {
             **own,
@@ -65,7 +66,7 @@ class LwsPlugin(Plugin):
         notes = {
             **annotations_of(pod),
             labels.LWS_SIZE: str(size),
-            labels.LWS_REPLICAS: str(read_spec(request.model_serving).replicas),
+            labels.LWS_REPLICAS: str(spec.replicas),
         }
         if not request.is_entry:
             notes[labels.LWS_LEADER_NAME] = entry
@@ -76,13 +77,12 @@ class LwsPlugin(Plugin):
         }
         metadata = {**pod["metadata"], "labels": marks, "annotations": notes}
         made = {**pod, "metadata": metadata, "spec": prepend_variables(pod["spec"], values)}
-        return self._place(made, request, entry)
+        return self._place(made, request, spec.find_role(request.role_name))
 
-    def _place(self, pod: Object, request: HookRequest, entry: str) -> Object:
+    def _place(self, pod: Object, request: HookRequest, role: RoleSpec | None) -> Object:
         """The pod with what depends on its place in the instance, however pods are counted."""
-        size, index = _count_instance(request)
-        role = read_spec(request.model_serving).find_role(request.role_name)
-        placement = self._placement
+        size, index = _count_instance(request, role)
+        placement, entry = self._placement, _find_entry(request)
         if role is not None and not placement.subdomain and holds_tpus(role):
             # The hosts of a slice call each other by name.
             placement = replace(placement, subdomain=SHARED)
@@ -90,17 +90,13 @@ class LwsPlugin(Plugin):
         has_leader = role is not None and requests_tpus(role.entry_template.get("spec") or {})
         return add_tpu_variables(made, placement, (entry, size, index), has_leader)
 
-    def _count(self, request: HookRequest) -> tuple[int, int]:
-        size, index = _count_instance(request)
+    def _count(self, request: HookRequest, spec: ServingSpec) -> tuple[int, int]:
+        size, index = _count_instance(request, spec.find_role(request.role_name))
         if not self._is_over_group:
             return size, index
-        roles = self._list_roles(request)
+        roles = [r for r in spec.roles if not self.spec.roles or r.name in self.spec.roles]
         instance = names.read_ordinal(request.role_id)
         return count_pods(roles), number_pod(roles, request.role_name, instance, index)
-
-    def _list_roles(self, request: HookRequest) -> list[RoleSpec]:
-        found = read_spec(request.model_serving).roles
-        return [role for role in found if not self.spec.roles or role.name in self.spec.roles]
 
     def _key_group(self, request: HookRequest) -> str:
         if not self._is_namespaced:
@@ -135,13 +131,12 @@ def _find_address(request: HookRequest, entry: str) -> str:
     return found or names.entry_address(entry, namespace_of(request.model_serving))
 
 
-def _count_instance(request: HookRequest) -> tuple[int, int]:
+def _count_instance(request: HookRequest, role: RoleSpec | None) -> tuple[int, int]:
     """Size and index in the role instance: as the variables say, else as the place does."""
     spec = request.pod["spec"]
     size = find_whole(find_variable(spec, labels.GROUP_SIZE_VARIABLE) or "")
     index = find_whole(find_variable(spec, labels.WORKER_INDEX_VARIABLE) or "")
     if size is None:
-        role = read_spec(request.model_serving).find_role(request.role_name)
         size = role.size if role else 1
     if index is None:
         index = 0 if request.is_entry else max(0, names.read_ordinal(name_of(request.pod)))
