@@ -1,13 +1,21 @@
 """Adoption: a template that another controller has named keeps its name, and no pod restarts."""
 
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from recorded_servings import Recorded, name_case, needs_recording, recordings
 from serving_builders import role, rolling, serving, template
 
-from kohort.apis.modelserving.adoption import PodMark, TargetRevision, find_target
-from kohort.apis.modelserving.revision import StoredTemplate, hash_role, hash_roles
+from kohort.apis.modelserving.adoption import PodMark, TargetRevision, find_note, find_target
+from kohort.apis.modelserving.revision import (
+    StoredTemplate,
+    find_template,
+    hash_role,
+    hash_roles,
+    make_revision,
+)
 from kohort.cluster.objects import Object
 
 UPSTREAM = "67b8d4b8c7"
@@ -119,9 +127,14 @@ def test_defect_12_a_stored_revision_of_another_template_is_never_written_over()
     assert not target.is_stored
 
 
+def keep(asked: Object, target: TargetRevision) -> StoredTemplate:
+    found = find_template(make_revision(asked, target.revision, 9, target.accepted))
+    assert found is not None
+    return found
+
+
 def settle(asked: Object, target: TargetRevision, stored: list[StoredTemplate]) -> TargetRevision:
-    roles = asked["spec"]["template"]["roles"]
-    kept = [*stored, *([] if target.is_stored else [StoredTemplate(target.revision, 9, roles)])]
+    kept = [*stored, *([] if target.is_stored else [keep(asked, target)])]
     new = [PodMark("llama-0", name, target.revision, h) for name, h in target.role_hashes.items()]
     return find_target(with_status(asked, updateRevision=target.revision), kept, new)
 
@@ -158,3 +171,33 @@ def test_the_recorded_rollout_by_role_has_nothing_left_to_do():
     target = find_target(case.serving, case.stored, case.marks)
     assert {found.revision for found in case.marks} == {"55c8b6fcdd", "647cd469b4"}
     assert all(target.has_role(found) for found in case.marks)
+    again = find_target(case.serving, [keep(case.serving, target)], case.marks)
+    assert again.is_stored and all(again.has_role(found) for found in case.marks)
+
+
+@needs_recording
+def test_a_role_that_upstream_left_alone_is_left_alone_by_the_next_rollout_too():
+    (case,) = (
+        c
+        for c in recordings()
+        if c.when == "in_rollout" and c.source.endswith("role-rollingupdate.yaml")
+    )
+    kept = keep(case.serving, find_target(case.serving, case.stored, case.marks))
+    edited = json.loads(json.dumps(case.serving))
+    edited["metadata"]["generation"] += 1
+    edited["spec"]["template"]["roles"][0]["workerReplicas"] += 1
+    target = find_target(edited, [kept], case.marks)
+    current = {found.role for found in case.marks if target.has_role(found)}
+    assert current == {"decode"}
+
+
+def test_hashes_are_noted_on_a_revision_of_another_controller_once():
+    target = find_target(serving(), [store()], [mark()])
+    foreign = make_revision(serving(), UPSTREAM, 1, {})
+    foreign["metadata"]["annotations"] = {}
+    patch = find_note(foreign, target)
+    assert patch is not None
+    foreign["metadata"]["annotations"] |= patch["metadata"]["annotations"]
+    assert find_note(foreign, target) is None
+    found = find_template(foreign)
+    assert found is not None and "h" in found.role_hashes["serve"]

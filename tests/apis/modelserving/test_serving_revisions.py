@@ -104,7 +104,7 @@ def test_hashing_changes_nothing():
 
 
 def test_a_revision_is_stored_as_upstream_stores_it():
-    stored = make_revision(serving(), "67b8d4b8c7", 1)
+    stored = make_revision(serving(), "67b8d4b8c7", 1, {"serve": ["h"]})
     metadata = stored["metadata"]
     assert (metadata["name"], metadata["namespace"]) == ("llama-67b8d4b8c7", "ml")
     assert metadata["labels"] == {
@@ -117,20 +117,31 @@ def test_a_revision_is_stored_as_upstream_stores_it():
 
 
 def test_a_stored_revision_is_read_wrapped_and_bare():
-    stored = make_revision(serving(), "abc", 3)
+    stored = make_revision(serving(), "abc", 3, {"serve": {"b", "a"}})
     bare = {**stored, "data": stored["data"]["data"]}
     wrapped, unwrapped = find_template(stored), find_template(bare)
     assert wrapped == unwrapped
     assert wrapped is not None and (wrapped.revision, wrapped.number) == ("abc", 3)
+    assert wrapped.role_hashes == {"serve": ("a", "b")}
+
+
+@pytest.mark.parametrize("text", ["", "x", "[]", '{"serve": 1}'])
+def test_a_note_of_hashes_that_cannot_be_read_is_none(text: str):
+    stored = make_revision(serving(), "abc", 1, {})
+    stored["metadata"]["annotations"] = {"kohort.dev/role-hashes": text}
+    found = find_template(stored)
+    assert found is not None and found.role_hashes == {}
 
 
 @pytest.mark.parametrize("data", [None, {}, {"data": {}}, {"data": ["x"]}, "x"])
 def test_a_revision_that_holds_no_roles_is_none(data: Any):
-    assert find_template({**make_revision(serving(), "abc", 1), "data": data}) is None
+    assert find_template({**make_revision(serving(), "abc", 1, {}), "data": data}) is None
 
 
 def test_defect_12_numbers_of_revisions_rise():
-    stored = [find_template(make_revision(serving(), key, n)) for key, n in (("a", 4), ("b", 2))]
+    stored = [
+        find_template(make_revision(serving(), key, n, {})) for key, n in (("a", 4), ("b", 2))
+    ]
     assert next_number([found for found in stored if found]) == 5
     assert next_number([]) == 1
 

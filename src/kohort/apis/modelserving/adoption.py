@@ -18,11 +18,12 @@ from kohort.apis.modelserving.revision import (
     StoredTemplate,
     hash_role,
     hash_roles,
+    write_hashes,
     write_role,
     write_roles,
 )
 from kohort.apis.modelserving.spec import ROLE_ROLLING, read_spec, roles_of
-from kohort.cluster.objects import Object, metadata_of
+from kohort.cluster.objects import Object, annotations_of, metadata_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +74,15 @@ class _Evidence:
     stored: Sequence[StoredTemplate]
     marks: Sequence[PodMark]
     equals: frozenset[str] = frozenset()  # the stored revisions that hold the template of now
-    reported: str = ""  # the revision of now by the status alone
+    reported: str = ""  # the revision of now, where the status says so and is believed
 
     def find_hashes(self, role: str, same: frozenset[str]) -> frozenset[str]:
         """The hashes of pods that were made from the role of now."""
         marks = [mark for mark in self.marks if mark.role == role and mark.role_hash]
         found = {mark.role_hash for mark in marks if mark.revision in same}
+        for template in self.stored:
+            if template.revision in same:
+                found.update(template.role_hashes.get(role, ()))
         if not self.reported:
             return frozenset(found)
         reported = {mark.role_hash for mark in marks if mark.revision == self.reported}
@@ -88,6 +92,13 @@ class _Evidence:
         return frozenset(found | reported | (held if is_left else set()))
 
 
+def find_note(revision: Object, target: TargetRevision) -> Object | None:
+    """A merge patch that notes accepted hashes on a revision that another controller stored."""
+    if labels.ROLE_HASHES in annotations_of(revision):
+        return None
+    return {"metadata": {"annotations": {labels.ROLE_HASHES: write_hashes(target.accepted)}}}
+
+
 def find_target(
     serving: Object, stored: Sequence[StoredTemplate], marks: Sequence[PodMark]
 ) -> TargetRevision:
@@ -95,7 +106,9 @@ def find_target(
     wanted = write_roles(roles_of(serving))
     equals = [t.revision for t in _in_order(serving, stored) if write_roles(t.roles) == wanted]
     if equals:
-        return _describe(serving, equals[0], _Evidence(stored, marks, frozenset(equals)))
+        believed = equals[0] if _is_finished(serving, equals[0]) else ""
+        evidence = _Evidence(stored, marks, frozenset(equals), reported=believed)
+        return _describe(serving, equals[0], evidence)
     reported = _find_reported(serving, stored, marks)
     revision = reported or _name_anew(serving, stored)
     return _describe(serving, revision, _Evidence(stored, marks, reported=reported))
@@ -130,15 +143,18 @@ def _carries(serving: Object, revision: str, marks: Sequence[PodMark]) -> bool:
     """Whether a whole group is of a revision; in a rollout by role, whether a pod is."""
     holders = {mark.group for mark in marks if mark.revision == revision}
     if read_spec(serving).rollout == ROLE_ROLLING:
-        return bool(holders) and _is_finished(serving)
+        return bool(holders) and _is_finished(serving, revision)
     return bool(holders - {mark.group for mark in marks if mark.revision != revision})
 
 
-def _is_finished(serving: Object) -> bool:
+def _is_finished(serving: Object, revision: str) -> bool:
+    """Whether a rollout by role to that revision is over, by a status of this generation."""
     status = serving.get("status") or {}
-    return bool(status.get("updatedReplicas")) and status["updatedReplicas"] == status.get(
-        "replicas"
-    )
+    is_seen = status.get("observedGeneration") == metadata_of(serving).get("generation")
+    counts = status.get("updatedReplicas"), status.get("replicas")
+    is_over = bool(counts[0]) and counts[0] == counts[1]
+    is_asked = status.get("updateRevision") == revision
+    return read_spec(serving).rollout == ROLE_ROLLING and is_seen and is_over and is_asked
 
 
 def _name_anew(serving: Object, stored: Sequence[StoredTemplate]) -> str:
@@ -157,9 +173,9 @@ def _describe(serving: Object, revision: str, evidence: _Evidence) -> TargetRevi
     for role in roles_of(serving):
         name, wanted, own = str(role.get("name") or ""), write_role(role), hash_role(role)
         same[name] = frozenset(r for r, roles in known.items() if roles.get(name) == wanted)
-        found = evidence.find_hashes(name, same[name])
-        accepted[name] = found | {own}
-        chosen[name] = own if own in found or not found else min(found)
+        accepted[name] = evidence.find_hashes(name, same[name]) | {own}
+        carried = {mark.role_hash for mark in evidence.marks if mark.role == name} & accepted[name]
+        chosen[name] = own if own in carried or not carried else min(carried)
     return TargetRevision(
         revision=revision,
         is_stored=revision in evidence.equals,

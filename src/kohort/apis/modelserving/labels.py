@@ -70,6 +70,7 @@ QUEUE_NAME = "scheduling.volcano.sh/queue-name"
 GANG = "kohort.dev/gang"
 MAX_SURGE = "kohort.dev/max-surge"
 TEMPLATE_HASH = "kohort.dev/template-hash"  # on a revision: what its roles amount to, by our hash
+ROLE_HASHES = "kohort.dev/role-hashes"  # on a revision: by role, what its pods may carry
 
 # Variables.
 GROUP_SIZE_VARIABLE = "GROUP_SIZE"
@@ -132,6 +133,7 @@ KEYS = (
     Key(GANG, ANNOTATION, "ModelServings, by users", "dialect of its gangs, or none", _NOW),
     Key(MAX_SURGE, ANNOTATION, "ModelServings, by users", "groups added in a rollout", _NOW),
     Key(TEMPLATE_HASH, ANNOTATION, "ControllerRevisions", "Kohort's hash of its roles", _NOW),
+    Key(ROLE_HASHES, ANNOTATION, "ControllerRevisions", "JSON: hashes by role", _NOW),
     Key(GROUP_SIZE_VARIABLE, VARIABLE, "containers", "pods of the role instance", UPSTREAM),
     Key(ENTRY_ADDRESS_VARIABLE, VARIABLE, "containers", "entry pod.namespace", UPSTREAM),
     Key(WORKER_INDEX_VARIABLE, VARIABLE, "containers", "0 for the entry, then workers", UPSTREAM),

@@ -11,8 +11,8 @@ A stored revision never changes. Upstream overwrites its own; whoever reads one 
 rewritten rolls to a template that nobody asked for (kthena#841).
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
@@ -22,7 +22,14 @@ from kohort.apis.gojson import POD_SPEC, GoTypes, drop_nulls, write_bytes
 from kohort.apis.modelserving import labels, names
 from kohort.apis.modelserving.spec import roles_of
 from kohort.apis.revision_hash import hash_revision
-from kohort.cluster.objects import Object, labels_of, name_of, namespace_of, owner_reference
+from kohort.cluster.objects import (
+    Object,
+    annotations_of,
+    labels_of,
+    name_of,
+    namespace_of,
+    owner_reference,
+)
 
 _CLEARED = ("replicas", "maxUnavailable", "partition")
 _TEMPLATES = ("entryTemplate", "workerTemplate")
@@ -39,6 +46,7 @@ class StoredTemplate:
     revision: str
     number: int
     roles: list[Object]
+    role_hashes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # of pods, by role
 
 
 def normalise_roles(roles: Iterable[Object]) -> list[Object]:
@@ -49,9 +57,9 @@ def normalise_roles(roles: Iterable[Object]) -> list[Object]:
 def normalise_role(role: Object) -> Object:
     """What one role says, without counts, budgets and the empty values that Go prints."""
     found = {k: v for k, v in role.items() if k not in (*_CLEARED, *_TEMPLATES) and v is not None}
-    for field in _TEMPLATES:
-        if role.get(field) is not None:
-            found[field] = _normalise_template(role[field])
+    for name in _TEMPLATES:
+        if role.get(name) is not None:
+            found[name] = _normalise_template(role[name])
     return found
 
 
@@ -84,7 +92,7 @@ def find_template(revision: Object) -> StoredTemplate | None:
         data = data.get("data")
     if not key or not isinstance(data, list) or not all(isinstance(r, dict) for r in data):
         return None
-    return StoredTemplate(key, int(revision.get("revision") or 0), data)
+    return StoredTemplate(key, int(revision.get("revision") or 0), data, _read_hashes(revision))
 
 
 def next_number(stored: Iterable[StoredTemplate]) -> int:
@@ -92,8 +100,14 @@ def next_number(stored: Iterable[StoredTemplate]) -> int:
     return 1 + max((template.number for template in stored), default=0)
 
 
-def make_revision(serving: Object, revision: str, number: int) -> Object:
-    """The object that stores the template of now under that name."""
+def make_revision(
+    serving: Object, revision: str, number: int, role_hashes: Mapping[str, Iterable[str]]
+) -> Object:
+    """The object that stores the template of now under that name.
+
+    It says which hashes pods of each role may carry: a role that did not change keeps pods of older
+    revisions, whose own objects go.
+    """
     roles = roles_of(serving)
     return {
         "apiVersion": labels.CONTROLLER_REVISION.api_version,
@@ -102,12 +116,32 @@ def make_revision(serving: Object, revision: str, number: int) -> Object:
             "name": names.revision_name(name_of(serving), revision),
             "namespace": namespace_of(serving),
             "labels": {labels.NAME: name_of(serving), labels.REVISION: revision},
-            "annotations": {labels.TEMPLATE_HASH: hash_roles(roles)},
+            "annotations": {
+                labels.TEMPLATE_HASH: hash_roles(roles),
+                labels.ROLE_HASHES: write_hashes(role_hashes),
+            },
             "ownerReferences": [owner_reference(serving)],
         },
         "revision": number,
         "data": {"data": roles},
     }
+
+
+def write_hashes(role_hashes: Mapping[str, Iterable[str]]) -> str:
+    """Hashes by role, as an annotation holds them."""
+    listed = {role: sorted(found) for role, found in role_hashes.items()}
+    return orjson.dumps(listed, option=orjson.OPT_SORT_KEYS).decode()
+
+
+def _read_hashes(revision: Object) -> dict[str, tuple[str, ...]]:
+    try:
+        found: Any = orjson.loads(annotations_of(revision).get(labels.ROLE_HASHES, "{}"))
+    except ValueError:
+        return {}
+    if not isinstance(found, dict):
+        return {}
+    lists = {role: hashes for role, hashes in found.items() if isinstance(hashes, list)}
+    return {role: tuple(map(str, hashes)) for role, hashes in lists.items()}
 
 
 # Every reconcile asks for these, and templates seldom change.
@@ -121,10 +155,10 @@ _hash = lru_cache(maxsize=_CACHED_MAX)(hash_revision)
 
 def _normalise_template(template: Object) -> Object:
     metadata = template.get("metadata") or {}
-    kept = {field: metadata[field] for field in _METADATA if metadata.get(field)}
+    kept = {name: metadata[name] for name in _METADATA if metadata.get(name)}
     spec = drop_nulls(_TYPES.write(POD_SPEC, template.get("spec")))
-    for field in _CONTAINERS:
-        for container in spec.get(field) or ():
+    for name in _CONTAINERS:
+        for container in spec.get(name) or ():
             if container.get("resources") == {}:
                 del container["resources"]
     return {**({"metadata": kept} if kept else {}), "spec": spec}
