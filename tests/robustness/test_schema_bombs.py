@@ -5,6 +5,7 @@ from robust_cluster import THINGS, Cluster, thing
 
 from kohort.cluster.patterns import BadPatternError, compile_pattern
 from kohort.placement.hypernodes import HyperNode, NodeFinder, NodesMember
+from kohort.simulator.schemas.cel.copies import count_copies
 from kohort.simulator.schemas.cel.costs import read_costs
 from kohort.simulator.schemas.cel.unrolled_rules import find_loop, split_conjunction
 
@@ -112,6 +113,66 @@ def test_no_raw_text_hides_a_loop(quote: str):
 def test_an_escaped_quote_does_not_end_a_text(quote: str):
     text = f"{quote}a\\{quote[0]}.all(x, (b{quote}"
     assert read_costs(f"self.all(x, x != {text})").depth == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{loops} // it's",
+        "// it's\n{loops} // isn't it",
+        'true // "\n && {loops} // "',
+        "self[0] != '//' && {loops} && self[0] != '//'",
+    ],
+)
+def test_no_comment_hides_a_loop(text: str):
+    loops = "self.all(x, self.all(y, self.all(z, x + y > z)))"
+    assert read_costs(text.format(loops=loops)).depth == 3
+
+
+def double(steps: int, form: str = "{v} + {v}") -> str:
+    text = f"size(v{steps}) > 0"
+    for step in range(steps, 0, -1):
+        text = f"cel.bind(v{step}, {form.format(v=f'v{step - 1}')}, {text})"
+    return f"cel.bind(v0, self, {text})"
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        double(20),
+        double(24, "[{v}, {v}]").replace("size(v24) > 0", "v24 == v24"),
+        double(20, "{{'a': {v}.a + {v}.a}}").replace("v0, self,", "v0, {'a': self},"),
+        "[self]" + ".map(a, a + a)" * 20 + ".size() > 0",
+    ],
+)
+async def test_a_text_that_doubles_with_each_step_is_refused_before_it_does(
+    cluster: Cluster, rule: str
+):
+    await cluster.define(schema({**TEXT, "maxLength": 100}, rule))
+    said = await refusal(cluster, "abc")
+    assert said.startswith("422")
+    assert "call cost exceeds limit" in said
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        double(3),
+        "cel.bind(x, self.size() > 3 ? self : 'abc', x + x != '' && x.startsWith('a'))",
+        "cel.bind(a, self, cel.bind(b, self, cel.bind(c, self, a == b && b == c)))",
+    ],
+)
+async def test_a_binding_that_is_usual_is_evaluated(cluster: Cluster, rule: str):
+    await cluster.define(schema({**TEXT, "maxLength": 200_000}, rule))
+    assert await refusal(cluster, "a" * 100_000) == ""
+
+
+def test_different_fields_of_a_value_are_no_more_than_the_value():
+    assert count_copies("cel.bind(x, self.a + self.b, x.c)") == 1
+    assert count_copies("cel.bind(x, self.a + self.a, x.c)") == 2
+    assert count_copies("cel.bind(x, [self, self.a, self.a.b], x)") == 3
+    assert count_copies("self.items.map(i, i.a + i.b)") == 1
+    assert count_copies("self.items.transformMap(k, v, v + v)") == 2
 
 
 async def test_a_rule_that_goes_over_each_part_once_is_evaluated(cluster: Cluster):

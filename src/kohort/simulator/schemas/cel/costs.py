@@ -14,6 +14,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from kohort.simulator.schemas.cel.copies import count_copies
+
 CALL_MAX = 500_000
 REQUEST_MAX = 1_000_000
 TURNS_MAX = 10_000
@@ -25,6 +27,10 @@ _ESCAPED = (
     r"""|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')"""
 )
 TEXT = re.compile(rf"(?:[bB]?[rR][bB]?{_RAW}|{_ESCAPED})")
+# Whichever begins first: a quote in a comment begins no text, and slashes in a text no comment.
+_TEXT_OR_COMMENT = re.compile(rf"{TEXT.pattern}|//[^\n]*")
+# A value may come back so often without being weighed: nobody waits for that.
+_COPIES_FREE = 16
 _LOOP = re.compile(
     r"\.(?:all|exists|exists_one|existsOne|map|filter|transformList|transformMap\w*|sortBy)\s*$"
 )
@@ -56,25 +62,35 @@ class Costs:
     depth: int  # of loops in loops
     steps: int
     growth: int  # how much longer texts may become
+    copies: int  # how often a value may come back in another
 
     def estimate(self, values: Iterable[Any], times: int = 1) -> int:
         """What it can cost to evaluate so many times with these values."""
-        if times == 1 and not self.depth and self.growth == 1:
+        if times == 1 and not self.depth and self.growth == 1 and self.copies <= _COPIES_FREE:
             # What looks once at what can be stored is done in no time.
             return _CALL + self.steps
         longest, entries = measure(values)
+        largest = max(longest, entries) if self.copies > _COPIES_FREE else longest
         turns = min(TURNS_MAX, int(max(1, entries) ** self.depth))
         # Each time, the values are handed over anew.
         handing = _CALL + entries + longest // 10
-        return times * (handing + self.steps * turns * (1 + longest * self.growth // 10))
+        return times * (
+            handing + self.steps * turns * (1 + largest * self.growth * self.copies // 10)
+        )
 
 
 def read_costs(text: str) -> Costs:
     """What the text of an expression says about its cost."""
+    text = strip_comments(text)
     bare = TEXT.sub('""', text)
     literals = [len(found[0]) for found in TEXT.finditer(text)]
     growth: int = max([2, *literals]) ** min(len(_REPLACE.findall(bare)), 4)
-    return Costs(_find_depth(bare), 1 + len(_STEP.findall(bare)), growth)
+    return Costs(_find_depth(bare), 1 + len(_STEP.findall(bare)), growth, count_copies(bare))
+
+
+def strip_comments(text: str) -> str:
+    """The expression without its comments."""
+    return _TEXT_OR_COMMENT.sub(lambda f: "" if f[0].startswith("//") else f[0], text)
 
 
 def _find_depth(text: str) -> int:

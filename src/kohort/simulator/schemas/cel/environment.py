@@ -22,7 +22,7 @@ from cel_expr_python.ext import (
 )
 
 from kohort.cluster.errors import KohortError
-from kohort.simulator.schemas.cel.costs import CALL_MAX, Budget, read_costs
+from kohort.simulator.schemas.cel.costs import CALL_MAX, Budget, read_costs, strip_comments
 from kohort.simulator.schemas.cel.library import make_library
 from kohort.simulator.schemas.cel.unrolled_rules import (
     INDEX,
@@ -65,7 +65,7 @@ class Expression:
     """A compiled expression."""
 
     def __init__(self, text: str, variables: Variables, result: str) -> None:
-        self._text, self._variables, self._result = text, variables, result
+        self._text, self._variables, self._result = strip_comments(text), variables, result
         self._costs = read_costs(text)
         self._wanted = read_wanted(text, "self")
         try:
