@@ -108,6 +108,17 @@ def test_a_finished_rollout_by_role_is_believed_without_a_stored_revision():
     assert find_target(rolling_on, [], marks).revision != "new"
 
 
+def test_a_finished_rollout_by_role_is_believed_beside_a_stored_revision():
+    asked = serving(role("a"), role("b"), rolloutStrategy=rolling("RoleRollingUpdate"))
+    status = {"updateRevision": "new", "replicas": 1, "updatedReplicas": 1}
+    stored = [store(role("a"), role("b"), revision="new")]
+    left = mark(name="b", revision="old", hash="b")
+    marks = [mark(name="a", revision="new", hash="a"), left]
+    assert find_target(with_status(asked, **status), stored, marks).has_role(left)
+    unfinished = with_status(asked, **{**status, "updatedReplicas": 0})
+    assert not find_target(unfinished, stored, marks).has_role(left)
+
+
 def test_a_pod_without_a_hash_is_compared_by_its_revision_and_left_alone_if_that_is_unknown():
     changed = serving(role(workers=2))
     target = find_target(changed, [store()], [])

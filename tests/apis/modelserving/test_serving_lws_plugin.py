@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from serving_builders import role, serving, template
 from serving_pods import pod, try_pod, variables_of
 
+from kohort.apis.modelserving.admission.validation import validate_serving, write_refusal
 from kohort.apis.modelserving.objects.services import make_group_service, make_shared_service
 from kohort.apis.modelserving.plugins.chain import PluginFailure, build_chain
 from kohort.apis.modelserving.plugins.known import BUILT_INS
@@ -148,6 +149,24 @@ def test_subgroups_are_divided_as_leader_worker_set_divides_them(
 ):
     placement = Placement(each, kind)
     assert [find_subgroup(placement, size, index) for index in range(size)] == subgroups
+
+
+@pytest.mark.parametrize(
+    ("workers", "config", "fault"),
+    [
+        (3, {"subGroupSize": 2}, ""),
+        (4, {"subGroupSize": 2}, ""),
+        (4, {"subGroupSize": 3}, "it must divide all pods, or the workers"),
+        (3, {"subGroupSize": 2, "subGroupPolicyType": "LeaderExcluded"}, "divide the workers"),
+        (1, {"subGroupSize": 3}, "role serve has 2 pods in an instance, and subGroupSize is 3"),
+    ],
+)
+def test_subgroups_that_do_not_divide_an_instance_are_refused(
+    workers: int, config: Object, fault: str
+):
+    asked = enabled(role(workers=workers), config={"subGroupPolicy": config})
+    refusal = write_refusal(validate_serving(asked, None, BUILT_INS))
+    assert fault in refusal and bool(refusal) == bool(fault)
 
 
 def test_a_pod_of_a_subgroup_says_so_under_both_names():

@@ -7,10 +7,11 @@ import pytest
 from serving_builders import serving
 from serving_pods import pod, try_pod, variables_of
 
+from kohort.apis.modelserving.admission.validation import validate_serving, write_refusal
 from kohort.apis.modelserving.plugins.chain import PluginFailure, build_chain
 from kohort.apis.modelserving.plugins.known import BUILT_INS, read_factory
 from kohort.apis.modelserving.plugins.plugin import HookRequest, Plugin
-from kohort.apis.modelserving.spec import PluginSpec
+from kohort.apis.modelserving.spec import PluginSpec, ServingSpec
 from kohort.cluster.objects import Object, annotations_of
 
 
@@ -90,6 +91,15 @@ def test_a_plugin_that_returns_no_pod_is_a_failure():
     assert try_pod(asking({"name": "empty"}), registry=REGISTRY) == PluginFailure(
         "empty", "it returned no pod"
     )
+
+
+def test_a_plugin_that_fails_at_admission_is_a_refusal_that_names_it():
+    class Checking(Plugin):
+        def check(self, serving: ServingSpec) -> list[str]:
+            return [str(1 // serving.max_surge)]
+
+    errors = validate_serving(asking({"name": "odd"}), None, {"odd": Checking})
+    assert "plugin odd: ZeroDivisionError" in write_refusal(errors)
 
 
 def test_another_type_than_built_in_is_a_failure():

@@ -12,7 +12,7 @@ from typing import Any
 from kohort.apis.amounts import find_percent, resolve_amount
 from kohort.apis.gangs.dialect import NONE
 from kohort.apis.modelserving import labels, names
-from kohort.apis.modelserving.plugins.chain import PluginFailure, make_plugin
+from kohort.apis.modelserving.plugins.chain import check_plugin
 from kohort.apis.modelserving.plugins.plugin import Registry
 from kohort.apis.modelserving.spec import (
     GROUP_RECREATE,
@@ -91,11 +91,10 @@ def _check_own(
 ) -> Iterator[FieldError]:
     spec = read_spec(serving)
     for index, plugin in enumerate(spec.plugins):
-        found = make_plugin(plugin, registry)
-        if isinstance(found, PluginFailure):
-            field = "config" if plugin.name in registry else "name"
-            value = plugin.config if plugin.name in registry else plugin.name
-            yield _invalid(f"spec.plugins[{index}].{field}", value, str(found))
+        is_known = plugin.name in registry
+        field, value = ("config", plugin.config) if is_known else ("name", plugin.name)
+        for fault in check_plugin(plugin, spec, registry):
+            yield _invalid(f"spec.plugins[{index}].{field}", value, str(fault))
     policies = {"groupPolicy": spec.group_topology, "rolePolicy": spec.role_topology}
     for name, policy in policies.items():
         for field, value, why in find_faults(policy) if policy is not None else ():

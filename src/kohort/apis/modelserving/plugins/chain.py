@@ -12,7 +12,7 @@ import orjson
 
 from kohort.apis.modelserving import labels
 from kohort.apis.modelserving.plugins.plugin import HookRequest, Plugin, Registry
-from kohort.apis.modelserving.spec import BUILT_IN, PluginSpec
+from kohort.apis.modelserving.spec import BUILT_IN, PluginSpec, ServingSpec
 from kohort.cluster.objects import Object, annotations_of, labels_of
 
 # What tells a running pod's place is never patched for a plugin.
@@ -101,6 +101,19 @@ def make_plugin(spec: PluginSpec, registry: Registry) -> Plugin | PluginFailure:
         return factory(spec)
     except Exception as error:
         return PluginFailure(spec.name, f"its config is wrong: {_describe(error)}")
+
+
+def check_plugin(
+    spec: PluginSpec, serving: ServingSpec, registry: Registry
+) -> tuple[PluginFailure, ...]:
+    """What is wrong with a plugin on a workload: that there is none, its config, or the two."""
+    plugin = make_plugin(spec, registry)
+    if isinstance(plugin, PluginFailure):
+        return (plugin,)
+    try:
+        return tuple(PluginFailure(spec.name, str(fault)) for fault in plugin.check(serving))
+    except Exception as error:
+        return (PluginFailure(spec.name, _describe(error)),)
 
 
 def _ask(plugin: Plugin, request: HookRequest, hook: Hook) -> Object | PluginFailure:

@@ -10,6 +10,7 @@ user's own can refer to them.
 A change of the plugin reaches pods when they are created next, as with every plugin.
 """
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from kohort.apis.modelserving import labels, names
@@ -22,6 +23,7 @@ from kohort.apis.modelserving.plugins.plugin import HookRequest, Plugin
 from kohort.apis.modelserving.plugins.subgroups import (
     SUBGROUP_KEYS,
     Placement,
+    find_division_faults,
     place_pod,
     read_placement,
 )
@@ -46,6 +48,12 @@ class LwsPlugin(Plugin):
         self._is_over_group = read_choice(config, "indexScope", (INSTANCE, GROUP)) == GROUP
         self._is_namespaced = read_choice(config, "groupKey", (_SEED, _LWS)) == _LWS
         self._placement: Placement = read_placement(config)
+
+    def check(self, serving: ServingSpec) -> Iterable[str]:
+        """Whether the subgroups divide every role in scope, as LeaderWorkerSet asks."""
+        for role in serving.roles:
+            if not self.spec.roles or role.name in self.spec.roles:
+                yield from find_division_faults(self._placement, role.name, role.size)
 
     def on_pod_create(self, request: HookRequest) -> Object:
         """The pod as LeaderWorkerSet's users expect it."""

@@ -7,10 +7,10 @@ makes no sense is refused by raising ``ValueError`` with a sentence; admission s
 Hooks must be pure: they get a pod of their own and return the pod as it shall be.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from kohort.apis.modelserving.spec import PluginSpec
+from kohort.apis.modelserving.spec import PluginSpec, ServingSpec
 from kohort.cluster.objects import Object
 
 
@@ -31,6 +31,10 @@ class Plugin:
 
     def __init__(self, spec: PluginSpec) -> None:
         self.spec = spec
+
+    def check(self, serving: ServingSpec) -> Iterable[str]:
+        """What is wrong with this plugin on that workload, as sentences; asked at admission."""
+        return ()
 
     def on_pod_create(self, request: HookRequest) -> Object:
         """The pod as it shall be created; raises ValueError where it cannot be."""

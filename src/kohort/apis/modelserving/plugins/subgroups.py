@@ -6,6 +6,7 @@ A subgroup is a slice of one role instance. The scheduler is told of it by affin
 PodGroup has one policy for each role already, and its subgroups are instances.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from kohort.apis.affinity import add_exclusive_terms
@@ -84,6 +85,21 @@ def place_pod(pod: Object, placement: Placement, *, entry: str, size: int, index
         spec |= {"hostname": name_of(pod), "subdomain": marks.get(whose, "")}
     metadata = {**pod["metadata"], "labels": marks, "annotations": notes}
     return {**pod, "metadata": metadata, "spec": spec}
+
+
+def find_division_faults(placement: Placement, role: str, size: int) -> Iterator[str]:
+    """Why instances of that many pods cannot be divided into subgroups, if they cannot."""
+    each = placement.subgroup_size
+    if not each:
+        return
+    fits, fits_without_entry = size % each == 0, (size - 1) % each == 0
+    where = f"role {role} has {size} pods in an instance, and subGroupSize is {each}"
+    if size < each:
+        yield f"{where}: it must not be larger"
+    elif placement.policy_type == LEADER_EXCLUDED and not fits_without_entry:
+        yield f"{where}: it must divide the workers"
+    elif not fits and not fits_without_entry:
+        yield f"{where}: it must divide all pods, or the workers"
 
 
 def find_subgroup(placement: Placement, size: int, index: int) -> int | None:
