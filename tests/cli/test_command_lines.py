@@ -17,7 +17,16 @@ from kohort.cli.styles import RED, paint
 from kohort.cli.table import Group
 from kohort.cli.terminal import control
 
-HEAVY = ("aiohttp", "asyncio", "cryptography", "kohort.simulator", "msgspec", "ssl", "yaml")
+HEAVY = (
+    "aiohttp",
+    "asyncio",
+    "cryptography",
+    "importlib.metadata",
+    "kohort.simulator",
+    "msgspec",
+    "ssl",
+    "yaml",
+)
 
 
 def paths(group: Group = COMMANDS, before: tuple[str, ...] = ()) -> list[tuple[str, ...]]:

@@ -8,7 +8,6 @@ of them knows which API it came from.
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
-from importlib.metadata import entry_points
 
 from kohort.model.units import Level
 
@@ -20,6 +19,9 @@ STRATEGY_ENTRY_POINTS = "kohort.rollout_strategies"
 @cache
 def list_strategies() -> tuple[str, ...]:
     """The names of all strategies, those that are built in first."""
+    # It takes as long to import as all that 'kohort --help' needs.
+    from importlib.metadata import entry_points
+
     found = sorted(point.name for point in entry_points(group=STRATEGY_ENTRY_POINTS))
     return (*STRATEGIES, *(name for name in dict.fromkeys(found) if name not in STRATEGIES))
 
