@@ -75,6 +75,33 @@ async def test_a_create_that_meets_its_own_object_is_a_success():
     assert (outcome.result, outcome.is_success) == (Result.EXISTS, True)
 
 
+@pytest.mark.parametrize("held", [{}, {"mark": "other"}])
+async def test_an_object_of_ours_gets_the_label_back_by_which_it_is_watched(held: dict[str, str]):
+    """No cache would ever see it; another value is seen, by whoever it names."""
+    cluster = await make_cluster()
+    there, wanted = config_map("a", "me"), config_map("a", "me")
+    there["metadata"]["labels"] = {"old": "1", **held}
+    wanted["metadata"]["labels"] = {"mark": "x", "revision": "2"}
+    await cluster.create(CONFIGMAP, "lab", there)
+    cache = CacheWriter(Selection(CONFIGMAP, labels="mark"), orjson.loads)
+    executor = Executor(cluster, Watermarks([cache.reader]))
+    [outcome] = await executor.run([Create(CONFIGMAP, "lab", wanted, why="it is not seen")])
+    assert outcome.result is Result.EXISTS
+    found = await cluster.read(Address(CONFIGMAP, "lab", "a"))
+    assert found["metadata"]["labels"] == {"old": "1", "mark": held.get("mark", "x")}
+
+
+async def test_what_was_read_by_name_is_deleted_though_no_cache_has_it():
+    cluster = await make_cluster()
+    uid = uid_of(await cluster.create(CONFIGMAP, "lab", config_map("a")))
+    cache = CacheWriter(Selection(CONFIGMAP), orjson.loads)
+    executor = Executor(cluster, Watermarks([cache.reader]))
+    await executor.run([Delete(CONFIGMAP, "lab", "a", uid)])
+    assert len((await cluster.list(Selection(CONFIGMAP, "lab"))).items) == 1
+    await executor.run([Delete(CONFIGMAP, "lab", "a", uid, is_unseen=True)])
+    assert not (await cluster.list(Selection(CONFIGMAP, "lab"))).items
+
+
 async def test_a_create_that_meets_an_object_of_another_says_whose():
     cluster = await make_cluster()
     await cluster.create(CONFIGMAP, "lab", config_map("a", "somebody"))

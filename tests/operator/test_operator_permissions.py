@@ -44,7 +44,6 @@ Request = tuple[str, str, str]  # verb, group, resource
 
 # Granted although nothing here asks for it.
 RESERVES: dict[Request, str] = {
-    ("get", "", "pods"): "a create that meets a namesake reads it, and admission a leader",
     ("patch", "", "pods"): "an orphan gets its owner, and an edited label is put back",
     ("get", "", "persistentvolumeclaims"): "a create that meets a namesake reads it",
     ("get", "apps", "controllerrevisions"): "a create that meets a namesake reads it",

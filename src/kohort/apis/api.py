@@ -6,7 +6,7 @@ read it, plans, asks the API to render the plan, carries that out, and writes th
 status that the API makes of the report. All functions here are pure.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
@@ -180,6 +180,14 @@ class ExecutionSummary:
 
 
 @dataclass(frozen=True, slots=True)
+class MissingMember:
+    """A member that ought to exist and is not seen; it may lack the label by which it is."""
+
+    address: Address
+    restore: Callable[[Object], tuple[Action, ...]]  # what to do about the object of that name
+
+
+@dataclass(frozen=True, slots=True)
 class AdmissionProbe:
     """A pod created with dryRun, to see whether admission lets it pass."""
 
@@ -187,6 +195,7 @@ class AdmissionProbe:
     namespace: str
     obj: Object
     is_admitted: Callable[[Object], bool]  # whether the answer bears the marks of our admission
+    missing: Callable[[], Iterable[MissingMember]] = tuple  # a few that sets do not make
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,6 +49,7 @@ class Delete:
     why: str = ""
     disrupts: bool = False  # another controller must make it again
     undoes: str = ""  # what another client did, in a sentence, where this is the answer
+    is_unseen: bool = False  # it was read by name: that caches do not have it says nothing
 
 
 Action = Create | Patch | Delete

@@ -33,6 +33,7 @@ from kohort.cluster.objects import (
     Object,
     find_controller,
     is_leaving,
+    labels_of,
     metadata_of,
     name_of,
     uid_of,
@@ -272,15 +273,30 @@ class Executor:
         try:
             stored = await self._cluster.create(action.kind, action.namespace, action.obj)
         except AlreadyExists as error:
-            return _compare(action, await self._cluster.read(address), error)
+            outcome = _compare(action, await self._cluster.read(address), error)
+            return await self._show(outcome, address)
         self._renewals.note(address)
         self.departures.note_made(address, _owner_uid(action.obj))
         return Outcome(action, Result.DONE, stored)
 
+    async def _show(self, outcome: Outcome, address: Address) -> Outcome:
+        """Give an object of ours the label back without which no cache would ever see it."""
+        action, found = outcome.action, outcome.stored
+        if outcome.result is not Result.EXISTS or found is None or not isinstance(action, Create):
+            return outcome
+        wanted, held = labels_of(action.obj), labels_of(found)
+        lacks = {k for k in self._watermarks.find_labels(action.kind) if k not in held} & {*wanted}
+        if not lacks:
+            return outcome
+        body = {"uid": uid_of(found), "labels": {key: wanted[key] for key in lacks}}
+        stored = await self._cluster.patch(address, {"metadata": body})
+        return Outcome(action, Result.EXISTS, stored, outcome.message)
+
     async def _delete(self, action: Delete) -> Outcome:
         address = Address(action.kind, action.namespace, action.name)
         name = (action.namespace, action.name)
-        if action.uid and self._watermarks.is_gone(action.kind, name, action.uid):
+        is_seen = bool(action.uid) and not action.is_unseen
+        if is_seen and self._watermarks.is_gone(action.kind, name, action.uid):
             # Somebody else was faster, after the plan was made.
             return Outcome(action, Result.GONE, message="it is gone already")
         try:

@@ -217,3 +217,33 @@ async def test_a_label_of_a_place_in_a_rollout_releases_nobody(lab: Lab, carrier
     await rest(lab)
     assert census.least == 3
     assert images(lab) == {"engine:2"}
+
+
+@pytest.mark.parametrize("policy", ["RecreateGroupOnPodRestart", "None"])
+@pytest.mark.parametrize("pod", ["x-1", "x-1-1"])
+async def test_a_pod_without_the_label_by_which_it_is_watched_is_not_lost_for_ever(
+    lab: Lab, carrier: str, pod: str, policy: str
+):
+    """Its set lets it go and can make no other, since the name is taken."""
+    census = await bring_up(lab, carrier, policy)
+    await change_label(lab, pod, name=None)
+    await lab.run(60)
+    await rest(lab)
+    assert len((lab.find(kinds.POD, pod) or {})["metadata"]["ownerReferences"]) == 1
+    others = {name: count for name, count in census.made.items() if not name.startswith("x-1")}
+    assert max(others.values()) == 1
+    # A group misses a worker that it does not see, and is made anew once where it is asked to be.
+    is_restarted = pod == "x-1-1" and policy != "None"
+    assert census.made["x-1"] == (2 if is_restarted else 1)
+    assert census.least == 3 or not is_restarted
+
+
+async def test_a_pod_that_took_a_name_of_ours_without_our_labels_is_left_alone(lab: Lab):
+    await bring_up(lab, "statefulsets")
+    everything = {"group_key": None, "worker_index": None, "name": None}
+    await change_label(lab, "x-1", **everything)
+    before = lab.find(kinds.POD, "x-1")
+    await lab.run(60)
+    assert (lab.find(kinds.POD, "x-1") or {})["metadata"]["labels"] == (before or {})["metadata"][
+        "labels"
+    ]

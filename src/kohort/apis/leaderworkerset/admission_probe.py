@@ -7,10 +7,12 @@ A changed annotation makes it look at a set at once.
 
 from collections import Counter
 from collections.abc import Iterator
+from itertools import islice
 
 from kohort.apis.api import AdmissionProbe, Snapshot
 from kohort.apis.facts import PodFacts, SetFacts
 from kohort.apis.leaderworkerset import labels, spec
+from kohort.apis.leaderworkerset.drift.name_label import find_missing
 from kohort.apis.leaderworkerset.read import POD, STATEFUL_SET
 from kohort.cluster.actions import Action, Patch
 from kohort.cluster.objects import Object, annotations_of, labels_of, name_of, namespace_of
@@ -18,6 +20,7 @@ from kohort.cluster.port import Address
 
 WOKEN = "kohort.dev/woken-at"
 _NOBODY = "999999999"
+ASKED_MAX = 5  # members that are read by name at once
 
 
 def make_probe(snapshot: Snapshot) -> AdmissionProbe | None:
@@ -36,7 +39,13 @@ def make_probe(snapshot: Snapshot) -> AdmissionProbe | None:
         },
         "spec": {"containers": [{"name": "rehearsal", "image": "rehearsal"}]},
     }
-    return AdmissionProbe(POD, namespace_of(lws), pod, _is_admitted)
+    return AdmissionProbe(
+        POD,
+        namespace_of(lws),
+        pod,
+        _is_admitted,
+        lambda: islice(find_missing(snapshot), ASKED_MAX),
+    )
 
 
 def _is_admitted(pod: Object) -> bool:

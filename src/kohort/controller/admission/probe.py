@@ -6,6 +6,10 @@ webhook does not answer. So before members are given up one is created with
 dryRun, which stores nothing. While it fails nothing is given up; when it
 succeeds again, those who make members are woken, since by then they may wait for
 minutes before they try again.
+
+Members may also be missing because another client took away the label by which they are
+watched: nobody sees them, and their names are taken. So a few of those that are missing for
+long are read by name.
 """
 
 from dataclasses import dataclass
@@ -49,7 +53,8 @@ class ProbeState:
         left = self.missing_since + LATE_SECONDS - elapsed
         return max(left, MOMENT_SECONDS) if left > 0 else LATE_RECHECK_SECONDS
 
-    def _is_due(self, elapsed: float) -> bool:
+    def is_late(self, elapsed: float) -> bool:
+        """Whether members have been missing for so long, now or once more, that we ask why."""
         if self.is_silent:
             return elapsed - self.asked >= SILENT_RECHECK_SECONDS
         if self.missing_since is None or elapsed - self.missing_since < LATE_SECONDS:
@@ -58,7 +63,7 @@ class ProbeState:
 
     def should_ask(self, actions: tuple[Action, ...], elapsed: float) -> bool:
         """Whether anything depends on the answer now."""
-        return any(disrupts(action) for action in actions) or self._is_due(elapsed)
+        return any(disrupts(action) for action in actions) or self.is_late(elapsed)
 
 
 class AdmissionProber:
@@ -87,6 +92,7 @@ class AdmissionProber:
             probe_state.missing_since = None
         elif probe_state.missing_since is None:
             probe_state.missing_since = elapsed
+        is_late = probe_state.is_late(elapsed)
         if probe_state.should_ask(actions, elapsed):
             probe_state.asked = elapsed
             was_silent, probe_state.is_silent = (
@@ -97,7 +103,17 @@ class AdmissionProber:
                 return (*actions, *wakers)
         if probe_state.is_silent:
             return tuple(action for action in actions if not disrupts(action))
-        return actions
+        return (*actions, *await self._restore(probe)) if is_late else actions
+
+    async def _restore(self, probe: AdmissionProbe) -> list[Action]:
+        found: list[Action] = []
+        for member in probe.missing():
+            try:
+                found += member.restore(await self._cluster.read(member.address))
+            except KohortError:
+                # It is not there, or nobody can say: then it is simply missing.
+                continue
+        return found
 
     async def _is_answered(self, probe: AdmissionProbe) -> bool:
         try:

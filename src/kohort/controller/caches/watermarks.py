@@ -80,6 +80,10 @@ class Watermarks:
         """Whether the caches know an object of this name."""
         return any(cache.find_entry(name) is not None for cache in self._caches.get(kind, ()))
 
+    def find_labels(self, kind: Kind) -> set[str]:
+        """The labels without which the caches do not see an object of this kind."""
+        return {cache.selection.labels for cache in self._caches.get(kind, ())} - {""}
+
     def find_kind(self, api_version: str, name: str) -> Kind | None:
         """The kind that an owner reference names, if it is one of those watched."""
         return next(
