@@ -2,11 +2,13 @@
 
 import pytest
 
+from kohort.apis.conversion import needs_conversion
 from kohort.apis.leaderworkerset.api import LEADER_WORKER_SET
 from kohort.apis.served import APIS, KNOWN, PLANNED, choose_apis, read_apis
 from kohort.cli.commands.controller import CONTROLLER
 from kohort.cli.main import main
 from kohort.cli.processes.launch import configure
+from kohort.cluster.objects import name_of
 from kohort.controller.process.configuration import BadConfiguration, read_configuration
 
 HEAD = "apiVersion: config.lws.x-k8s.io/v1alpha1\nkind: Configuration\n"
@@ -58,6 +60,19 @@ def test_a_file_is_read_strictly(text, why):
     with pytest.raises(BadConfiguration) as refusal:
         read_configuration(HEAD + text)
     assert why in str(refusal.value)
+
+
+def test_no_two_apis_share_a_webhook_path_or_a_kind():
+    paths = [hook.path for api in APIS for hook in api.webhooks]
+    kinds = [name_of(define()) for api in APIS for define in api.definitions]
+    assert len(paths) == len(set(paths))
+    assert len(kinds) == len(set(kinds))
+
+
+def test_every_kind_with_several_versions_has_a_converter():
+    for api in APIS:
+        several = [define for define in api.definitions if needs_conversion(define())]
+        assert api.convert is not None or not several, api.kind.name
 
 
 def test_manifests_tell_the_operator_which_apis_it_serves(capsys):
