@@ -1,6 +1,9 @@
 """Owners that others give to claims are kept, and the checker notices where they are not."""
 
+from dataclasses import replace
 from typing import Any
+
+import pytest
 
 from kohort.cluster.objects import Object
 from kohort.simulation.checkers.checker import Scene
@@ -20,6 +23,10 @@ class Facts:
         self.objects: dict[Any, dict[str, Object]] = {kind: {} for kind in (kinds.CLAIM, WORKLOAD)}
         self.breaches: list[str] = []
         self.at = 100.0
+
+    @property
+    def workload(self) -> Object | None:
+        return self.objects[WORKLOAD].get("x")
 
     def scene(self) -> Scene:
         scenario = Scenario(size=1, claims="Retain")
@@ -47,3 +54,19 @@ def test_owners_that_others_add_just_before_our_write_are_kept():
     scale = Fault("scale", at=12.0, value="1")
     scenario = Scenario(seed=4, size=1, claims="Delete", carrier=PODS, faults=(between, scale))
     assert simulate(scenario).breaches == ()
+
+
+@pytest.mark.parametrize("had_pod", [True, False])
+def test_a_claim_that_outlives_its_pod_is_noticed_and_one_without_a_pod_is_not(had_pod: bool):
+    facts = Facts()
+    scene = replace(facts.scene(), scenario=Scenario(size=1, claims="Delete"))
+    checker = Claims(scene)
+    checker.commit(facts.put(WORKLOAD, {"metadata": {}, "spec": {"replicas": 1}}, "x"))
+    names = ["data-x-0", "data-x-1"]
+    for name in names:
+        checker.commit(facts.put(kinds.CLAIM, {"metadata": {"name": name}}, name))
+    for name in ("x-0", "x-1") if had_pod else ("x-0",):
+        checker.commit(Commit(kinds.POD, name, None, {"metadata": {"name": name}}, "", 1.0))
+    checker.end()
+    noticed = ["C6: claims ['data-x-1'] outlived their groups"]
+    assert facts.breaches == (noticed if had_pod else [])

@@ -81,6 +81,18 @@ def test_a_constraint_that_changes_under_a_placed_member_is_noticed():
     assert facts.breaches == ["P5: gang g was changed when a member had its node"]
 
 
+def test_a_worker_that_is_left_over_stands_by_no_constraint_of_the_next_gang():
+    facts = Facts()
+    checker = GangObjects(facts.scene())
+    left = make_pod("x-0-1", "n1")
+    left["metadata"]["ownerReferences"] = [{"uid": "gone", "controller": True}]
+    checker.commit(facts.put(kinds.POD, left, "x-0-1"))
+    facts.at += 10.0
+    hard = {"mode": "hard", "highestTierAllowed": 1}
+    checker.commit(facts.put(VOLCANO, make_gang(networkTopology=hard), "g", OURS))
+    assert facts.breaches == []
+
+
 def test_wrong_counts_are_noticed():
     facts = Facts()
     checker = GangObjects(facts.scene())

@@ -247,3 +247,19 @@ async def test_a_pod_that_took_a_name_of_ours_without_our_labels_is_left_alone(l
     assert (lab.find(kinds.POD, "x-1") or {})["metadata"]["labels"] == (before or {})["metadata"][
         "labels"
     ]
+
+
+async def test_an_edited_leader_that_the_partition_keeps_gets_its_workers(lab: Lab, carrier: str):
+    notes = {"kohort.dev/carrier": carrier}
+    more = {"startupPolicy": "LeaderReady"}
+    template = {"restartPolicy": "None"}
+    rollout = {"partition": 4}
+    lws = make_lws(
+        groups=2, size=2, annotations=notes, template=template, rollout=rollout, spec=more
+    )
+    await lab.apply(lws)
+    await lab.until(lambda: lab.find(kinds.POD, "x-1") is not None)
+    await change_image(lab, "x-1")
+    assert lab.find(kinds.POD, "x-1-1") is None
+    await lab.run(60)
+    assert lab.find(kinds.POD, "x-1-1") is not None

@@ -9,7 +9,7 @@ from kohort.cluster.objects import Object
 from kohort.simulation.checkers.budget import is_taken, read_policy
 from kohort.simulation.checkers.checker import Checker, Scene
 from kohort.simulation.checkers.truth import WORKLOAD, Commit
-from kohort.simulation.scenario import CLAIMS, NAME
+from kohort.simulation.scenario import CLAIMS, NAME, PODS
 from kohort.simulator import kinds
 
 _PREFIX = f"{CLAIMS}-{NAME}-"
@@ -23,11 +23,14 @@ class Claims(Checker):
         self._policy = scene.scenario.claims
         self._made: set[str] = set()
         self._most = 0  # groups that were wanted since the last claim went
+        self._pods: set[str] = set()  # names of all that were ever made
 
     def commit(self, commit: Commit) -> None:
         """Compare a claim that goes with what was asked for."""
         if commit.kind == WORKLOAD and commit.new is not None:
             self._most = max(self._most, read_policy(commit.new).wanted)
+        if commit.kind == kinds.POD:
+            self._pods.add(commit.name)
         if commit.kind != kinds.CLAIM:
             return
         if commit.old is None:
@@ -51,6 +54,9 @@ class Claims(Checker):
         # What somebody else owns too stays with that.
         held = {name for name in held if not _others(self.truth.objects[kinds.CLAIM][name])}
         leaders = {name for name in held if name.removeprefix(_PREFIX).isdigit()}
+        if self.scene.scenario.carrier != PODS:
+            # Kubernetes lets a claim of a set go with its pod: without one it stays.
+            leaders = {name for name in leaders if name.removeprefix(f"{CLAIMS}-") in self._pods}
         if self._policy == "Delete" and not leaders <= wanted:
             self.breach(f"C6: claims {sorted(leaders - wanted)} outlived their groups")
 

@@ -213,7 +213,9 @@ def _leader_actions(scene: _Scene) -> Iterator[Action]:
 
 def _group_actions(scene: _Scene, group: Group) -> Iterator[Action]:
     leader = scene.leader_of(group)
-    then = scene.find_spec(group.revision)
+    # An edited group is of no revision, but what it still lacks is made as its leader says.
+    held = leader.metadata.labels.get(labels.REVISION, "")
+    then = scene.find_spec(group.revision or held)
     if then is None:
         return
     pod = as_leader(then, leader)

@@ -80,6 +80,13 @@ class GangObjects(Checker):
                 return leader if words.find_name(leader) == name else None
         return None
 
+    def _is_owned(self, pod: Object) -> bool:
+        """Whether a member has an owner that exists; others are leftovers of an earlier gang."""
+        owners = (WORKLOAD, kinds.STATEFUL_SET, kinds.POD)
+        held = (obj for kind in owners for obj in self.truth.objects.get(kind, {}).values())
+        owner = controller_of(pod)
+        return not owner or any(obj["metadata"]["uid"] == owner for obj in held)
+
     def _check_constraint(self, words: Words, old: Object | None, new: Object) -> None:
         """P5: what the members of a gang stand by is not changed; a lost one is made without."""
         before = {key: (old or {"spec": {}})["spec"].get(key) for key in CONSTRAINTS}
@@ -88,7 +95,7 @@ class GangObjects(Checker):
             return
         name = new["metadata"]["name"]
         since = self.scene.now() - self.scene.patience
-        members = list_members(self.truth, words, name)
+        members = filter(self._is_owned, list_members(self.truth, words, name))
         if any(self._bound.get(pod["metadata"]["uid"], since) < since for pod in members):
             how = "changed" if old is not None else "made again with a limit"
             self.breach(f"P5: gang {name} was {how} when a member had its node")
