@@ -48,6 +48,7 @@ class Watched:
     labels: str = ""  # only objects that match this selector are watched
     owners: Callable[[Any], tuple[Key, ...]] = lambda child: ()  # the workloads it may belong to
     remedy: str = ""  # what to do where the kind is not served; empty: every cluster serves it
+    is_needed: bool = True  # false: where it is not served, the API does without
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +130,7 @@ class Snapshot:
     dropped: frozenset[str] = frozenset()  # fields that the server did not keep
     settings: Settings = DEFAULTS
     absent: Mapping[Kind, str] = field(default_factory=dict)  # kinds not served, and what to do
+    unserved: frozenset[Kind] = frozenset()  # kinds not served that the API does without
     group_cache: GroupCache[Group] = field(
         default_factory=GroupCache
     )  # groups as the last look read them

@@ -9,13 +9,14 @@ from collections.abc import Mapping
 
 from kohort.apis.api import Api
 from kohort.apis.leaderworkerset.api import LEADER_WORKER_SET
+from kohort.apis.modelserving.api import FORMER_MODEL_SERVING, MODEL_SERVING
 
 KNOWN: Mapping[str, tuple[Api, ...]] = {
     "lws": (LEADER_WORKER_SET,),
+    "ms": (MODEL_SERVING, FORMER_MODEL_SERVING),
 }
 # Names that are spoken for; whoever asks for one is not told that it is unknown.
 PLANNED: Mapping[str, str] = {
-    "ms": "ModelServing",
     "rbg": "RoleBasedGroup",
     "isvc": "InferenceService",
 }

@@ -235,6 +235,7 @@ class ApiController:
             dropped=memory.dropped,
             settings=self.settings,
             absent=self._find_absent(),
+            unserved=self._find_unserved(),
             group_cache=memory.group_cache,
             tiers=self.tiers.read(),
             pruned=memory.pruned,
@@ -248,7 +249,8 @@ class ApiController:
         """The kinds that cannot be watched, each with a sentence for those who miss it."""
         found: dict[Kind, str] = {}
         for watched, cache in self.children:
-            if why := self._explain_absence(cache):
+            why = self._explain_absence(cache)
+            if why and watched.is_needed:
                 kind = watched.kind
                 found[kind] = f"no {kind.name} of {kind.group} is made: {why}; {watched.remedy}"
         for reference, cache in self.references:
@@ -262,6 +264,15 @@ class ApiController:
         if error is None:
             return ""
         return "the cluster does not serve it" if isinstance(error, NotFound) else str(error)
+
+    def _find_unserved(self) -> frozenset[Kind]:
+        """The kinds that cannot be watched, and that the API does without."""
+        absent = self._informers.absent
+        return frozenset(
+            watched.kind
+            for watched, cache in self.children
+            if not watched.is_needed and cache.selection in absent
+        )
 
     def _still_lost(
         self, key: Key, children: Mapping[Kind, tuple[Any, ...]]

@@ -39,7 +39,7 @@ UNTOLD = Settings(strategy="")
 
 def needed(api: Api) -> tuple[Watched, ...]:
     """The kinds of children that have to be listed to read a workload."""
-    return tuple(watched for watched in api.watched if watched.kind.namespaced)
+    return tuple(w for w in api.watched if w.kind.namespaced and w.is_needed)
 
 
 def gather(

@@ -5,20 +5,3 @@ Names, labels, variables and rendered objects are those of kthena's controller t
 clients select by them and a running workload must change hands without a restarted pod. What is
 ours comes beside: labels and annotations that LeaderWorkerSet has and ModelServing lacked.
 """
-
-from kohort.apis.modelserving import adoption, definition, events, status
-from kohort.apis.modelserving.admission import validation, warnings
-from kohort.apis.modelserving.objects import gangs, pods
-from kohort.apis.modelserving.plugins import known
-
-__all__ = [
-    "adoption",
-    "definition",
-    "events",
-    "gangs",
-    "known",
-    "pods",
-    "status",
-    "validation",
-    "warnings",
-]

@@ -69,6 +69,9 @@ QUEUE_NAME = "scheduling.volcano.sh/queue-name"
 # Annotations of our own.
 GANG = "kohort.dev/gang"
 MAX_SURGE = "kohort.dev/max-surge"
+ENTRY_UID = "kohort.dev/entry-uid"  # on a worker: the entry pod that it was made for
+RESTARTS = "kohort.dev/restarts"  # on a revision: failures, so that waits outlive the operator
+SERVED = "kohort.dev/served"  # on a revision: all groups were ready on it
 TEMPLATE_HASH = "kohort.dev/template-hash"  # on a revision: what its roles amount to, by our hash
 ROLE_HASHES = "kohort.dev/role-hashes"  # on a revision: by role, what its pods may carry
 
@@ -132,6 +135,9 @@ KEYS = (
     Key(QUEUE_NAME, ANNOTATION, "ModelServings, by users", "queue of its PodGroups", UPSTREAM),
     Key(GANG, ANNOTATION, "ModelServings, by users", "dialect of its gangs, or none", _NOW),
     Key(MAX_SURGE, ANNOTATION, "ModelServings, by users", "groups added in a rollout", _NOW),
+    Key(ENTRY_UID, ANNOTATION, "worker pods", "uid of the entry they were made for", _NOW),
+    Key(RESTARTS, ANNOTATION, "ControllerRevisions", "failures of groups and instances", _NOW),
+    Key(SERVED, ANNOTATION, "ControllerRevisions", "true if all groups were ready on it", _NOW),
     Key(TEMPLATE_HASH, ANNOTATION, "ControllerRevisions", "Kohort's hash of its roles", _NOW),
     Key(ROLE_HASHES, ANNOTATION, "ControllerRevisions", "JSON: hashes by role", _NOW),
     Key(GROUP_SIZE_VARIABLE, VARIABLE, "containers", "pods of the role instance", UPSTREAM),

@@ -1,5 +1,8 @@
 """The plugins that come with Kohort, and the form of those that others bring."""
 
+from functools import cache
+from importlib.metadata import entry_points
+
 from kohort.apis.modelserving.plugins.demo import DemoPodTweaks
 from kohort.apis.modelserving.plugins.lws import LwsPlugin
 from kohort.apis.modelserving.plugins.lws_labels import LwsStandardLabels
@@ -20,3 +23,18 @@ def read_factory(name: str, found: object) -> PluginFactory:
     if not callable(found):
         raise ValueError(f"it must be a class or function, not {type(found).__name__}")
     return found
+
+
+@cache
+def load_registry() -> Registry:
+    """All plugins: those that are built in, and those that installed packages bring.
+
+    One that cannot be loaded is left out: whoever names it is told that it is not installed.
+    """
+    found: dict[str, PluginFactory] = {}
+    for point in entry_points(group=ENTRY_POINTS):
+        try:
+            found[point.name] = read_factory(point.name, point.load())
+        except Exception:
+            continue
+    return {**found, **BUILT_INS}

@@ -1,0 +1,130 @@
+"""ModelServing, as the value that the operator knows it by, in both of its groups."""
+
+from collections.abc import Callable
+from typing import Any
+
+from kohort.apis.api import AdmissionResult, Api, Key, Settings, Watched, Webhook
+from kohort.apis.definitions.shapes import shape_of
+from kohort.apis.facts import Whole, read_node
+from kohort.apis.gangs.dialects.volcano import POD_GROUP
+from kohort.apis.home import Home
+from kohort.apis.modelserving import labels, names
+from kohort.apis.modelserving.admission.validation import (
+    check_namesake,
+    validate_serving,
+    write_refusal,
+)
+from kohort.apis.modelserving.admission.warnings import warn_serving
+from kohort.apis.modelserving.definition import define_alias, define_model_serving
+from kohort.apis.modelserving.events import REPORTER
+from kohort.apis.modelserving.plugins.known import load_registry
+from kohort.apis.modelserving.pod_facts import ServingPod, read_pod
+from kohort.apis.modelserving.read import read
+from kohort.apis.modelserving.render import render
+from kohort.apis.modelserving.report import list_events, start_status, write_status
+from kohort.apis.modelserving.verbs import VERBS
+from kohort.cluster.objects import Kind, Object, name_of, namespace_of
+from kohort.cluster.permissions import Grant
+from kohort.cluster.port import Address
+
+NODE = Kind("", "v1", "Node", "nodes", namespaced=False)
+HOME = Home(
+    namespace="kthena-system",
+    lease="lease.kthena.controller-manager",
+    prefix="kthena-controller-manager",
+    reporter=REPORTER,
+    field_manager="kohort-modelserving",
+    mutating="kthena-controller-manager-mutating-webhook",
+    validating="kthena-controller-manager-validating-webhook",
+)
+_PATH = "validate-workload-ai-v1alpha1-modelserving"
+_INSTALL = "install Volcano to place groups as gangs"
+
+
+def _owners(child: Any) -> tuple[Key, ...]:
+    metadata = child.metadata
+    name = metadata.labels.get(labels.NAME)
+    return ((metadata.namespace, name),) if name else ()
+
+
+def _find_lost(pod: ServingPod, find: Callable[[Kind, Key], Any]) -> tuple[Key, str] | None:
+    """Which instance a worker that has gone belonged to, if its entry is still there."""
+    place, metadata = pod.place, pod.metadata
+    if place is None or place.index == 0:
+        return None
+    serving = metadata.labels.get(labels.NAME, "")
+    entry = names.entry_name(serving, place.group, place.role, place.instance)
+    found = find(labels.POD, (metadata.namespace, entry))
+    if found is None or found.metadata.controller != metadata.controller:
+        return None
+    noted = metadata.annotations.get(labels.ENTRY_UID)
+    if noted not in (None, found.metadata.uid):
+        return None
+    return (metadata.namespace, serving), found.metadata.uid
+
+
+def _validate(serving: Object, old: Object | None, settings: Settings) -> AdmissionResult:
+    shape = shape_of(define_model_serving, labels.KIND.version)
+    if misfit := shape.find_misfit({**serving, "apiVersion": labels.KIND.api_version}):
+        return AdmissionResult(refusal=misfit)
+    dialects = tuple(dialect.name for dialect in settings.gangs)
+    errors = [
+        *validate_serving(serving, old, load_registry(), dialects),
+        *(check_namesake(serving, settings.beside) if old is None else ()),
+    ]
+    warnings = tuple(warn_serving(serving, old))
+    return AdmissionResult(refusal=write_refusal(errors), warnings=warnings)
+
+
+def _find_namesake(serving: Object, settings: Settings) -> Address | None:
+    """The object of this name in the other group."""
+    is_alias = serving.get("apiVersion") == labels.ALIAS_KIND.api_version
+    kind = labels.KIND if is_alias else labels.ALIAS_KIND
+    return Address(kind, namespace_of(serving), name_of(serving))
+
+
+# A create that meets a namesake reads it; pods are patched when counts around them change.
+WRITES = (
+    Grant(labels.POD, ("get", "create", "patch", "delete")),
+    Grant(labels.SERVICE, ("get", "create", "delete")),
+    Grant(labels.CONTROLLER_REVISION, ("get", "create", "patch", "delete")),
+    Grant(POD_GROUP, ("get", "create", "patch", "delete")),
+)
+
+
+def _make(kind: Kind, define: Callable[[], Object], short_name: str, suffix: str) -> Api:
+    webhook = Webhook(
+        f"{_PATH}{suffix}.volcano.sh",
+        f"/{_PATH}{suffix}",
+        kind,
+        ("CREATE", "UPDATE"),
+        _validate,
+        find_beside=_find_namesake,
+    )
+    return Api(
+        kind=kind,
+        short_name=short_name,
+        watched=(
+            Watched(labels.POD, read_pod, labels.NAME, _owners),
+            Watched(labels.SERVICE, Whole, labels.NAME, _owners),
+            Watched(labels.CONTROLLER_REVISION, Whole, labels.NAME, _owners),
+            Watched(POD_GROUP, Whole, labels.NAME, _owners, _INSTALL, is_needed=False),
+            Watched(NODE, read_node),
+        ),
+        members=labels.POD,
+        find_lost=_find_lost,
+        read=read,
+        render=render,
+        write_status=write_status,
+        start_status=start_status,
+        list_events=list_events,
+        webhooks=(webhook,),
+        definitions=(define,),
+        home=HOME,
+        writes=(*WRITES, Grant(kind, ("update",), "finalizers")),
+        verbs=VERBS,
+    )
+
+
+MODEL_SERVING = _make(labels.KIND, define_model_serving, "ms", "")
+FORMER_MODEL_SERVING = _make(labels.ALIAS_KIND, define_alias, "ms-former", "-former")

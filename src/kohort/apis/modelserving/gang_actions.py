@@ -1,0 +1,166 @@
+"""
+The gangs of a ModelServing: one for each group, where its scheduler knows gangs and serves them.
+
+A gang is made before the pods of its group, follows the counts of its roles while the group
+lives, and goes when no pod of the group is left and none is about to come.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from kohort.apis.api import Reading, Snapshot
+from kohort.apis.carriers.desired import find_changes
+from kohort.apis.facts import Whole
+from kohort.apis.gangs.dialect import Dialect
+from kohort.apis.gangs.dialects.volcano import VOLCANO
+from kohort.apis.modelserving import names
+from kohort.apis.modelserving.objects.gangs import choose_dialect, count_minimum, make_intent
+from kohort.apis.modelserving.objects.pods import Joining
+from kohort.apis.modelserving.places import roles_at
+from kohort.apis.modelserving.read import Memory
+from kohort.apis.modelserving.spec import at_revision, read_spec
+from kohort.apis.topology import read_pack
+from kohort.cluster.actions import Action, Create, Delete, Patch
+from kohort.cluster.objects import Kind, Object, name_of, namespace_of, uid_of
+from kohort.cluster.port import Address
+from kohort.model.placement import Gang
+from kohort.model.plans import Plan
+from kohort.model.units import Phase
+
+_PATCHED = ("minMember", "minResources", "networkTopology", "subGroupPolicy", "queue")
+
+
+@dataclass(slots=True)
+class GangActions:
+    """The gangs of one workload in one plan."""
+
+    snapshot: Snapshot
+    reading: Reading[Memory]
+    plan: Plan
+    _dialect: Dialect | None = field(init=False)
+    _held: dict[Kind, dict[str, Whole]] = field(default_factory=dict)
+    _named: dict[int, set[str]] = field(default_factory=dict)  # gangs that pods are in, by group
+
+    def __post_init__(self) -> None:
+        known = self.snapshot.settings.gangs or (VOLCANO,)
+        found = choose_dialect(self.snapshot.root, known)
+        is_served = found is not None and not any(
+            kind in self.snapshot.absent or kind in self.snapshot.unserved for kind in found.kinds
+        )
+        self._dialect = found if is_served else None
+        for pod in self.reading.memory.pods if is_served else ():
+            assert found is not None and pod.place is not None
+            name = found.find_gang(pod.metadata.labels, pod.metadata.annotations)
+            if name:
+                self._named.setdefault(pod.place.group, set()).add(name)
+
+    @property
+    def joining(self) -> Joining | None:
+        """What pods are told of their gangs; None where there are none."""
+        if self._dialect is None:
+            return None
+        return Joining(self._dialect, self.snapshot.tiers_of(self._dialect))
+
+    def is_ready(self, group: int) -> bool:
+        """Whether pods of a group may be made: its gang exists."""
+        if self._dialect is None or not self._dialect.kinds or self._is_elsewhere(group):
+            return True
+        name = names.group_name(name_of(self.snapshot.root), group)
+        return all(name in self._all(kind) for kind in self._dialect.kinds)
+
+    def ensure(self) -> Iterator[Action]:
+        """What is missing of the gangs of all groups, or differs."""
+        if self._dialect is None:
+            return
+        groups = self.reading.observed.groups
+        for group in groups:
+            if group.phase is not Phase.LEAVING and not self._is_elsewhere(group.ordinal):
+                is_placed = any(member.is_placed for member in group.members)
+                yield from self._ensure(group.ordinal, group.revision, is_placed)
+        for make in self.plan.step.make:
+            yield from self._ensure(make.ordinal, make.revision, is_placed=False)
+
+    def _is_elsewhere(self, group: int) -> bool:
+        """Whether another controller has put the pods of a group into a gang of another name."""
+        own = names.group_name(name_of(self.snapshot.root), group)
+        return any(name != own for name in self._named.get(group, ()))
+
+    def _ensure(self, group: int, revision: str, is_placed: bool) -> Iterator[Action]:
+        assert self._dialect is not None
+        serving = self._object_at(revision)
+        spec = read_spec(serving)
+        size = sum(role.replicas * role.size for role in spec.roles)
+        pack = read_pack(spec.group_topology)
+        gang = Gang(group, "", revision, size, count_minimum(spec), is_placed, pack)
+        intent = make_intent(serving, group, gang, self._dialect)
+        for wanted in self._dialect.render(intent, self.snapshot.tiers_of(self._dialect)):
+            kind = next(k for k in self._dialect.kinds if k.name == wanted["kind"])
+            yield from self._bring(kind, wanted)
+
+    def _object_at(self, revision: str) -> Object:
+        context = self.reading.memory.context
+        roles = roles_at(context, revision)
+        if roles is context.spec.roles:
+            return self.snapshot.root
+        stored = next(t for t, _ in self.reading.memory.stored if t.revision == revision)
+        counts = {role.name: role.replicas for role in roles}
+        then = [{**role, "replicas": counts.get(role["name"], 1)} for role in stored.roles]
+        return at_revision(self.snapshot.root, then)
+
+    def _bring(self, kind: Kind, wanted: Object) -> Iterator[Action]:
+        name, namespace = name_of(wanted), namespace_of(self.snapshot.root)
+        held = self._all(kind).get(name)
+        if held is None:
+            yield Create(kind, namespace, wanted, f"group {name} has no {kind.name}")
+            return
+        if held.metadata.controller != uid_of(self.snapshot.root) or held.metadata.is_leaving:
+            return
+        found: Object = held.decode().get("spec") or {}
+        asked: Object = wanted.get("spec") or {}
+        change = {
+            key: asked.get(key)
+            for key in _PATCHED
+            if self._may_patch(kind, key, asked) and _differs(asked.get(key), found.get(key))
+        }
+        if change:
+            body = {"metadata": {"uid": held.metadata.uid}, "spec": change}
+            why = f"{kind.name} {name}: {', '.join(change)} differ"
+            yield Patch(Address(kind, namespace, name), body, why=why)
+
+    def _may_patch(self, kind: Kind, key: str, asked: Object) -> bool:
+        """Whether a field is ours to change: not one that the server drops, or fills in itself."""
+        assert self._dialect is not None
+        is_filled = asked.get(key) is None and key in self._dialect.filled
+        return key not in self._pruned(kind) and not is_filled
+
+    def _pruned(self, kind: Kind) -> set[str]:
+        dropped = self.snapshot.pruned.get(kind, frozenset())
+        return {path.removeprefix("spec.").split(".")[0].split("[")[0] for path in dropped}
+
+    def collect(self) -> Iterator[Action]:
+        """Take away the gangs of groups that are gone and do not come back."""
+        kept = {group.ordinal for group in self.reading.observed.groups}
+        kept |= {make.ordinal for make in self.plan.step.make}
+        serving = name_of(self.snapshot.root)
+        wanted = {names.group_name(serving, ordinal) for ordinal in kept}
+        wanted |= {name for found in self._named.values() for name in found}
+        kinds = self._dialect.kinds if self._dialect is not None else VOLCANO.kinds
+        for kind in kinds:
+            for name, held in self._all(kind).items():
+                metadata = held.metadata
+                is_ours = metadata.controller == uid_of(self.snapshot.root)
+                is_wanted = self._dialect is not None and name in wanted
+                if is_ours and not metadata.is_leaving and not is_wanted:
+                    why = f"no pod is in {kind.name} {name} any more"
+                    yield Delete(kind, metadata.namespace, name, metadata.uid, why=why)
+
+    def _all(self, kind: Kind) -> dict[str, Whole]:
+        if kind not in self._held:
+            self._held[kind] = {found.metadata.name: found for found in self.snapshot.all(kind)}
+        return self._held[kind]
+
+
+def _differs(wanted: object, found: object) -> bool:
+    if wanted is None:
+        return found not in (None, "", [], {})
+    return bool(find_changes({"metadata": {}, "x": wanted}, {"metadata": {}, "x": found}, ""))

@@ -1,0 +1,242 @@
+"""
+From pods to groups, roles and instances: what exists of a ModelServing, in the words of the model.
+
+There is no object for a group or an instance: both are the pods that say so. An instance lives as
+long as its entry; a worker notes the entry that it was made for, and one of an earlier entry is in
+the way. A worker without such a note was made by another controller, and counts as current.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from kohort.apis.carriers.members import Reader, read_member, read_moment
+from kohort.apis.modelserving import labels, names
+from kohort.apis.modelserving.adoption import TargetRevision, read_mark
+from kohort.apis.modelserving.pod_facts import ServingPod
+from kohort.apis.modelserving.spec import RECOVER_NONE, ROLE_ROLLING, RoleSpec, ServingSpec
+from kohort.model.observed import Failure, Group, Instance, Member, RoleInstances
+from kohort.model.units import Line, Phase
+
+_READER = Reader(
+    group_of=lambda metadata: None,
+    index_of=lambda metadata: None,
+    revision_of=lambda metadata: metadata.labels.get(labels.REVISION, ""),
+    size_of=lambda metadata: 1,
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Context:
+    """What all groups are read with; one value as long as none of it changes."""
+
+    name: str
+    spec: ServingSpec
+    target: TargetRevision
+    templates: Mapping[str, tuple[RoleSpec, ...]]  # roles, by stored revision
+    base: str  # the revision that protected units are made from; empty: none is known
+    failures: Mapping[Line, tuple[Failure, ...]] = field(default_factory=dict)
+
+    @property
+    def rolls_by_role(self) -> bool:
+        """Whether roles roll by themselves, within their groups."""
+        return self.spec.rollout == ROLE_ROLLING
+
+
+Lost = Mapping[str, tuple[str, ...]]  # members gone, by incarnation
+
+
+def read_group(
+    context: Context, ordinal: int, pods: Iterable[ServingPod], lost: Lost, is_protected: bool
+) -> Group:
+    """One group, from its pods."""
+    by_role: dict[str, dict[int, list[ServingPod]]] = {}
+    for pod in pods:
+        assert pod.place is not None
+        by_role.setdefault(pod.place.role, {}).setdefault(pod.place.instance, []).append(pod)
+    revision = _find_revision(context, by_role)
+    asked = {role.name: role for role in _find_roles(context, revision, is_protected)}
+    found = tuple(
+        _read_role(
+            context, revision, Line(ordinal, name), asked.get(name), by_role.get(name, {}), lost
+        )
+        for name in dict.fromkeys((*asked, *by_role))
+    )
+    if context.rolls_by_role:
+        revision = _judge_roles(context, found, revision)
+    return _join(ordinal, revision, found)
+
+
+def _find_revision(context: Context, by_role: dict[str, dict[int, list[ServingPod]]]) -> str:
+    """The revision of a group: the target if all its pods have that, else one that is old."""
+    held = {
+        pod.metadata.labels.get(labels.REVISION, "")
+        for instances in by_role.values()
+        for pods in instances.values()
+        for pod in pods
+    }
+    old = sorted(key for key in held if not context.target.has_revision(key))
+    return old[0] if old else context.target.revision
+
+
+def _find_roles(context: Context, revision: str, is_protected: bool) -> tuple[RoleSpec, ...]:
+    """
+    The roles that a group should have.
+
+    An old group keeps the roles of its revision until its turn comes (kthena §13.2.17), and
+    follows the counts of now, unless a partition protects it.
+    """
+    now = context.spec.roles
+    then = context.templates.get(revision)
+    if context.rolls_by_role or then is None or context.target.has_revision(revision):
+        return now
+    if is_protected:
+        return then
+    counts = {role.name: role.replicas for role in now}
+    return tuple(replace(role, replicas=counts.get(role.name, role.replicas)) for role in then)
+
+
+def _read_role(
+    context: Context,
+    revision: str,
+    line: Line,
+    asked: RoleSpec | None,
+    pods: dict[int, list[ServingPod]],
+    lost: Lost,
+) -> RoleInstances:
+    by_role, size = context.rolls_by_role, asked.size if asked else None
+    instances = tuple(
+        _read_instance(context, revision, ordinal, found, size, lost)
+        for ordinal, found in sorted(pods.items())
+    )
+    return RoleInstances(
+        role=line.role,
+        wanted=asked.replicas if asked else 0,
+        revision=context.target.role_hashes.get(line.role, "") if by_role else revision,
+        instances=instances,
+        base=context.base if by_role else "",
+        failures=context.failures.get(line, ()),
+    )
+
+
+def _read_instance(
+    context: Context,
+    revision: str,
+    ordinal: int,
+    pods: list[ServingPod],
+    size: int | None,
+    lost: Lost,
+) -> Instance:
+    pods = sorted(pods, key=lambda pod: pod.place.index if pod.place else 0)
+    entry = next((p for p in pods if p.place and p.place.index == 0), None)
+    size = max(p.place.index for p in pods if p.place) + 1 if size is None else size
+    within = [p for p in pods if p.place and p.place.index < size]
+    members = tuple(_read_member(context, pod, entry) for pod in within)
+    first = entry or within[0] if within else pods[0]
+    if context.rolls_by_role:
+        revision = _find_role_revision(context, pods)
+    return Instance(
+        ordinal=ordinal,
+        revision=revision,
+        phase=_phase_of(size, members, pods),
+        incarnation=first.metadata.uid,
+        size=size,
+        members=members,
+        is_whole=True,
+        lost=_find_lost(context, entry, within, lost),
+        unfit=tuple(m.name for m in members if not m.is_current and m.phase is not Phase.LEAVING),
+        made_at=read_moment(first.metadata.creation_timestamp),
+        cost=sum(pod.cost for pod in pods),
+    )
+
+
+def _find_role_revision(context: Context, pods: list[ServingPod]) -> str:
+    """The hash of the role that an instance was made from; the target's if all pods fit."""
+    for pod in pods:
+        mark = read_mark(pod.metadata.labels)
+        if not context.target.has_role(mark):
+            return mark.role_hash or mark.revision
+    assert pods[0].place is not None
+    return context.target.role_hashes[pods[0].place.role]
+
+
+def _read_member(context: Context, pod: ServingPod, entry: ServingPod | None) -> Member:
+    assert pod.place is not None
+    noted = pod.metadata.annotations.get(labels.ENTRY_UID)
+    is_alone = context.spec.recovery == RECOVER_NONE
+    is_current = is_alone or entry is None or noted in (None, entry.metadata.uid)
+    member = read_member(_READER, pod.place.index, pod, is_current)
+    # Nothing else replaces a pod that has ended. Without recovery, one that failed stays to be
+    # looked at; one that ended well is made anew, since a server does not end (kthena §13.2.21).
+    has_ended = pod.status.phase == "Succeeded" if is_alone else pod.has_ended
+    return replace(member, has_ended=True) if has_ended else member
+
+
+def _find_lost(
+    context: Context,
+    entry: ServingPod | None,
+    pods: list[ServingPod],
+    lost: Lost,
+) -> tuple[str, ...]:
+    if entry is not None:
+        return lost.get(entry.metadata.uid, ())
+    place = pods[0].place if pods else None
+    if place is None:
+        return ()
+    # Workers are made after their entry, so an entry that is missing has gone.
+    return (names.entry_name(context.name, place.group, place.role, place.instance),)
+
+
+def _phase_of(size: int, members: tuple[Member, ...], pods: list[ServingPod]) -> Phase:
+    if all(pod.metadata.is_leaving for pod in pods):
+        return Phase.LEAVING
+    ready = {m.index for m in members if m.is_current and m.phase is Phase.READY}
+    if len(ready) == size:
+        return Phase.READY
+    if any(member.phase is Phase.BROKEN for member in members):
+        return Phase.BROKEN
+    return Phase.STARTING
+
+
+def _judge_roles(context: Context, roles: tuple[RoleInstances, ...], revision: str) -> str:
+    """The revision of a group whose roles roll: the target when none of its instances is old."""
+    for role in roles:
+        if any(instance.revision != role.revision for instance in role.instances):
+            return revision if not context.target.has_revision(revision) else ""
+    return context.target.revision
+
+
+def _join(ordinal: int, revision: str, roles: tuple[RoleInstances, ...]) -> Group:
+    """The group that its roles make."""
+    instances = [instance for role in roles for instance in role.instances]
+    members = tuple(member for instance in instances for member in instance.members)
+    oldest = min(instances, key=lambda instance: (instance.made_at, instance.incarnation))
+    return Group(
+        ordinal=ordinal,
+        revision=revision,
+        phase=_find_phase(roles, instances),
+        incarnation=oldest.incarnation,
+        size=sum(role.wanted * max((i.size for i in role.instances), default=1) for role in roles),
+        members=members,
+        is_whole=True,
+        lost=tuple(name for instance in instances for name in instance.lost),
+        unfit=tuple(name for instance in instances for name in instance.unfit),
+        made_at=oldest.made_at,
+        cost=sum(instance.cost for instance in instances),
+        roles=roles,
+        is_settled=all(role.is_settled for role in roles),
+    )
+
+
+def _find_phase(roles: tuple[RoleInstances, ...], instances: list[Instance]) -> Phase:
+    if all(instance.phase is Phase.LEAVING for instance in instances):
+        return Phase.LEAVING
+    if all(_serves(role) for role in roles):
+        return Phase.READY
+    if any(instance.phase is Phase.BROKEN for instance in instances):
+        return Phase.BROKEN
+    return Phase.STARTING
+
+
+def _serves(role: RoleInstances) -> bool:
+    """Whether as many instances as wanted are ready; more may be on their way out."""
+    return sum(instance.phase is Phase.READY for instance in role.instances) >= role.wanted

@@ -1,0 +1,53 @@
+"""Where instances of a ModelServing stand: those that exist, and those that a plan makes."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from kohort.apis.api import Reading
+from kohort.apis.modelserving.groups import Context
+from kohort.apis.modelserving.objects.instances import InstancePlace
+from kohort.apis.modelserving.read import Memory
+from kohort.apis.modelserving.spec import RoleSpec
+from kohort.model.observed import Group
+from kohort.model.plans import Plan
+from kohort.model.units import Line
+
+
+def roles_at(context: Context, revision: str) -> tuple[RoleSpec, ...]:
+    """The roles of a group of that revision, with the counts of now."""
+    then = context.templates.get(revision)
+    if then is None or context.rolls_by_role or context.target.has_revision(revision):
+        return context.spec.roles
+    counts = {role.name: role.replicas for role in context.spec.roles}
+    return tuple(replace(role, replicas=counts.get(role.name, role.replicas)) for role in then)
+
+
+def find_role(context: Context, revision: str, name: str) -> RoleSpec | None:
+    """A role as a revision has it."""
+    stored = context.templates.get(revision, ())
+    found = next((role for role in stored if role.name == name), None)
+    is_old = found is not None and not context.target.has_revision(revision)
+    return found if is_old else context.spec.find_role(name) or found
+
+
+def list_places(reading: Reading[Memory], plan: Plan) -> Iterator[InstancePlace]:
+    """All instances that exist or are about to."""
+    context = reading.memory.context
+    for group in reading.observed.groups:
+        yield from _list_group(context, group, plan)
+    for make in plan.step.make:
+        for role in roles_at(context, make.revision):
+            for ordinal in range(role.replicas):
+                yield InstancePlace(make.ordinal, role, ordinal)
+
+
+def _list_group(context: Context, group: Group, plan: Plan) -> Iterator[InstancePlace]:
+    for held in group.roles:
+        role = find_role(context, group.revision, held.role)
+        if role is None:
+            continue
+        for instance in held.instances:
+            yield InstancePlace(group.ordinal, role, instance.ordinal)
+        step = plan.steps.get(Line(group.ordinal, held.role))
+        for make in step.make if step else ():
+            yield InstancePlace(group.ordinal, role, make.ordinal)

@@ -1,0 +1,208 @@
+"""
+The pods of a ModelServing: which are deleted, which are made, and which are told new counts.
+
+One plan makes at most so many pods; the next makes more.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from kohort.apis.api import InvalidWorkload, Reading, Snapshot
+from kohort.apis.modelserving import labels
+from kohort.apis.modelserving.gang_actions import GangActions
+from kohort.apis.modelserving.objects.instances import InstancePlace
+from kohort.apis.modelserving.objects.pods import PodMaker, find_stale_metadata
+from kohort.apis.modelserving.places import find_role, roles_at
+from kohort.apis.modelserving.plugins.chain import PluginFailure, build_chain
+from kohort.apis.modelserving.plugins.known import load_registry
+from kohort.apis.modelserving.pod_facts import ServingPod
+from kohort.apis.modelserving.read import Memory
+from kohort.apis.modelserving.spec import at_revision
+from kohort.cluster.actions import Action, Create, Delete, Patch
+from kohort.cluster.objects import Object, namespace_of
+from kohort.cluster.port import Address
+from kohort.model.observed import Group, Instance, Member
+from kohort.model.plans import Plan, Step
+from kohort.model.units import Line, Phase
+
+MAKE_MAX = 1_000
+
+
+@dataclass(slots=True)
+class PodActions:
+    """The pods of one workload in one plan."""
+
+    snapshot: Snapshot
+    reading: Reading[Memory]
+    plan: Plan
+    gangs: GangActions
+    _held: dict[str, ServingPod] = field(init=False)
+    _names: set[str] = field(init=False)  # of all pods in the namespace that we see
+    _makers: dict[str, PodMaker] = field(default_factory=dict)  # by revision
+    _left: int = MAKE_MAX
+
+    def __post_init__(self) -> None:
+        self._held = {pod.metadata.name: pod for pod in self.reading.memory.pods}
+        self._names = {pod.metadata.name for pod in self.snapshot.all(labels.POD)}
+
+    def delete(self) -> Iterator[Action]:
+        """The pods of all that is taken down, and those that are made anew by themselves."""
+        groups = {group.ordinal: group for group in self.reading.observed.groups}
+        for retired in self.plan.step.retire:
+            why = f"group {retired.ordinal}: {retired.why}"
+            yield from self._delete_all(groups[retired.ordinal].members, why)
+        for line, step in self.plan.steps.items():
+            if line.group is not None:
+                yield from self._delete_instances(line, step, groups[line.group])
+
+    def _delete_instances(self, line: Line, step: Step, group: Group) -> Iterator[Action]:
+        instances = _instances_of(group, line.role)
+        for retired in step.retire:
+            place = f"instance {line.role}-{retired.ordinal} of group {line.group}"
+            yield from self._delete_all(
+                instances[retired.ordinal].members, f"{place}: {retired.why}"
+            )
+        for _, name in step.renew:
+            yield self._delete(self._held[name], f"pod {name} has ended")
+
+    def _delete_all(self, members: Iterable[Member], why: str) -> Iterator[Action]:
+        for member in members:
+            pod = self._held[member.name]
+            if not pod.metadata.is_leaving:
+                yield self._delete(pod, f"{pod.metadata.name}: {why}")
+
+    def _delete(self, pod: ServingPod, why: str) -> Delete:
+        metadata = pod.metadata
+        return Delete(labels.POD, metadata.namespace, metadata.name, metadata.uid, why=why)
+
+    def make(self) -> Iterator[Action]:
+        """The entries of what is missing, and the workers of entries that exist."""
+        context = self.reading.memory.context
+        for make in self.plan.step.make:
+            if self.gangs.is_ready(make.ordinal):
+                for role in roles_at(context, make.revision):
+                    for ordinal in range(role.replicas):
+                        place = InstancePlace(make.ordinal, role, ordinal)
+                        yield from self._make(place, 0, make.revision)
+        retired = {r.ordinal for r in self.plan.step.retire} | self.plan.step.backing_off
+        for group in self.reading.observed.groups:
+            if group.is_settled or group.ordinal in retired or group.phase is Phase.LEAVING:
+                continue
+            if self.gangs.is_ready(group.ordinal):
+                yield from self._complete(group)
+
+    def _complete(self, group: Group) -> Iterator[Action]:
+        context = self.reading.memory.context
+        for held in group.roles:
+            step = self.plan.steps.get(Line(group.ordinal, held.role))
+            if step is None:
+                continue
+            for make in step.make:
+                role = find_role(context, make.revision, held.role)
+                if role is not None:
+                    place = InstancePlace(group.ordinal, role, make.ordinal)
+                    yield from self._make(place, 0, make.revision)
+            gone = {retired.ordinal for retired in step.retire}
+            for instance in held.instances:
+                is_staying = instance.ordinal in step.may_complete and instance.ordinal not in gone
+                if is_staying and instance.ordinal not in step.backing_off:
+                    yield from self._fill(group, held.role, instance)
+
+    def _fill(self, group: Group, name: str, instance: Instance) -> Iterator[Action]:
+        """The members that an instance lacks, made from what it was made from."""
+        revision = self._revision_of(instance)
+        role = find_role(self.reading.memory.context, revision, name)
+        if role is None:
+            return
+        entry = next((m for m in instance.members if m.index == 0), None)
+        place = InstancePlace(group.ordinal, role, instance.ordinal)
+        if entry is None:
+            yield from self._make(place, 0, revision)
+            return
+        if entry.phase is Phase.LEAVING:
+            return
+        for index in range(1, role.size):
+            yield from self._make(place, index, revision, entry.uid)
+
+    def _revision_of(self, instance: Instance) -> str:
+        """The revision that the pods of an instance carry."""
+        return next((m.revision for m in instance.members), "")
+
+    def _make(
+        self, place: InstancePlace, index: int, revision: str, entry_uid: str = ""
+    ) -> Iterator[Action]:
+        name = place.pod_name(self.snapshot.root, index)
+        # A name that is in use belongs to a pod that leaves, or to another owner.
+        if name in self._names or self._left <= 0:
+            return
+        self._left -= 1
+        made = self._find_maker(revision).make(place, index)
+        if isinstance(made, PluginFailure):
+            raise InvalidWorkload("PluginFailed", str(made))
+        if entry_uid:
+            made["metadata"].setdefault("annotations", {})[labels.ENTRY_UID] = entry_uid
+        why = f"pod {name} does not exist"
+        yield Create(labels.POD, namespace_of(self.snapshot.root), made, why)
+
+    def _find_maker(self, revision: str) -> PodMaker:
+        if revision not in self._makers:
+            self._makers[revision] = self._make_maker(revision)
+        return self._makers[revision]
+
+    def _make_maker(self, revision: str) -> PodMaker:
+        context, memory = self.reading.memory.context, self.reading.memory
+        stored = next((t for t, _ in memory.stored if t.revision == revision), None)
+        is_old = stored is not None and not context.target.has_revision(revision)
+        serving: Object = self.snapshot.root
+        hashes = dict(context.target.role_hashes)
+        key = context.target.revision
+        if is_old and stored is not None:
+            serving, key = at_revision(serving, stored.roles), revision
+            hashes = self._hashes_of(revision)
+        chain = build_chain(context.spec.plugins, load_registry())
+        return PodMaker(serving, key, hashes, chain, self.gangs.joining)
+
+    def _hashes_of(self, revision: str) -> dict[str, str]:
+        """The hashes that pods of an old revision carry, so that those made anew carry the same."""
+        found: dict[str, str] = {}
+        for pod in self.reading.memory.pods:
+            marks = pod.metadata.labels
+            if marks.get(labels.REVISION) == revision:
+                found[marks.get(labels.ROLE, "")] = marks.get(labels.ROLE_TEMPLATE_HASH, "")
+        return found
+
+    def refresh(self) -> Iterator[Action]:
+        """Tell running pods what changed around them: no restart comes of it."""
+        serving, context = self.snapshot.root, self.reading.memory.context
+        wanted = str(context.spec.replicas)
+        for pod in self.reading.memory.pods:
+            metadata, place = pod.metadata, pod.place
+            is_fresh = metadata.annotations.get(labels.REPLICAS) == wanted
+            if place is None or metadata.is_leaving or is_fresh:
+                continue
+            role = find_role(context, metadata.labels.get(labels.REVISION, ""), place.role)
+            if role is None:
+                continue
+            body = _as_object(pod)
+            where = InstancePlace(place.group, role, place.instance)
+            patch = find_stale_metadata(serving, where, place.index, body)
+            if patch is not None:
+                address = Address(labels.POD, metadata.namespace, metadata.name)
+                patch["metadata"]["uid"] = metadata.uid
+                yield Patch(address, patch, why=f"pod {metadata.name} says old counts")
+
+
+def _instances_of(group: Group, role: str) -> dict[int, Instance]:
+    found = next((held for held in group.roles if held.role == role), None)
+    return {i.ordinal: i for i in found.instances} if found else {}
+
+
+def _as_object(pod: ServingPod) -> Object:
+    metadata = pod.metadata
+    return {
+        "metadata": {
+            "name": metadata.name,
+            "labels": metadata.labels,
+            "annotations": metadata.annotations,
+        }
+    }

@@ -1,0 +1,244 @@
+"""
+From a ModelServing and its children to the model, and to the revision in force.
+
+All that is known of groups, roles and instances stands in the labels of pods. What groups are
+read with is one value as long as nothing of it changes, so a group whose pods did not change is
+not read again.
+"""
+
+from collections import defaultdict
+from dataclasses import dataclass
+from functools import lru_cache, partial
+
+import orjson
+
+from kohort.apis.api import InvalidWorkload, Reading, Snapshot
+from kohort.apis.carriers.failures import read_failures
+from kohort.apis.facts import Whole
+from kohort.apis.modelserving import labels
+from kohort.apis.modelserving.adoption import PodMark, find_target, read_mark
+from kohort.apis.modelserving.groups import Context, read_group
+from kohort.apis.modelserving.objects.gangs import count_instances
+from kohort.apis.modelserving.pod_facts import ServingPod
+from kohort.apis.modelserving.revision import StoredTemplate, find_template
+from kohort.apis.modelserving.spec import (
+    GROUP_RECREATE,
+    RECOVER_NONE,
+    ROLE_ROLLING,
+    RoleSpec,
+    ServingSpec,
+    read_roles,
+    read_spec,
+)
+from kohort.cluster.objects import (
+    Object,
+    annotations_of,
+    is_leaving,
+    name_of,
+    namespace_of,
+    uid_of,
+)
+from kohort.model.observed import Failure, Observed, Progress
+from kohort.model.policies import (
+    RecoveryPolicy,
+    RolloutPolicy,
+    Trigger,
+    Victims,
+    list_strategies,
+)
+from kohort.model.units import Level, Line, Reach
+from kohort.model.workload import Role, Workload
+
+STRATEGY = "kohort.dev/strategy"
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """What rendering needs and the model does not know."""
+
+    context: Context
+    stored: tuple[tuple[StoredTemplate, Whole], ...]  # ours, lowest number first
+    pods: tuple[ServingPod, ...]  # ours, and standing where they say
+
+
+def read(snapshot: Snapshot) -> Reading[Memory]:
+    """The snapshot in the words of the model."""
+    serving = snapshot.root
+    uid = uid_of(serving)
+    held: tuple[ServingPod, ...] = snapshot.all(labels.POD)
+    pods = tuple(p for p in held if p.metadata.controller == uid and p.place is not None)
+    stored = _own_revisions(snapshot)
+    context = _find_context(serving, stored, pods)
+    by_group: dict[int, list[ServingPod]] = defaultdict(list)
+    for pod in pods:
+        assert pod.place is not None
+        by_group[pod.place.group].append(pod)
+    snapshot.group_cache.keep(by_group)
+    partition = context.spec.partition or 0
+    groups = []
+    for position, (ordinal, own) in enumerate(sorted(by_group.items())):
+        is_protected = position < partition
+        lost = {
+            u: names for u, names in snapshot.lost.items() if u in {p.metadata.uid for p in own}
+        }
+        facts = (context, is_protected, *own, *lost.values())
+        load = partial(read_group, context, ordinal, own, lost, is_protected)
+        groups.append(snapshot.group_cache.read(ordinal, facts, load))
+    observed = Observed(
+        groups=tuple(groups),
+        progress=_find_progress(serving, context, len(groups)),
+        exist=len(groups),
+        failures=context.failures.get(Line(), ()),
+    )
+    return Reading(_read_workload(snapshot, context), observed, Memory(context, stored, pods))
+
+
+def _own_revisions(snapshot: Snapshot) -> tuple[tuple[StoredTemplate, Whole], ...]:
+    uid = uid_of(snapshot.root)
+    held: tuple[Whole, ...] = snapshot.all(labels.CONTROLLER_REVISION)
+    found = [(_read_template(r.raw), r) for r in held if r.metadata.controller == uid]
+    return tuple(sorted(((t, r) for t, r in found if t), key=lambda pair: pair[0].number))
+
+
+@lru_cache(maxsize=4096)
+def _read_template(raw: bytes) -> StoredTemplate | None:
+    return find_template(orjson.loads(raw))
+
+
+def _find_context(
+    serving: Object,
+    stored: tuple[tuple[StoredTemplate, Whole], ...],
+    pods: tuple[ServingPod, ...],
+) -> Context:
+    status = serving.get("status") or {}
+    told = {key: status.get(key) for key in _TOLD}
+    body = {
+        "metadata": {
+            "name": name_of(serving),
+            "namespace": namespace_of(serving),
+            "uid": uid_of(serving),
+            "generation": serving["metadata"].get("generation"),
+            "annotations": annotations_of(serving),
+        },
+        "spec": serving["spec"],
+        "status": told,
+    }
+    raws = tuple(whole.raw for _, whole in stored)
+    return _make_context(
+        orjson.dumps(body), raws, frozenset(read_mark(p.metadata.labels) for p in pods)
+    )
+
+
+_TOLD = ("updateRevision", "currentRevision", "observedGeneration", "updatedReplicas", "replicas")
+
+
+@lru_cache(maxsize=1024)
+def _make_context(body: bytes, revisions: tuple[bytes, ...], marks: frozenset[PodMark]) -> Context:
+    serving: Object = orjson.loads(body)
+    found = [(template, raw) for raw in revisions if (template := _read_template(raw))]
+    stored = [template for template, _ in found]
+    target = find_target(serving, stored, sorted(marks, key=_order))
+    templates = {t.revision: read_roles(t.roles) for t in stored}
+    current = (serving.get("status") or {}).get("currentRevision") or ""
+    base = current if current in templates and not target.has_revision(current) else ""
+    notes = {t.revision: _note_of(raw) for t, raw in found}
+    failures = read_failures(notes.values(), in_force=notes.get(target.revision, ""))
+    by_line: dict[Line, list[Failure]] = defaultdict(list)
+    for failure in failures:
+        by_line[failure.line].append(failure)
+    return Context(
+        name=name_of(serving),
+        spec=read_spec(serving),
+        target=target,
+        templates=templates,
+        base=base,
+        failures={line: tuple(own) for line, own in by_line.items()},
+    )
+
+
+def _order(mark: PodMark) -> tuple[str, ...]:
+    return mark.group, mark.role, mark.revision, mark.role_hash
+
+
+def _note_of(raw: bytes) -> str:
+    return annotations_of(orjson.loads(raw)).get(labels.RESTARTS, "")
+
+
+def _find_progress(serving: Object, context: Context, count: int) -> Progress | None:
+    status = serving.get("status") or {}
+    target = status.get("updateRevision")
+    if not target:
+        return None
+    known = context.target.revision if context.target.has_revision(target) else target
+    partition = context.spec.partition or 0
+    return Progress(partition, count, count, known, base=context.base)
+
+
+def _read_workload(snapshot: Snapshot, context: Context) -> Workload:
+    serving, spec = snapshot.root, context.spec
+    by_role = spec.rollout == ROLE_ROLLING
+    return Workload(
+        namespace=namespace_of(serving),
+        name=name_of(serving),
+        uid=uid_of(serving),
+        generation=serving["metadata"].get("generation", 0),
+        groups=spec.replicas,
+        roles=tuple(_read_role(role, spec, _strategy_of(snapshot)) for role in spec.roles),
+        revision=context.target.revision,
+        rollout=RolloutPolicy(
+            wanted=spec.replicas,
+            partition=spec.partition or 0,
+            max_unavailable=spec.max_unavailable,
+            max_surge=0 if by_role else spec.max_surge,
+            strategy=_strategy_of(snapshot),
+        ),
+        recovery=_recovery_of(spec, Level.GROUP),
+        is_leaving=is_leaving(serving),
+        victims=Victims.CHEAPEST,
+        reach=Reach.ANY,
+        has_rollout=not by_role,
+    )
+
+
+def _read_role(role: RoleSpec, spec: ServingSpec, strategy: str) -> Role:
+    rollout = None
+    if spec.rollout == ROLE_ROLLING:
+        unavailable = role.replicas if role.max_unavailable is None else role.max_unavailable
+        rollout = RolloutPolicy(
+            wanted=role.replicas,
+            partition=role.partition or 0,
+            max_unavailable=unavailable,
+            strategy=strategy,
+            level=Level.INSTANCE,
+        )
+    return Role(
+        instances=role.replicas,
+        size=role.size,
+        name=role.name,
+        rollout=rollout,
+        recovery=_recovery_of(spec, Level.INSTANCE),
+        victims=Victims.CHEAPEST,
+        gang_min=count_instances(spec, role),
+    )
+
+
+def _recovery_of(spec: ServingSpec, level: Level) -> RecoveryPolicy:
+    """The policy of one level; the level that it does not name answers for nothing."""
+    if spec.recovery == RECOVER_NONE:
+        return RecoveryPolicy(level=Level.MEMBER)
+    named = Level.GROUP if spec.recovery == GROUP_RECREATE else Level.INSTANCE
+    if named is not level:
+        return RecoveryPolicy(level=Level.MEMBER)
+    grace = float(spec.grace_seconds)
+    return RecoveryPolicy(Trigger.ALWAYS, level, grace_seconds=grace, is_forgiving=True)
+
+
+def _strategy_of(snapshot: Snapshot) -> str:
+    own = annotations_of(snapshot.root).get(STRATEGY) or snapshot.settings.strategy
+    strategy = own or list_strategies()[0]
+    if strategy not in list_strategies():
+        known = " or ".join(list_strategies())
+        raise InvalidWorkload(
+            "UnknownStrategy", f'annotation {STRATEGY} is "{strategy}", and must be {known}'
+        )
+    return strategy

@@ -1,0 +1,118 @@
+"""
+From a plan to the pods of a ModelServing, and what goes with them.
+
+A revision is stored before anything is made from it. The gang of a group comes before its pods,
+and the entry of an instance before its workers, which note whose they are: so whatever is seen,
+half made or half gone, says what is missing. Pods are deleted one by one with their uids; a
+Service or a gang goes when no pod is left that needs it.
+"""
+
+from collections.abc import Iterator
+
+from kohort.apis.api import Reading, Snapshot
+from kohort.apis.carriers.failures import write_failures
+from kohort.apis.facts import Whole
+from kohort.apis.modelserving import labels
+from kohort.apis.modelserving.gang_actions import GangActions
+from kohort.apis.modelserving.pod_actions import PodActions
+from kohort.apis.modelserving.read import Memory
+from kohort.apis.modelserving.revision import StoredTemplate, make_revision, next_number
+from kohort.apis.modelserving.service_actions import list_service_actions
+from kohort.cluster.actions import Action, Create, Delete, Patch
+from kohort.cluster.objects import name_of, namespace_of
+from kohort.cluster.port import Address
+from kohort.model.observed import Failure
+from kohort.model.plans import Plan
+
+KEPT_MAX = 10  # old revisions
+
+
+def render(snapshot: Snapshot, reading: Reading[Memory], plan: Plan) -> tuple[Action, ...]:
+    """What to do about the objects of a workload."""
+    if reading.workload.is_leaving:
+        return ()
+    return tuple(_actions(snapshot, reading, plan))
+
+
+def _actions(snapshot: Snapshot, reading: Reading[Memory], plan: Plan) -> Iterator[Action]:
+    memory = reading.memory
+    served = tuple(_mark_served(snapshot, memory, plan))
+    yield from served
+    target = memory.context.target
+    if not target.is_stored:
+        number = next_number(template for template, _ in memory.stored)
+        body = make_revision(snapshot.root, target.revision, number)
+        why = f"revision {target.revision} is not stored"
+        yield Create(labels.CONTROLLER_REVISION, namespace_of(snapshot.root), body, why)
+        return
+    yield from _note_failures(snapshot, reading, plan)
+    gangs = GangActions(snapshot, reading, plan)
+    pods = PodActions(snapshot, reading, plan, gangs)
+    yield from gangs.ensure()
+    yield from list_service_actions(snapshot, reading, plan)
+    yield from pods.delete()
+    yield from pods.make()
+    yield from pods.refresh()
+    yield from gangs.collect()
+    if plan.report.is_done:
+        yield from _forget_revisions(snapshot, memory)
+
+
+def _mark_served(snapshot: Snapshot, memory: Memory, plan: Plan) -> Iterator[Action]:
+    """Remember that the revision that is about to be replaced has served."""
+    for template, whole in memory.stored:
+        is_marked = labels.SERVED in whole.metadata.annotations
+        if plan.served and template.revision == plan.served and not is_marked:
+            yield _annotate(snapshot, whole, {labels.SERVED: "true"}, "it has served")
+
+
+def _note_failures(snapshot: Snapshot, reading: Reading[Memory], plan: Plan) -> Iterator[Action]:
+    """Record failures on the revision in force; what follows from them comes in a later plan."""
+    held = {line: own for line, own in reading.memory.context.failures.items() if own}
+    new = dict(held)
+    for line, step in plan.steps.items():
+        if step.failures or line in held:
+            new[line] = step.failures
+    new = {line: own for line, own in new.items() if own}
+    if new == held:
+        return
+    whole = _find_stored(reading.memory, reading.memory.context.target.revision)
+    if whole is not None:
+        known = {failure for own in held.values() for failure in own}
+        fresh = [failure for own in new.values() for failure in own if failure not in known]
+        failures = [failure for own in new.values() for failure in own]
+        notes = {labels.RESTARTS: write_failures(failures)}
+        yield _annotate(snapshot, whole, notes, _describe(fresh))
+
+
+def _describe(fresh: list[Failure]) -> str:
+    said = ", ".join(f"{f.crash} (failure {f.count} of {f.incarnation})" for f in fresh[:3])
+    return said or "failures are forgotten"
+
+
+def _find_stored(memory: Memory, revision: str) -> Whole | None:
+    target = memory.context.target
+    found = [w for t, w in memory.stored if t.revision == revision]
+    found = found or [w for t, w in memory.stored if target.has_revision(t.revision)]
+    return found[-1] if found else None
+
+
+def _forget_revisions(snapshot: Snapshot, memory: Memory) -> Iterator[Action]:
+    target = memory.context.target
+    old: list[tuple[StoredTemplate, Whole]] = [
+        (template, whole)
+        for template, whole in memory.stored
+        if not target.has_revision(template.revision)
+    ]
+    for template, whole in old[: max(0, len(old) - KEPT_MAX)]:
+        metadata = whole.metadata
+        why = f"more than {KEPT_MAX} old revisions: {template.revision}"
+        kind = labels.CONTROLLER_REVISION
+        yield Delete(kind, metadata.namespace, metadata.name, metadata.uid, why=why)
+
+
+def _annotate(snapshot: Snapshot, whole: Whole, notes: dict[str, str], why: str) -> Patch:
+    name, namespace = whole.metadata.name, namespace_of(snapshot.root)
+    address = Address(labels.CONTROLLER_REVISION, namespace, name)
+    body = {"metadata": {"uid": whole.metadata.uid, "annotations": notes}}
+    return Patch(address, body, why=f"{name_of(snapshot.root)}: {why}")

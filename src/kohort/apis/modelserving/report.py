@@ -1,0 +1,111 @@
+"""Status and events of a ModelServing: what was read and planned, in the words of its API."""
+
+from collections.abc import Iterator
+
+from kohort.apis.api import ExecutionSummary, Reading, Snapshot
+from kohort.apis.modelserving import labels, names
+from kohort.apis.modelserving.events import (
+    CREATING,
+    DELETING,
+    RUNNING,
+    RoleChange,
+    list_role_events,
+)
+from kohort.apis.modelserving.read import Memory
+from kohort.apis.modelserving.spec import read_spec
+from kohort.apis.modelserving.status import GroupState
+from kohort.apis.modelserving.status import start_status as start
+from kohort.apis.modelserving.status import write_status as write
+from kohort.cluster.actions import Create, Delete
+from kohort.cluster.objects import Object, labels_of, name_of
+from kohort.model.observed import Group
+from kohort.model.plans import Plan
+from kohort.model.reasons import Notice
+from kohort.model.units import Phase
+
+
+def write_status(snapshot: Snapshot, reading: Reading[Memory], plan: Plan, now: str) -> Object:
+    """The status that the snapshot amounts to."""
+    context = reading.memory.context
+    groups = [_judge(group, context.target.revision) for group in reading.observed.groups]
+    return write(snapshot.root, context.spec, groups, context.target.revision, now)
+
+
+def start_status(serving: Object) -> Object:
+    """What autoscalers need of a status, whatever else is known."""
+    return start(serving, read_spec(serving))
+
+
+def _judge(group: Group, target: str) -> GroupState:
+    return GroupState(
+        ordinal=group.ordinal,
+        revision=group.revision,
+        is_ready=group.phase is Phase.READY,
+        is_leaving=group.phase is Phase.LEAVING,
+        is_updated=group.revision == target,
+    )
+
+
+def list_events(
+    snapshot: Snapshot, reading: Reading[Memory], plan: Plan, summary: ExecutionSummary
+) -> tuple[Notice, ...]:
+    """The events that a plan is worth, once this has come of it."""
+    return (
+        *list_role_events(_find_changes(snapshot, reading, summary)),
+        *_find_refusals(summary),
+        *plan.notices,
+    )
+
+
+def _find_changes(
+    snapshot: Snapshot, reading: Reading[Memory], summary: ExecutionSummary
+) -> Iterator[RoleChange]:
+    """Instances that are made or deleted now, and those that a status tells to be ready."""
+    seen: set[tuple[str, str, str]] = set()
+    for action in summary.done:
+        if isinstance(action, Create) and action.kind == labels.POD:
+            marks = labels_of(action.obj)
+            if marks.get(labels.ENTRY) == "true":
+                yield from _change(marks, CREATING, seen)
+        elif isinstance(action, Delete) and action.kind == labels.POD:
+            pod = next((p for p in reading.memory.pods if p.metadata.name == action.name), None)
+            if pod is not None:
+                yield from _change(pod.metadata.labels, DELETING, seen)
+    if summary.is_reported:
+        yield from _find_running(snapshot, reading)
+
+
+def _change(
+    marks: dict[str, str], phase: str, seen: set[tuple[str, str, str]]
+) -> Iterator[RoleChange]:
+    group, role, own = (
+        marks.get(key, "") for key in (labels.GROUP_NAME, labels.ROLE, labels.ROLE_ID)
+    )
+    if (group, own, phase) not in seen:
+        seen.add((group, own, phase))
+        yield RoleChange(group, role, own, phase)
+
+
+def _find_running(snapshot: Snapshot, reading: Reading[Memory]) -> Iterator[RoleChange]:
+    """The instances of groups that the last status did not count as available."""
+    held = int((snapshot.root.get("status") or {}).get("availableReplicas") or 0)
+    ready = [group for group in reading.observed.groups if group.phase is Phase.READY]
+    fresh = sorted(ready, key=_ready_since, reverse=True)
+    for group in fresh[: max(0, len(ready) - held)]:
+        name = names.group_name(name_of(snapshot.root), group.ordinal)
+        for role in group.roles:
+            for instance in role.instances:
+                own = names.role_id(role.role, instance.ordinal)
+                yield RoleChange(name, role.role, own, RUNNING)
+
+
+def _ready_since(group: Group) -> float:
+    return group.ready_since or 0.0
+
+
+def _find_refusals(summary: ExecutionSummary) -> Iterator[Notice]:
+    for action, message in summary.failed[:3]:
+        if isinstance(action, Create):
+            kind, name = action.kind.name, name_of(action.obj)
+            text = f"{kind} {name} could not be created: {message}"
+            yield Notice("Warning", "FailedCreate", text[:1_000], "Create")
