@@ -31,22 +31,33 @@ class Choice:
 
 
 def choose_ordinals(
-    units: Iterable[Instance], wanted: int, victims: Victims, protected: int = 0
+    units: Iterable[Instance],
+    wanted: int,
+    victims: Victims,
+    protected: int = 0,
+    surge: int = 0,
 ) -> Choice:
-    """Which ordinals stay, which are made, and which go."""
+    """
+    Which ordinals stay, which are made, and which go.
+
+    Extra units of a rollout have the ordinals right above the wanted count: they stand in for
+    others, and go first when those are back.
+    """
     found = sorted(units, key=lambda unit: unit.ordinal)
     live = [unit for unit in found if unit.phase is not Phase.LEAVING]
+    extra = tuple(u.ordinal for u in live if wanted <= u.ordinal < wanted + surge)
+    live = [unit for unit in live if unit.ordinal not in extra]
     if len(live) > wanted:
         order = _order_victims(live, victims, protected)
         gone = [unit.ordinal for unit in order[: len(live) - wanted]]
         victim = set(gone)
         kept = tuple(u.ordinal for u in live if u.ordinal not in victim)
-        return Choice(kept, tuple(reversed(gone)))
+        return Choice(kept, (*reversed(gone), *extra))
     # One that is leaving holds its place until it has gone: nothing stands in for it before.
     leaving = [unit.ordinal for unit in found if unit.phase is Phase.LEAVING]
     held = {*(unit.ordinal for unit in live), *leaving[: wanted - len(live)]}
     new = find_missing({*held, *leaving}, wanted, wanted - len(held))
-    return Choice(tuple(sorted((*held, *new))))
+    return Choice(tuple(sorted((*held, *new))), extra)
 
 
 def find_missing(held: Iterable[int], wanted: int, limit: int) -> tuple[int, ...]:
@@ -113,7 +124,9 @@ def rank_units(state: LineState) -> Ranks:
     """The line by rank, with the progress that follows from what exists."""
     policy = _window(state)
     state = replace(state, rollout=policy)
-    choice = choose_ordinals(state.units, policy.wanted, state.victims, policy.partition)
+    choice = choose_ordinals(
+        state.units, policy.wanted, state.victims, policy.partition, policy.surge
+    )
     ordinals = (*choice.wanted, *choice.surplus)
     progress = Progress(
         boundary=min(policy.partition, policy.wanted),

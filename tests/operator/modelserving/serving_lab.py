@@ -15,7 +15,12 @@ KIND = MODEL_SERVING.kind
 
 def role(name: str = "decode", replicas: int = 1, workers: int = 1, **more: Any) -> Object:
     template = {"spec": {"containers": [{"name": "engine", "image": "engine:1"}]}}
-    found = {"name": name, "replicas": replicas, "workerReplicas": workers, "entryTemplate": template}
+    found = {
+        "name": name,
+        "replicas": replicas,
+        "workerReplicas": workers,
+        "entryTemplate": template,
+    }
     if workers:
         found["workerTemplate"] = template
     return {**found, **more}
@@ -72,7 +77,12 @@ class ServingLab(Lab):
     def images(self) -> set[str]:
         return {pod["spec"]["containers"][0]["image"] for pod in self.pods().values()}
 
-    async def set_image(self, image: str, index: int = 0, parts: tuple[str, ...] = ("entryTemplate", "workerTemplate")) -> None:
+    async def set_image(
+        self,
+        image: str,
+        index: int = 0,
+        parts: tuple[str, ...] = ("entryTemplate", "workerTemplate"),
+    ) -> None:
         path = f"/spec/template/roles/{index}"
         operations = [
             {"op": "replace", "path": f"{path}/{part}/spec/containers/0/image", "value": image}
@@ -86,4 +96,7 @@ class ServingLab(Lab):
 
 def has_marks(pod: Object, marks: dict[str, str]) -> bool:
     held = labels_of(pod)
-    return all(held.get(f"modelserving.volcano.sh/{key.replace('_', '-')}") == value for key, value in marks.items())
+    return all(
+        held.get(f"modelserving.volcano.sh/{key.replace('_', '-')}") == value
+        for key, value in marks.items()
+    )
