@@ -274,6 +274,7 @@ class Api:
     start_status: Callable[[Object], Object] = lambda root: {}
     webhooks: tuple[Webhook, ...] = ()
     home: Home = OWN_HOME
+    scheduler: str = ""  # that its pods name unless the user says otherwise; empty: the default
     unserved: tuple[UnservedKind, ...] = ()  # what an install must not take a controller from
     # The CustomResourceDefinitions, each made afresh; that of the kind itself comes first.
     definitions: tuple[Define, ...] = (dict,)

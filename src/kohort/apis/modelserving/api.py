@@ -22,6 +22,7 @@ from kohort.apis.modelserving.pod_facts import ServingPod, read_pod
 from kohort.apis.modelserving.read import read
 from kohort.apis.modelserving.render import render
 from kohort.apis.modelserving.report import list_events, start_status, write_status
+from kohort.apis.modelserving.spec import DEFAULT_SCHEDULER
 from kohort.apis.modelserving.verbs import VERBS
 from kohort.cluster.objects import Kind, Object, name_of, namespace_of
 from kohort.cluster.permissions import Grant
@@ -121,6 +122,7 @@ def _make(kind: Kind, define: Callable[[], Object], short_name: str, suffix: str
         webhooks=(webhook,),
         definitions=(define,),
         home=HOME,
+        scheduler=DEFAULT_SCHEDULER,
         writes=(*WRITES, Grant(kind, ("update",), "finalizers")),
         verbs=VERBS,
     )

@@ -162,7 +162,7 @@ def make_parts(options: EmbeddedOptions) -> Sequence[Component]:
     """The components of the control plane, in the order in which they act."""
     return [
         *builtin_parts(options.ca_text, options.gates),
-        Scheduler(),
+        Scheduler(stands_in_for=[api.scheduler for api in options.apis if api.scheduler]),
         Kubelet(),
         Nodes(),
         DefaultQueue(),

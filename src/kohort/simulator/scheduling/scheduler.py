@@ -48,7 +48,11 @@ class Scheduler:
     manager = "kube-scheduler"
     kinds: tuple[Kind, ...] = (NODE, NAMESPACE, CLAIM, PRIORITY_CLASS, POD)
 
-    def __init__(self, profiles: Sequence[str] = PROFILES) -> None:
+    def __init__(
+        self, profiles: Sequence[str] = PROFILES, stands_in_for: Sequence[str] = ()
+    ) -> None:
+        # Schedulers whose pods are placed one by one where those schedulers are not here.
+        self._stands_in_for = frozenset(stands_in_for)
         self.ledger = Ledger()
         self._profiles = frozenset(profiles)
         self._reader = DemandReader(self.ledger.book)
@@ -279,7 +283,8 @@ class Scheduler:
         self._reader.release(pod)
 
     def _try(self, pod: Demand, view: View, moment: Moment) -> list[Action]:
-        if not self._gangs.has_scheduler(pod.profile):
+        is_here = self._gangs.has_scheduler(pod.profile) or pod.profile in self._stands_in_for
+        if not is_here:
             self._strays[pod.uid] = pod
             return self._conditions.report(
                 pod, "Unschedulable", describe_absence(pod.profile), moment
