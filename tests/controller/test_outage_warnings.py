@@ -7,7 +7,7 @@ import pytest
 from controller_world import make_cluster
 from virtual_time import run_virtual
 
-from kohort.apis.served import APIS
+from kohort.apis.served import choose_apis
 from kohort.cluster.errors import NotFound, TooManyRequests, Unavailable
 from kohort.cluster.objects import Kind, Object
 from kohort.cluster.port import Address, Selection
@@ -81,7 +81,9 @@ def test_a_process_that_cannot_reach_its_lease_says_so_once_a_minute(caplog):
         configuration = replace(
             Configuration(), metrics_address="0", health_address="127.0.0.1:0", webhook_port=0
         )
-        process = Process(DeadCluster((await make_cluster()).api), Launch(APIS, "a", configuration))
+        process = Process(
+            DeadCluster((await make_cluster()).api), Launch(choose_apis(()), "a", configuration)
+        )
         stop = asyncio.Event()
         asyncio.get_running_loop().call_later(600, stop.set)
         await process.run(stop)

@@ -11,7 +11,7 @@ from typing import Any
 import aiohttp
 
 from kohort.apis.api import Api
-from kohort.apis.served import APIS
+from kohort.apis.served import choose_apis
 from kohort.cluster.port import Address
 from kohort.controller.install import InstallOptions
 from kohort.controller.lease import LEASE
@@ -76,7 +76,7 @@ class Running:
         *,
         install: bool = True,
         cluster: type[WritingCluster] = WritingCluster,
-        apis: tuple[Api, ...] = APIS,
+        apis: tuple[Api, ...] = choose_apis(()),
         **changes: Any,
     ) -> None:
         self.apis = apis

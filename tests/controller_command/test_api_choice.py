@@ -18,9 +18,13 @@ def read(*words):
     return configure(CONTROLLER.make_parser("kohort controller").read(words))
 
 
-def test_all_that_are_built_are_served_by_default():
+def test_one_controller_is_replaced_by_default():
     assert read().apis == ()
-    assert choose_apis(()) == APIS
+    assert choose_apis(()) == (LEADER_WORKER_SET,)
+
+
+def test_several_are_served_where_that_is_asked_for():
+    assert choose_apis(("ms", "lws")) == APIS
 
 
 def test_names_choose_in_the_order_of_the_registry():

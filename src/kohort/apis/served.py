@@ -20,6 +20,8 @@ PLANNED: Mapping[str, str] = {
     "rbg": "RoleBasedGroup",
     "isvc": "InferenceService",
 }
+# Who replaces one controller on a real cluster must not take over another without being asked.
+USUAL = ("lws",)
 APIS: tuple[Api, ...] = tuple(api for apis in KNOWN.values() for api in apis)
 OPERATOR_HOME = LEADER_WORKER_SET.home
 
@@ -41,5 +43,6 @@ def read_apis(text: str) -> tuple[str, ...]:
 
 
 def choose_apis(names: tuple[str, ...]) -> tuple[Api, ...]:
-    """The values of these names, in the order of the registry; no names are all of them."""
-    return tuple(api for name, apis in KNOWN.items() if name in names or not names for api in apis)
+    """The values of these names, in the order of the registry; no names are the usual ones."""
+    chosen = names or USUAL
+    return tuple(api for name, apis in KNOWN.items() if name in chosen for api in apis)

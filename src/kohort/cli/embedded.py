@@ -135,7 +135,7 @@ class _Hosting:
             return keep_identity(self._wish.data_dir)
 
     async def _start(self, identity: "Identity") -> "Embedded":
-        from kohort.apis.served import choose_apis
+        from kohort.apis.served import KNOWN, choose_apis
         from kohort.simulator.embedded import Embedded, EmbeddedOptions
 
         wish = self._wish
@@ -153,7 +153,7 @@ class _Hosting:
             speed=wish.speed,
             data_dir=wish.data_dir,
             late_events=wish.late_events,
-            apis=choose_apis(wish.apis) if wish.has_operator else (),
+            apis=choose_apis(wish.apis or tuple(KNOWN)) if wish.has_operator else (),
             settings=self._settings(),
         )
         try:
@@ -173,11 +173,11 @@ class _Hosting:
         """What else goes on in this process while the cluster runs."""
         if not self._wish.has_operator:
             return []
-        from kohort.apis.served import choose_apis
+        from kohort.apis.served import KNOWN, choose_apis
         from kohort.embedded_operator import keep_running, make_operator
 
         async def make() -> "ServedApis":
-            apis = choose_apis(self._wish.apis)
+            apis = choose_apis(self._wish.apis or tuple(KNOWN))
             return await make_operator(embedded, self._settings(), apis)
 
         # The first one is made before anybody is told that the cluster is ready.

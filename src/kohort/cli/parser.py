@@ -152,13 +152,13 @@ def add_settings(parser: Parser) -> None:
     )
 
 
-def add_apis(parser: Parser) -> None:
+def add_apis(parser: Parser, usual: str = "lws") -> None:
     """Offer which APIs are served."""
     parser.add_argument(
         "--apis",
         type=typed(_read_apis),
         metavar="NAME[,NAME]",
-        help="serve only these APIs, such as lws (default: all)",
+        help=f"serve these APIs, of lws and ms (default: {usual})",
     )
 
 

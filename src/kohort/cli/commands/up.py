@@ -79,7 +79,7 @@ def _make_parser(prog: str) -> Parser:
         help="a fault: watchers hear of a write only after its writer was answered",
     )
     add("--sample", action="store_true", help="make a first workload, and tell how it comes up")
-    add_apis(parser)
+    add_apis(parser, usual="all")
     add_settings(parser)
     add("--detach", action="store_true", help="return when it is ready; end it with 'down'")
     add("--report-to", type=int, help=argparse.SUPPRESS)

@@ -201,7 +201,7 @@ def _take(api: Api, roots: Iterable[bytes], children: dict[Kind, list[bytes]]) -
 
 
 def _name_kinds(apis: Iterable[Api]) -> str:
-    return ", ".join(api.kind.name for api in apis)
+    return ", ".join(dict.fromkeys(api.kind.name for api in apis))
 
 
 @asynccontextmanager

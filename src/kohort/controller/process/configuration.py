@@ -55,7 +55,7 @@ class Configuration:
     qps: float = 500.0
     burst: int = 500
     scheduler: str = ""
-    apis: tuple[str, ...] = ()  # names of those that are served; none: all
+    apis: tuple[str, ...] = ()  # names of those that are served; none: the usual ones
 
 
 def read_configuration(text: str) -> Configuration:
