@@ -14,9 +14,9 @@ from kohort.apis.facts import Whole
 from kohort.apis.gangs.dialect import Dialect
 from kohort.apis.gangs.dialects.volcano import VOLCANO
 from kohort.apis.modelserving import names
+from kohort.apis.modelserving.instance_places import roles_at
 from kohort.apis.modelserving.objects.gangs import choose_dialect, count_minimum, make_intent
 from kohort.apis.modelserving.objects.pods import Joining
-from kohort.apis.modelserving.places import roles_at
 from kohort.apis.modelserving.read import Memory
 from kohort.apis.modelserving.spec import at_revision, read_spec
 from kohort.apis.topology import read_pack

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from kohort.apis.api import InvalidWorkload, Reading, Snapshot
 from kohort.apis.modelserving import labels
 from kohort.apis.modelserving.gang_actions import GangActions
+from kohort.apis.modelserving.instance_places import find_role, roles_at
 from kohort.apis.modelserving.objects.instances import InstancePlace
 from kohort.apis.modelserving.objects.pods import PodMaker, find_stale_metadata
-from kohort.apis.modelserving.places import find_role, roles_at
 from kohort.apis.modelserving.plugins.chain import PluginFailure, build_chain
 from kohort.apis.modelserving.plugins.known import load_registry
 from kohort.apis.modelserving.pod_facts import ServingPod

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from kohort.apis.api import Reading, Snapshot
 from kohort.apis.facts import Whole
 from kohort.apis.modelserving import labels
+from kohort.apis.modelserving.instance_places import list_places
 from kohort.apis.modelserving.objects.instances import InstancePlace
 from kohort.apis.modelserving.objects.services import make_service
-from kohort.apis.modelserving.places import list_places
 from kohort.apis.modelserving.read import Memory
 from kohort.cluster.actions import Action, Create, Delete
 from kohort.cluster.objects import namespace_of, uid_of
