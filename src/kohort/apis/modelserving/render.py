@@ -41,7 +41,7 @@ def _actions(snapshot: Snapshot, reading: Reading[Memory], plan: Plan) -> Iterat
     target = memory.context.target
     if not target.is_stored:
         number = next_number(template for template, _ in memory.stored)
-        body = make_revision(snapshot.root, target.revision, number)
+        body = make_revision(snapshot.root, target.revision, number, target.accepted)
         why = f"revision {target.revision} is not stored"
         yield Create(labels.CONTROLLER_REVISION, namespace_of(snapshot.root), body, why)
         return
