@@ -29,6 +29,7 @@ SCENARIOS = (
     "ganging",
     "running",
     "planning",
+    "roles",
     "operating",
     "carrying",
     "multiplying",
