@@ -56,11 +56,11 @@ def _reconcile(groups: int) -> dict[str, float]:
         facts[changed] = _read(pods[changed], is_ready=number % 2 == 1)
         children = {labels.POD: tuple(facts), labels.CONTROLLER_REVISION: (revision,)}
         snapshot = Snapshot(root, children, lambda name: {}, group_cache=cache)
-        _look(snapshot, times)
+        _reconcile_once(snapshot, times)
     return {part: statistics.median(seconds[2:]) for part, seconds in times.items()}
 
 
-def _look(snapshot: Snapshot, times: dict[str, list[float]]) -> None:
+def _reconcile_once(snapshot: Snapshot, times: dict[str, list[float]]) -> None:
     moments = [time.thread_time()]
     reading = MODEL_SERVING.read(snapshot)
     moments.append(time.thread_time())

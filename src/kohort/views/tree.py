@@ -48,6 +48,16 @@ class GroupLine:
 
 
 @dataclass(frozen=True, slots=True)
+class RoleLine:
+    """One role over all groups."""
+
+    role: str
+    wanted: int
+    ready: int
+    updated: int
+
+
+@dataclass(frozen=True, slots=True)
 class Tree:
     """One workload with its groups."""
 
@@ -56,6 +66,7 @@ class Tree:
     stuck: tuple[Trouble, ...]
     commands: tuple[str, ...]  # what a person can do, the safest first
     groups: tuple[GroupLine, ...]
+    roles: tuple[RoleLine, ...] = ()  # empty where there is but one
 
 
 def make_tree(picture: Picture, commands: Sequence[str] = (), *, unfold: bool = False) -> Tree:
@@ -74,6 +85,18 @@ def make_tree(picture: Picture, commands: Sequence[str] = (), *, unfold: bool = 
         stuck=picture.stuck,
         commands=tuple(commands) if row.health.word.needs_help else (),
         groups=tuple(_lines(picture, unfold)),
+        roles=_roles(picture),
+    )
+
+
+def _roles(picture: Picture) -> tuple[RoleLine, ...]:
+    """The roles of a workload that has several, in the order of its spec."""
+    found = picture.plan.report.roles if picture.plan else {}
+    if len(found) < 2:
+        return ()
+    return tuple(
+        RoleLine(role, counts.wanted, counts.ready, counts.updated)
+        for role, counts in found.items()
     )
 
 

@@ -25,6 +25,7 @@ def write_tree(tree: Tree, now: datetime, paint: Paint = plain) -> list[str]:
     return [
         f"{write_title(tree.row, now, paint)}   {write_counts(tree.row)}",
         *_blockers(tree),
+        *_roles(tree),
         *([""] if tree.groups else []),
         *_groups(tree, now, paint),
     ]
@@ -37,6 +38,15 @@ def _blockers(tree: Tree) -> Iterator[str]:
         yield f"    {trouble.member}  {trouble.reason}: {trouble.details}"
     if tree.commands:
         yield f"    next: {'    or    '.join(tree.commands)}"
+
+
+def _roles(tree: Tree) -> list[str]:
+    """A line for each role, where there are several."""
+    cells = [
+        (f"role {line.role}", f"{line.ready}/{line.wanted} ready", f"{line.updated} updated")
+        for line in tree.roles
+    ]
+    return [f"  {line}" for line in align(cells)] if cells else []
 
 
 def _groups(tree: Tree, now: datetime, paint: Paint) -> Iterator[str]:
