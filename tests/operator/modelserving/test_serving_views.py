@@ -12,7 +12,7 @@ from kohort.views.samples import gather
 from kohort.views.tree import make_tree
 
 
-def look(lab: ServingLab) -> Picture:
+def take_view(lab: ServingLab) -> Picture:
     children = {
         watched.kind: [orjson.dumps(found) for found in lab.all(watched.kind)]
         for watched in MODEL_SERVING.watched
@@ -24,7 +24,7 @@ def look(lab: ServingLab) -> Picture:
 
 def lines(lab: ServingLab) -> list[str]:
     now: datetime = lab.clock.now()
-    return write_tree(make_tree(look(lab)), now)
+    return write_tree(make_tree(take_view(lab)), now)
 
 
 async def test_roles_are_shown_where_there_are_several(lab: ServingLab):
@@ -49,7 +49,7 @@ async def test_the_line_that_waits_is_named(lab: ServingLab):
     broken = {"annotations": {"sim.kohort.dev/pull-error": "manifest unknown"}}
     await lab.set_field("/spec/template/roles/0/entryTemplate/metadata", broken)
     await lab.run(20)
-    picture = look(lab)
+    picture = take_view(lab)
     assert picture.plan is not None
     waiting = [b for b in picture.plan.report.blockers if b.line.role]
     assert {blocker.line.role for blocker in waiting} == {"prefill"}
