@@ -12,7 +12,7 @@ from kohort.simulation.checkers.status import Status
 from kohort.simulation.checkers.trust import Lasting
 from kohort.simulation.checkers.truth import KEY, OWNER, WORKLOAD, Commit, Group, Marks
 from kohort.simulation.faulty_cluster import Request
-from kohort.simulation.scenario import Scenario
+from kohort.simulation.scenario import FOREIGN_IMAGE, Scenario
 from kohort.simulator import kinds
 
 OURS = "kohort-0.1"
@@ -205,3 +205,20 @@ def test_a_group_that_fails_again_unseen_has_lasted_for_who_decides(seen: float)
     checker.commit(facts.put(kinds.STATEFUL_SET, "x", make_set(1, "2"), OURS))
     noticed = ["A9: groups [1] given up, but group 2 has not lasted since it failed 1 times"]
     assert facts.breaches == (noticed if seen > 70.0 else [])
+
+
+@pytest.mark.parametrize("image", ["1", FOREIGN_IMAGE])
+def test_a_group_of_a_foreign_template_is_not_recreated_for_its_failure(image: str):
+    facts = Facts()
+    checker = Lasting(facts.scene())
+    start(checker, facts)
+    checker.commit(facts.put(kinds.STATEFUL_SET, "x", make_set(0, "1"), OURS))
+    for life in (2, 3):
+        leader, crashed = make_leader(2, "1", life), make_leader(2, "1", life)
+        crashed["status"] = {"containerStatuses": [{"restartCount": 1}]}
+        for pod in (leader, crashed):
+            pod["spec"] = {"containers": [{"image": image}]}
+        for pod, writer in ((leader, ""), (crashed, ""), (None, OURS)):
+            checker.commit(facts.put(kinds.POD, "x-2", pod, writer))
+    noticed = ["G9: group 2 was recreated for the 2. time in a row after 0.0 s"]
+    assert facts.breaches == (noticed if image == "1" else [])

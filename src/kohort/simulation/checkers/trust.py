@@ -24,10 +24,11 @@ from kohort.simulation.checkers.truth import (
     Commit,
     Group,
     annotations_of,
+    image_of,
     is_leaving,
     restarts_of,
 )
-from kohort.simulation.scenario import COMPATIBLE, KEEP, RECREATE
+from kohort.simulation.scenario import COMPATIBLE, FOREIGN_IMAGE, KEEP, RECREATE
 from kohort.simulator import kinds
 
 MIN_READY = "kohort.dev/min-ready-seconds"
@@ -102,8 +103,10 @@ class Lasting(Checker):
         group = self._before.get(commit.old["metadata"]["uid"])
         if group is None or group.uid not in self._failed or self.scene.scenario.restart == KEEP:
             return
-        # An edited group is replaced for that, as the budget allows.
-        if self._step is None or is_released(group, self._step) or group.is_edited:
+        # An edited group is replaced for that, as the budget allows; and so is one that a set made
+        # from a template which another client had edited.
+        is_foreign = group.is_edited or image_of(group.leader) == FOREIGN_IMAGE
+        if self._step is None or is_released(group, self._step) or is_foreign:
             return
         if group.revision != self._step[2] and has_gone_back(
             self.truth, self.scene.scenario.carrier
