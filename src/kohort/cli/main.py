@@ -37,6 +37,11 @@ COMMANDS = Group(
         "rollout": CommandEntry(
             "kohort.cli.commands.workloads.rollout", "ROLLOUT", "follow and steer a rollout"
         ),
+        "convert": CommandEntry(
+            "kohort.cli.commands.convert",
+            "CONVERT",
+            "convert LeaderWorkerSets to ModelServings, or back",
+        ),
         "crds": CommandEntry(
             "kohort.cli.commands.crds", "CRDS", "print the CustomResourceDefinitions"
         ),

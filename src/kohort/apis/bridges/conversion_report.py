@@ -1,0 +1,114 @@
+"""
+What became of each field when an object was converted to another kind.
+
+A line has one of three levels. Exact: pods behave as before. Approximate: something differs in a
+way that the line names. Lost: there is no counterpart; some of that matters to whoever runs the
+workload, and some does not, such as a field that changed nothing.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from kohort.cluster.errors import KohortError
+from kohort.cluster.fields import FieldError
+from kohort.cluster.objects import Object, name_of, namespace_of
+
+
+class ConversionRefused(KohortError):
+    """An object that cannot be converted at all, with what to do."""
+
+
+class Level(StrEnum):
+    """How well a field was kept."""
+
+    EXACT = "exact"
+    APPROXIMATE = "approximate"
+    LOST = "lost"
+
+
+@dataclass(frozen=True, slots=True)
+class ReportLine:
+    """One field of one object."""
+
+    subject: str  # the object: kind/name
+    level: Level
+    field: str
+    target: str = ""  # the field that it became; empty: none
+    note: str = ""
+    matters: bool = False  # whether a loss changes what the workload does
+
+    def __str__(self) -> str:
+        arrow = f" -> {self.target}" if self.target else ""
+        note = f": {self.note}" if self.note else ""
+        return f"{self.level:<11}  {self.subject}  {self.field}{arrow}{note}"
+
+
+@dataclass(slots=True)
+class ConversionReport:
+    """The lines about one object, in the order in which they were found."""
+
+    subject: str
+    lines: list[ReportLine] = field(default_factory=list)
+
+    def exact(self, source: str, target: str, note: str = "") -> None:
+        """The field is kept."""
+        self.lines.append(ReportLine(self.subject, Level.EXACT, source, target, note))
+
+    def approximate(self, source: str, target: str, note: str) -> None:
+        """The field is kept nearly."""
+        self.lines.append(ReportLine(self.subject, Level.APPROXIMATE, source, target, note))
+
+    def lost(self, source: str, note: str, *, matters: bool = True) -> None:
+        """The field has no counterpart."""
+        self.lines.append(ReportLine(self.subject, Level.LOST, source, "", note, matters))
+
+
+@dataclass(frozen=True, slots=True)
+class Converted:
+    """An object of the other kind, and what became of each field."""
+
+    object: Object
+    lines: tuple[ReportLine, ...]
+
+
+def open_report(obj: Object) -> ConversionReport:
+    """The report on an object, without lines yet."""
+    namespace = namespace_of(obj)
+    where = f"{namespace}/" if namespace else ""
+    return ConversionReport(f"{obj.get('kind')}/{where}{name_of(obj)}")
+
+
+def report_unknown(
+    report: ConversionReport, path: str, found: Mapping[str, Any], known: Iterable[str]
+) -> None:
+    """A field that this version knows nothing of is lost, and may matter."""
+    for name in found.keys() - set(known):
+        report.lost(f"{path}.{name}", "this version of Kohort knows no such field")
+
+
+def check_shapes(obj: Object, shapes: Mapping[str, type]) -> None:
+    """Refuse an object in which a field is no mapping, list, text or number as it should be."""
+    for path, kind in shapes.items():
+        value: Any = obj
+        for name in path.split("."):
+            value = value.get(name) if isinstance(value, dict) else None
+        is_wrong = not isinstance(value, kind) or (kind is int and isinstance(value, bool))
+        if value is not None and is_wrong:
+            raise ConversionRefused(
+                f"{obj.get('kind')} {name_of(obj)}: {path} must be {_NOUNS[kind]}, not {value!r}"
+            )
+
+
+def refuse_faults(source: Object, converted: Object, faults: Iterable[FieldError]) -> None:
+    """Refuse a conversion whose outcome the API server would refuse."""
+    found = [str(fault) for fault in faults]
+    if found:
+        raise ConversionRefused(
+            f"{source.get('kind')} {name_of(source)} makes no valid {converted.get('kind')}: "
+            f"{'; '.join(found)}"
+        )
+
+
+_NOUNS = {dict: "a mapping", list: "a list", str: "a text", int: "a whole number"}

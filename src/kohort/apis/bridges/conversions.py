@@ -1,0 +1,58 @@
+"""
+All documents of an input at once: sets are converted, what points to them follows on request.
+
+Documents of other kinds pass as they are, in their places.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from kohort.apis.bridges.conversion_report import Converted, ReportLine
+from kohort.apis.bridges.lws_to_ms import convert_to_serving
+from kohort.apis.bridges.ms_to_lws import convert_to_lws, find_role
+from kohort.apis.bridges.selectors import Rewriter
+from kohort.apis.leaderworkerset import labels as lws_labels
+from kohort.apis.modelserving import labels
+from kohort.cluster.objects import Kind, Object, name_of, namespace_of
+
+TO_SERVING, TO_LWS = "ms", "lws"
+TARGETS = (TO_SERVING, TO_LWS)
+Convert = Callable[[Object, str], Converted]
+_FROM: Mapping[str, tuple[tuple[Kind, ...], Convert]] = {
+    TO_SERVING: ((lws_labels.KIND,), convert_to_serving),
+    TO_LWS: (labels.KINDS, convert_to_lws),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Conversion:
+    """What came of an input."""
+
+    objects: tuple[Object, ...]
+    lines: tuple[ReportLine, ...]
+    count: int  # how many objects were converted
+
+
+def convert_documents(
+    documents: Sequence[Object], target: str, role: str, *, rewrites_selectors: bool = False
+) -> Conversion:
+    """The documents with every set in the kind that is wanted; raises ConversionRefused."""
+    kinds, convert = _FROM[target]
+    found = [_is_one_of(document, kinds) for document in documents]
+    sets = {
+        (namespace_of(document), name_of(document)): find_role(document, role)
+        for document, is_set in zip(documents, found, strict=True)
+        if is_set
+    }
+    rewriter = Rewriter(sets, is_to_serving=target == TO_SERVING, writes=rewrites_selectors)
+    made = [
+        convert(document, role) if is_set else rewriter.rewrite(document)
+        for document, is_set in zip(documents, found, strict=True)
+    ]
+    lines = tuple(line for one in made for line in one.lines)
+    return Conversion(tuple(one.object for one in made), lines, sum(found))
+
+
+def _is_one_of(document: Object, kinds: Sequence[Kind]) -> bool:
+    named = (document.get("apiVersion"), document.get("kind"))
+    return named in [(kind.api_version, kind.name) for kind in kinds]

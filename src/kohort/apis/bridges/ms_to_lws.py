@@ -1,0 +1,287 @@
+"""
+A ModelServing as a LeaderWorkerSet: the way back, for one role with one instance in each group.
+
+Other roles and further instances have no place in a LeaderWorkerSet, and are lost. Configuration
+of plugin `lws` becomes fields and annotations again; the plugin itself is not needed, since every
+LeaderWorkerSet gives its pods those keys.
+"""
+
+from typing import Any
+
+import orjson
+
+from kohort.apis.bridges.conversion_report import (
+    ConversionRefused,
+    ConversionReport,
+    Converted,
+    check_shapes,
+    open_report,
+    refuse_faults,
+    report_unknown,
+)
+from kohort.apis.bridges.object_metadata import (
+    convert_metadata,
+    convert_template,
+    with_annotation,
+)
+from kohort.apis.gojson import drop_nulls
+from kohort.apis.leaderworkerset import labels as lws_labels
+from kohort.apis.leaderworkerset.admission.defaults import ROLLING_UPDATE
+from kohort.apis.leaderworkerset.admission.validation import validate_workload
+from kohort.apis.leaderworkerset.spec import RECREATE_GROUP, RESTART_NONE
+from kohort.apis.leaderworkerset.topology import FIELD
+from kohort.apis.modelserving import labels
+from kohort.apis.modelserving.plugins.lws import PLUGIN
+from kohort.apis.modelserving.spec import (
+    RECOVER_NONE,
+    ROLE_ROLLING,
+    ServingSpec,
+    find_surge,
+    read_spec,
+    roles_of,
+)
+from kohort.cluster.objects import Object, annotations_of, name_of
+
+LABELS_PLUGIN = "lws-standard-labels"
+DEFAULT_SCHEDULER = "default-scheduler"
+_ROLLING = "spec.rolloutStrategy.rollingUpdateConfiguration"
+_GROUP = "spec.leaderWorkerTemplate"
+_NOTES = "metadata.annotations"
+_SHAPES = {
+    "metadata": dict,
+    "spec": dict,
+    "spec.replicas": int,
+    "spec.schedulerName": str,
+    "spec.plugins": list,
+    "spec.rolloutStrategy": dict,
+    _ROLLING: dict,
+    "spec.template": dict,
+    "spec.template.roles": list,
+    "spec.template.networkTopology": dict,
+    "spec.template.gangPolicy": dict,
+}
+_ROLE_SHAPES = {
+    "replicas": int,
+    "workerReplicas": int,
+    **{
+        f"{which}{part}": dict
+        for which in ("entryTemplate", "workerTemplate")
+        for part in ("", ".metadata", ".spec")
+    },
+}
+_SPEC = ("replicas", "schedulerName", "plugins", "recoveryPolicy", "rolloutStrategy", "template")
+_TEMPLATE = ("restartGracePeriodSeconds", "gangPolicy", "networkTopology", "roles")
+_ROLE = (
+    "name",
+    "replicas",
+    "workerReplicas",
+    "entryTemplate",
+    "workerTemplate",
+    "maxUnavailable",
+    "partition",
+)
+
+
+def convert_to_lws(given: Object, role: str) -> Converted:
+    """The LeaderWorkerSet that does what one role of a ModelServing does."""
+    check_shapes(given, _SHAPES)
+    serving: Object = drop_nulls(given)
+    report = open_report(serving)
+    chosen = _choose_role(serving, role, report)
+    spec = read_spec(serving)
+    report.exact("kind", f"{lws_labels.KIND.api_version} {lws_labels.KIND.name}")
+    metadata = convert_metadata(serving, report, labels.PREFIX, (labels.MAX_SURGE,))
+    made: Object = {}
+    fields: Object = serving["spec"]
+    report_unknown(report, "spec", fields, _SPEC)
+    if "replicas" in fields:
+        made["replicas"] = fields["replicas"]
+        report.exact("spec.replicas", "spec.replicas")
+    strategy = _convert_rollout(serving, spec, report)
+    made |= {"rolloutStrategy": strategy} if strategy else {}
+    group, config = _convert_group(chosen, spec, report), _read_plugins(spec, report)
+    if config.get("subdomainPolicy"):
+        made["networkConfig"] = {"subdomainPolicy": config["subdomainPolicy"]}
+        report.exact("spec.plugins[lws].config.subdomainPolicy", "spec.networkConfig")
+    if config.get("subGroupPolicy"):
+        group["subGroupPolicy"] = config["subGroupPolicy"]
+        report.exact("spec.plugins[lws].config.subGroupPolicy", f"{_GROUP}.subGroupPolicy")
+    for key, note in _TOPOLOGIES.items():
+        if config.get(key):
+            metadata = with_annotation(metadata, note, config[key])
+            report.exact(f"spec.plugins[lws].config.{key}", f"{_NOTES}[{note}]")
+    metadata = _convert_topology(spec, metadata, report)
+    _report_losses(serving, spec, report)
+    lws: Object = {
+        "apiVersion": lws_labels.KIND.api_version,
+        "kind": lws_labels.KIND.name,
+        "metadata": metadata,
+        "spec": {**made, "leaderWorkerTemplate": group},
+    }
+    refuse_faults(serving, lws, validate_workload(lws))
+    return Converted(lws, tuple(report.lines))
+
+
+def find_role(obj: Object, default: str) -> str:
+    """The name of the only role of a ModelServing, and otherwise that of the default."""
+    spec = obj.get("spec")
+    template = spec.get("template") if isinstance(spec, dict) else None
+    roles = template.get("roles") if isinstance(template, dict) else None
+    if isinstance(roles, list) and len(roles) == 1 and isinstance(roles[0], dict):
+        return str(roles[0].get("name"))
+    return default
+
+
+_TOPOLOGIES = {
+    "exclusiveTopology": lws_labels.EXCLUSIVE_TOPOLOGY,
+    "subGroupExclusiveTopology": lws_labels.SUBGROUP_EXCLUSIVE_TOPOLOGY,
+}
+
+
+def _choose_role(serving: Object, name: str, report: ConversionReport) -> Object:
+    """The role that is converted: the only one, or the one that was named."""
+    roles = roles_of(serving)
+    for role in roles:
+        if not isinstance(role, dict):
+            raise ConversionRefused(
+                f"ModelServing {name_of(serving)}: a role must be a mapping, not {role!r}"
+            )
+        check_shapes(
+            {**role, "kind": "ModelServing", "metadata": serving["metadata"]}, _ROLE_SHAPES
+        )
+    found = roles if len(roles) == 1 else [role for role in roles if role.get("name") == name]
+    if not found:
+        known = ", ".join(str(role.get("name")) for role in roles) or "none"
+        raise ConversionRefused(
+            f"ModelServing {name_of(serving)} has no role {name!r} to convert; its roles: {known}. "
+            "Choose one with --role"
+        )
+    for role in roles:
+        if role is not found[0]:
+            report.lost(
+                f"spec.template.roles[{role.get('name')}]", "a LeaderWorkerSet has one role"
+            )
+    return found[0]
+
+
+def _convert_group(role: Object, spec: ServingSpec, report: ConversionReport) -> Object:
+    path, workers = f"spec.template.roles[{role.get('name')}]", int(role.get("workerReplicas") or 0)
+    report_unknown(report, path, role, _ROLE)
+    report.lost(f"{path}.name", "names of pods have no role", matters=False)
+    if role.get("replicas", 1) != 1:
+        note = f"a group has one leader, and not {role['replicas']}"
+        report.lost(f"{path}.replicas", note)
+    group: Object = {"size": workers + 1}
+    report.exact(f"{path}.workerReplicas", f"{_GROUP}.size", "one more: the leader")
+    leader = _name_scheduler(role.get("entryTemplate") or {}, spec.scheduler)
+    worker = _name_scheduler(role.get("workerTemplate") or leader, spec.scheduler)
+    report.exact("spec.schedulerName", f"{_GROUP}.workerTemplate.spec.schedulerName")
+    _report_variables(role, path, report)
+    if workers and leader != worker:
+        target = f"{_GROUP}.leaderTemplate"
+        group["leaderTemplate"] = convert_template(leader, report, f"{path}.entryTemplate", target)
+    source, chosen = ("workerTemplate", worker) if workers else ("entryTemplate", leader)
+    target = f"{_GROUP}.workerTemplate"
+    group["workerTemplate"] = convert_template(chosen, report, f"{path}.{source}", target)
+    is_kept = spec.recovery == RECOVER_NONE
+    group["restartPolicy"] = RESTART_NONE if is_kept else RECREATE_GROUP
+    report.exact("spec.recoveryPolicy", f"{_GROUP}.restartPolicy", group["restartPolicy"])
+    return group
+
+
+def _name_scheduler(template: Object, scheduler: str) -> Object:
+    """The template with the scheduler that its pods have had, whatever it said itself."""
+    spec: Object = template.get("spec") or {}
+    if scheduler == spec.get("schedulerName", DEFAULT_SCHEDULER):
+        return template
+    return {**template, "spec": {**spec, "schedulerName": scheduler}}
+
+
+def _report_variables(role: Object, path: str, report: ConversionReport) -> None:
+    """Containers that read a variable which LeaderWorkerSet calls otherwise."""
+    templates = [role.get("entryTemplate"), role.get("workerTemplate")]
+    text = orjson.dumps(templates).decode()
+    for theirs, ours in _VARIABLES.items():
+        # LeaderWorkerSet's own names end with two of these.
+        if theirs in text.replace(f"LWS_{theirs}", ""):
+            report.lost(f"variable {theirs} in {path}", f"say {ours} instead")
+
+
+_VARIABLES = {
+    labels.GROUP_SIZE_VARIABLE: lws_labels.GROUP_SIZE_VARIABLE,
+    labels.ENTRY_ADDRESS_VARIABLE: lws_labels.LEADER_ADDRESS_VARIABLE,
+    labels.WORKER_INDEX_VARIABLE: lws_labels.WORKER_INDEX_VARIABLE,
+}
+
+
+def _convert_rollout(serving: Object, spec: ServingSpec, report: ConversionReport) -> Object | None:
+    strategy: Object = serving["spec"].get("rolloutStrategy") or {}
+    rolling: Object = strategy.get("rollingUpdateConfiguration") or {}
+    report_unknown(report, _ROLLING, rolling, ("partition", "maxUnavailable", "maxSurge"))
+    kept: Object = {}
+    if isinstance(rolling.get("partition"), str):
+        kept["partition"] = spec.partition
+        note = f"{rolling['partition']} of {spec.replicas} is written as {spec.partition}"
+        report.approximate(f"{_ROLLING}.partition", f"{_ROLLING}.partition", note)
+    elif "partition" in rolling:
+        kept["partition"] = rolling["partition"]
+        report.exact(f"{_ROLLING}.partition", f"{_ROLLING}.partition")
+    if "maxUnavailable" in rolling:
+        kept["maxUnavailable"] = rolling["maxUnavailable"]
+        report.exact(f"{_ROLLING}.maxUnavailable", f"{_ROLLING}.maxUnavailable")
+    surge = find_surge(serving)
+    if surge not in ("", None):
+        kept["maxSurge"] = surge
+        report.exact("maxSurge", f"{_ROLLING}.maxSurge")
+    if spec.rollout == ROLE_ROLLING:
+        note = "groups are replaced whole, one at a time"
+        report.approximate("spec.rolloutStrategy.type", "spec.rolloutStrategy.type", note)
+    elif strategy:
+        report.exact("spec.rolloutStrategy.type", "spec.rolloutStrategy.type", ROLLING_UPDATE)
+    if not kept:
+        return {"type": ROLLING_UPDATE} if strategy else None
+    return {"type": ROLLING_UPDATE, "rollingUpdateConfiguration": kept}
+
+
+def _read_plugins(spec: ServingSpec, report: ConversionReport) -> dict[str, Any]:
+    """The configuration of plugin `lws`; every other plugin is lost."""
+    config: dict[str, Any] = {}
+    for plugin in spec.plugins:
+        path = f"spec.plugins[{plugin.name}]"
+        if plugin.name == PLUGIN:
+            config = dict(plugin.config) if isinstance(plugin.config, dict) else {}
+        if plugin.name in (PLUGIN, LABELS_PLUGIN):
+            report.exact(path, "labels, annotations and variables of pods")
+        else:
+            report.lost(path, "a LeaderWorkerSet has no plugins")
+    return config
+
+
+def _convert_topology(spec: ServingSpec, metadata: Object, report: ConversionReport) -> Object:
+    """A group is one role instance, so either policy is the group's; both are one too many."""
+    policy, path = spec.group_topology, f"spec.template.{FIELD}"
+    target = f"{_NOTES}[{lws_labels.NETWORK_TOPOLOGY}]"
+    if policy is not None:
+        report.exact(f"{path}.groupPolicy", target)
+        if spec.role_topology is not None:
+            report.lost(f"{path}.rolePolicy", "a LeaderWorkerSet has one policy, for its groups")
+    elif spec.role_topology is not None:
+        policy = spec.role_topology
+        report.exact(f"{path}.rolePolicy", target, "a group is one instance of the role")
+    if policy is None:
+        return metadata
+    return with_annotation(metadata, lws_labels.NETWORK_TOPOLOGY, orjson.dumps(policy).decode())
+
+
+def _report_losses(serving: Object, spec: ServingSpec, report: ConversionReport) -> None:
+    report_unknown(report, "spec.template", serving["spec"].get("template") or {}, _TEMPLATE)
+    if spec.grace_seconds:
+        note = "a group is made anew as soon as one of its pods fails"
+        report.lost("spec.template.restartGracePeriodSeconds", note)
+    if spec.min_role_replicas:
+        note = "a gang of a LeaderWorkerSet is the whole group"
+        report.lost("spec.template.gangPolicy.minRoleReplicas", note, matters=False)
+    if labels.QUEUE_NAME in annotations_of(serving):
+        note = "only operators that make gangs read it"
+        target = f"{_NOTES}[{labels.QUEUE_NAME}]"
+        report.approximate(target, target, note)

@@ -1,0 +1,152 @@
+"""
+This is where ``kohort convert`` turns LeaderWorkerSets into ModelServings, and back.
+
+Objects go to stdout and the report to stderr, so that a pipe gets objects alone. If something
+is lost that matters, no object is printed before the user says that it may be.
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from kohort.apis.bridges.conversion_report import ReportLine
+from kohort.apis.bridges.conversions import TARGETS, Conversion, convert_documents
+from kohort.cli.documents import add_form, write_documents
+from kohort.cli.exits import Exit, Failure, UsageError
+from kohort.cli.parser import Parser
+from kohort.cli.styles import RED, YELLOW, paint
+from kohort.cli.table import Command
+from kohort.cli.terminal import show
+from kohort.cluster.names import check_dns_1035
+from kohort.cluster.objects import Object
+
+ROLE_NAME_MAX = 12
+STDIN = "-"
+_EXAMPLES = (
+    "lws.yaml > ms.yaml",
+    "lws.yaml --rewrite-selectors | kubectl apply -f -",
+    "--allow-lossy -o json - < lws.yaml",
+    "--to lws --role decode ms.yaml",
+)
+
+
+class _Loader(yaml.CSafeLoader):
+    """YAML as Kubernetes reads it: a date is a text."""
+
+
+_Loader.yaml_implicit_resolvers = {
+    first: [(tag, pattern) for tag, pattern in found if tag != "tag:yaml.org,2002:timestamp"]
+    for first, found in yaml.CSafeLoader.yaml_implicit_resolvers.items()
+}
+
+
+def _make_parser(prog: str) -> Parser:
+    summary = (
+        "convert LeaderWorkerSets to ModelServings, or back, and say of each field what became "
+        "of it; other objects pass unchanged"
+    )
+    parser = Parser(prog, summary, _EXAMPLES)
+    add = parser.add_argument
+    add("files", nargs="+", metavar="FILE", help="YAML or JSON; - reads standard input")
+    add("--to", choices=TARGETS, default=TARGETS[0], help="the kind that is wanted (default: ms)")
+    add(
+        "--role",
+        default="default",
+        metavar="NAME",
+        help="the role that a group becomes, or with --to lws the one that becomes a group "
+        "(default: default)",
+    )
+    add("--allow-lossy", action="store_true", help="print objects even if something is lost")
+    add(
+        "--rewrite-selectors",
+        action="store_true",
+        help="let Services, PodDisruptionBudgets and autoscalers in the input point to the new "
+        "objects",
+    )
+    add_form(parser)
+    return parser
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    role = _read_role(arguments.role)
+    documents = [obj for name in arguments.files for obj in _read_objects(name)]
+    done = convert_documents(
+        documents, arguments.to, role, rewrites_selectors=arguments.rewrite_selectors
+    )
+    is_refused = any(line.matters for line in done.lines) and not arguments.allow_lossy
+    _print_outcome(done, arguments.output, is_refused)
+    if not done.count:
+        show(f"note: there is nothing to convert to {arguments.to} in the input", file=sys.stderr)
+    if not is_refused:
+        return Exit.DONE
+    sentence = "something that matters is lost, so nothing is printed; --allow-lossy prints it"
+    show(f"{paint('error:', RED, sys.stderr)} {sentence}", file=sys.stderr)
+    return Exit.BLOCKED
+
+
+def _print_outcome(done: Conversion, form: str, is_refused: bool) -> None:
+    objects: Sequence[Object] = () if is_refused else done.objects
+    if form == "json":
+        report = [_describe(line) for line in done.lines]
+        print(json.dumps({"report": report, "objects": list(objects)}, indent=2))
+        return
+    if objects:
+        print(write_documents(objects, form))
+    show(*(_paint(line) for line in done.lines), file=sys.stderr) if done.lines else None
+
+
+def _describe(line: ReportLine) -> dict[str, Any]:
+    words = asdict(line)
+    return {"object": words.pop("subject"), **words}
+
+
+def _paint(line: ReportLine) -> str:
+    text = str(line)
+    if line.level == "exact":
+        return text
+    return paint(text, RED if line.matters else YELLOW, sys.stderr)
+
+
+def _read_role(name: str) -> str:
+    faults = check_dns_1035(name)
+    if faults or len(name) > ROLE_NAME_MAX:
+        why = faults[0] if faults else f"it has more than {ROLE_NAME_MAX} characters"
+        raise UsageError(f"{name!r} cannot be the name of a role: {why}")
+    return name
+
+
+def _read_objects(name: str) -> Iterator[Object]:
+    """The objects of a file; those of a List one by one."""
+    where = "standard input" if name == STDIN else name
+    try:
+        text = sys.stdin.read() if name == STDIN else Path(name).read_text(encoding="utf-8")
+        documents = list(yaml.load_all(text, Loader=_Loader))
+    except UnicodeDecodeError as error:
+        raise Failure(f"{where} is no text in UTF-8: {error.reason}") from error
+    except yaml.YAMLError as error:
+        raise Failure(f"{where} is no YAML: {_shorten(error)}") from error
+    except RecursionError as error:
+        raise Failure(f"{where} is nested too deep to be read") from error
+    for document in documents:
+        if document is None:
+            continue
+        if not isinstance(document, dict) or not document.get("kind"):
+            raise Failure(f"{where} holds a document that is no object of Kubernetes: no kind")
+        items = document.get("items")
+        if str(document["kind"]).endswith("List") and isinstance(items, list):
+            yield from (item for item in items if isinstance(item, dict))
+        else:
+            yield document
+
+
+def _shorten(error: yaml.YAMLError) -> str:
+    return " ".join(str(error).split())
+
+
+CONVERT = Command(_make_parser, _run)
