@@ -194,7 +194,9 @@ class Lab:
         for definition in write_definitions(self.apis, Endpoint()):
             await self.api.create(self.api.target(kinds.DEFINITION), definition, WriteOptions())
         self.mend_webhooks()
-        parts = [*builtin_parts(gates=self.gates), Scheduler(), Kubelet(self.stages), Nodes()]
+        stands_in_for = [api.scheduler for api in self.apis if api.scheduler]
+        scheduler = Scheduler(stands_in_for=stands_in_for)
+        parts = [*builtin_parts(gates=self.gates), scheduler, Kubelet(self.stages), Nodes()]
         self.world = World(self.api, parts, self.clock)
         if operator:
             self.start_operator()

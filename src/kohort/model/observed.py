@@ -7,7 +7,7 @@ the instances of its roles, seen as one unit. Progress is what the cluster remem
 rollout, so that a restart of the controller forgets nothing.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from kohort.model.units import GROUPS, Line, Phase, Unit
 
@@ -62,6 +62,12 @@ class Member:
     has_recovered: bool = False  # it has been ready since that crash
     unready_since: float | None = None  # None while it is ready, or where that is not said
 
+    @property
+    def is_quiet(self) -> bool:
+        """Whether nothing has happened to it that a unit might be restarted for."""
+        has_failed = self.has_restarted or self.has_ended or self.was_ready
+        return not has_failed and self.phase is not Phase.LEAVING
+
 
 @dataclass(frozen=True, slots=True)
 class Instance:
@@ -81,14 +87,21 @@ class Instance:
     is_edited: bool = False
     cost: int = 0  # what its deletion costs, as the user or an autoscaler says
     may_amend: bool = False  # its members can be brought to the target revision as they run
+    # Found once for each instance, since plans ask again and again about those that are well.
+    is_quiet: bool = field(init=False, repr=False, compare=False)  # no member gives cause to act
+    ready_since: float | None = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        is_quiet = not self.lost and not self.unfit and all(m.is_quiet for m in self.members)
+        object.__setattr__(self, "is_quiet", is_quiet)
+        object.__setattr__(self, "ready_since", self._find_ready_since())
 
     @property
     def unit(self) -> Unit:
         """The instance as policies see it."""
         return Unit(self.ordinal, self.revision, self.phase, is_edited=self.is_edited)
 
-    @property
-    def ready_since(self) -> float | None:
+    def _find_ready_since(self) -> float | None:
         """Since when all its members are ready; None if one is not, or is not seen."""
         moments = [m.ready_since for m in self.members if m.is_current]
         if self.phase is not Phase.READY or not moments or None in moments:

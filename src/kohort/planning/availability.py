@@ -48,7 +48,8 @@ def judge_availability(state: LineState, now: float) -> Availability:
             has_failed = must_restart(group, state.recovery)
             if wait > 0 and not has_failed:
                 waits[group.ordinal] = wait
-            unit = replace(unit, is_settling=wait > 0 or has_failed)
+            is_settling = wait > 0 or has_failed
+            unit = replace(unit, is_settling=True) if is_settling else unit
         units.append(unit)
     return Availability(tuple(units), waits)
 

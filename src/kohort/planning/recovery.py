@@ -108,13 +108,15 @@ def find_crash(group: Instance, policy: RecoveryPolicy) -> Crash | None:
     Where units are not restarted, their containers are, and only a member that
     failed after it was ready counts: engines may restart until others are up.
     """
+    if group.is_quiet:
+        return None
     failed = next(_failed_members(group, policy), None)
     return None if failed is None else failed.crash or Crash(failed.name)
 
 
 def must_restart(group: Instance, policy: RecoveryPolicy | None) -> bool:
     """Whether the unit as it lives now has failed, and has to be made anew."""
-    if policy is None:
+    if policy is None or group.is_quiet:
         return False
     if policy.trigger is Trigger.NEVER:
         entry = next((m for m in group.members if m.index == 0 and m.is_current), None)
@@ -127,7 +129,7 @@ def find_ended(state: LineState, staying: frozenset[int]) -> tuple[tuple[int, st
     return tuple(
         (unit.ordinal, member.name)
         for unit in state.units
-        if unit.ordinal in staying and not getattr(unit, "roles", ())
+        if not unit.is_quiet and unit.ordinal in staying and not getattr(unit, "roles", ())
         for member in unit.members
         if (member.index > 0 or state.recovery is None) and _has_ended(member)
     )
@@ -174,6 +176,8 @@ def _has_served_since(group: Instance, last: Failure) -> bool:
 
 def _find_damage(group: Instance, trigger: Trigger) -> str:
     """A member for which the unit is restarted at once: made wrong, deleted or gone."""
+    if group.is_quiet:
+        return ""
     if group.unfit:
         return group.unfit[0]
     if trigger is Trigger.NEVER or (trigger is Trigger.AFTER_START and group.is_forming):
