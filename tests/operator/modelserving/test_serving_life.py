@@ -233,6 +233,15 @@ class TestPlugins:
         assert marks["leaderworkerset.sigs.k8s.io/group-index"] == "1"
         assert marks["leaderworkerset.sigs.k8s.io/worker-index"] == "1"
 
+    @pytest.mark.parametrize(
+        ("policy", "services"), [("Shared", {"x"}), ("UniquePerReplica", {"x-0", "x-1"})]
+    )
+    async def test_a_subdomain_has_its_services(self, lab: ServingLab, policy, services):
+        plugin = {"name": "lws", "type": "BuiltIn", "config": {"subdomainPolicy": policy}}
+        await start(lab, role("decode"), plugins=[plugin])
+        found = {name_of(service) for service in lab.all(kinds.SERVICE)}
+        assert found == {"kubernetes", "x-0-decode-0-0", "x-1-decode-0-0", *services}
+
     async def test_an_absent_plugin_blocks_with_a_reason(self, lab: ServingLab):
         lab.remove_webhooks()
         await lab.apply(serving(plugins=[{"name": "nope", "type": "BuiltIn"}]))

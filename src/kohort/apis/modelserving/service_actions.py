@@ -5,17 +5,24 @@ They are looked for in the cache and never asked for blindly (kthena §13.2.6). 
 neither exists nor is about to goes.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from kohort.apis.api import Reading, Snapshot
 from kohort.apis.facts import Whole
 from kohort.apis.modelserving import labels
 from kohort.apis.modelserving.instance_places import list_places
 from kohort.apis.modelserving.objects.instances import InstancePlace
-from kohort.apis.modelserving.objects.services import make_service
+from kohort.apis.modelserving.objects.services import (
+    SHARED,
+    UNIQUE_PER_REPLICA,
+    make_group_service,
+    make_service,
+    make_shared_service,
+)
+from kohort.apis.modelserving.plugins.lws import find_subdomain
 from kohort.apis.modelserving.read import Memory
 from kohort.cluster.actions import Action, Create, Delete
-from kohort.cluster.objects import namespace_of, uid_of
+from kohort.cluster.objects import name_of, namespace_of, uid_of
 from kohort.model.plans import Plan
 from kohort.model.units import Phase
 
@@ -30,6 +37,7 @@ def list_service_actions(
     for place in list_places(reading, plan):
         if place.role.has_service:
             wanted[place.entry_name(serving)] = place
+    yield from _list_subdomains(snapshot, reading, plan, held)
     leaving = {g.ordinal for g in reading.observed.groups if g.phase is Phase.LEAVING}
     leaving |= {retired.ordinal for retired in plan.step.retire}
     for name, place in wanted.items():
@@ -43,4 +51,27 @@ def list_service_actions(
         is_instance = labels.ROLE_ID in metadata.labels
         if is_ours and is_instance and name not in wanted:
             why = f"no instance needs service {name}"
+            yield Delete(labels.SERVICE, metadata.namespace, name, metadata.uid, why=why)
+
+
+def _list_subdomains(
+    snapshot: Snapshot, reading: Reading[Memory], plan: Plan, held: Mapping[str, Whole]
+) -> Iterator[Action]:
+    """The Services that cover all pods of the workload, or of each group, where a plugin asks."""
+    serving, policy = snapshot.root, find_subdomain(reading.memory.context.spec)
+    wanted = [make_shared_service(serving)] if policy == SHARED else []
+    if policy == UNIQUE_PER_REPLICA:
+        ordinals = {group.ordinal for group in reading.observed.groups}
+        ordinals |= {make.ordinal for make in plan.step.make}
+        wanted = [make_group_service(serving, ordinal) for ordinal in sorted(ordinals)]
+    names = {name_of(service) for service in wanted}
+    for service in wanted:
+        if name_of(service) not in held:
+            why = f"the pods of subdomain {name_of(service)} have no service"
+            yield Create(labels.SERVICE, namespace_of(serving), service, why)
+    for name, found in held.items():
+        metadata = found.metadata
+        is_ours = metadata.controller == uid_of(serving) and not metadata.is_leaving
+        if is_ours and labels.ROLE_ID not in metadata.labels and name not in names:
+            why = f"no pod is in subdomain {name}"
             yield Delete(labels.SERVICE, metadata.namespace, name, metadata.uid, why=why)

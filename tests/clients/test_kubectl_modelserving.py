@@ -1,0 +1,73 @@
+"""Real kubectl with ModelServings: the example of the documentation, and the requirement's."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from client_tools import Tool
+from kohort.testing import Cluster, start_cluster
+
+pytestmark = pytest.mark.clients
+EXAMPLE = Path(__file__).parents[2] / "examples" / "modelserving.yaml"
+# Requirement 001, with its dots replaced by both templates and nothing else changed.
+REQUIREMENT = """
+apiVersion: workload.volcano.sh/v1alpha1
+kind: ModelServing
+metadata:
+  name: lws-compatible-serving
+spec:
+  plugins:
+    - name: lws
+  template:
+    roles:
+      - name: worker
+        replicas: 1
+        workerReplicas: 3
+        entryTemplate: {spec: {containers: [{name: engine, image: "engine:1"}]}}
+        workerTemplate: {spec: {containers: [{name: engine, image: "engine:1"}]}}
+"""
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Cluster]:
+    with start_cluster(nodes=4, speed=20.0, operator=True) as found:
+        yield found
+
+
+@pytest.fixture
+def k(kubectl: Tool, cluster: Cluster):
+    def run(*words: str, **options: object):
+        return kubectl(f"--kubeconfig={cluster.kubeconfig}", *words, **options)
+
+    return run
+
+
+def test_the_example_becomes_available_and_scales(k):
+    k("apply", "-f", str(EXAMPLE))
+    k("wait", "--for=condition=Available", "modelserving/llama", "--timeout=60s")
+    k("scale", "modelserving/llama", "--replicas=3")
+    k("wait", "--for=jsonpath={.status.availableReplicas}=3", "modelserving/llama", "--timeout=60s")
+    row = k("get", "modelservings", "llama", "--no-headers").stdout.split()
+    assert row[:4] == ["llama", "3", "3", "3"]
+
+
+def test_the_example_of_the_requirement_works_with_kubectl_apply(k):
+    answer = k("apply", "-f", "-", stdin=REQUIREMENT)
+    assert "workload.serving.volcano.sh" in answer.stderr, "no warning names the current group"
+    name = "modelserving.workload.volcano.sh/lws-compatible-serving"
+    k("wait", "--for=condition=Available", name, "--timeout=60s")
+    chosen = "leaderworkerset.sigs.k8s.io/name=lws-compatible-serving"
+    pods = json.loads(k("get", "pods", "-l", chosen, "-o=json").stdout)["items"]
+    assert len(pods) == 4
+    variables = {v["name"]: v["value"] for v in pods[0]["spec"]["containers"][0]["env"]}
+    assert variables["LWS_GROUP_SIZE"] == variables["GROUP_SIZE"] == "4"
+
+
+def test_what_makes_no_sense_is_refused_in_upstreams_words(k):
+    bad = REQUIREMENT.replace("name: lws\n", "name: nope\n").replace("-serving", "-bad")
+    refused = k("apply", "-f", "-", stdin=bad, check=False)
+    assert refused.returncode == 1
+    assert "validation failed:" in refused.stderr
+    assert "nope" in refused.stderr
