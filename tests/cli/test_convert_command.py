@@ -2,11 +2,15 @@
 
 import io
 import json
+import os
 import sys
+from pathlib import Path
 
 import pytest
 import yaml
 
+SAMPLES = Path(os.environ.get("KOHORT_SHARED", "/nonexistent")) / "data" / "lws"
+FILES = sorted(p for p in SAMPLES.rglob("*.yaml") if "\nkind: LeaderWorkerSet\n" in p.read_text())
 TEMPLATE = {"spec": {"containers": [{"name": "engine", "image": "engine:1"}]}}
 LWS_NAME = "leaderworkerset.sigs.k8s.io/name"
 WORKER_INDEX = "leaderworkerset.sigs.k8s.io/worker-index"
@@ -188,3 +192,36 @@ def test_a_date_stays_the_text_that_it_was(run_kohort, tmp_path):
     told = run_kohort("convert", str(path))
     assert read_all(told.out) == [{"kind": "ConfigMap", "data": {"day": "2024-01-02"}}]
     assert "note: there is nothing to convert to ms in the input" in told.err
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SAMPLES)))
+def test_every_sample_of_upstream_is_converted(run_kohort, path: Path):
+    has_claims = "volumeClaimTemplates" in path.read_text()
+    assert run_kohort("convert", str(path)).code == (4 if has_claims else 0)
+    told = run_kohort("convert", "--allow-lossy", "--rewrite-selectors", str(path))
+    kinds = [obj["kind"] for obj in read_all(told.out)]
+    assert told.code == 0
+    assert "ModelServing" in kinds and "LeaderWorkerSet" not in kinds
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "sentence"),
+    [
+        ("replicas", "two", "spec.replicas"),
+        ("startupPolicy", "Later", "spec.startupPolicy"),
+        ("leaderWorkerTemplate", [], "spec.leaderWorkerTemplate"),
+    ],
+)
+def test_an_object_that_its_schema_refuses_is_refused_with_the_field(
+    run_kohort, write, field: str, value, sentence: str
+):
+    told = run_kohort("convert", write({**SET, "spec": {**SET["spec"], field: value}}))
+    assert (told.code, told.out) == (1, "")
+    assert "LeaderWorkerSet llama is wrong: " in told.err
+    assert sentence in told.err
+
+
+def test_labels_that_are_no_texts_are_refused(run_kohort, write):
+    told = run_kohort("convert", write({**SET, "metadata": {"name": "x", "labels": {"a": 1}}}))
+    assert (told.code, told.out) == (1, "")
+    assert "metadata.labels must map texts to texts" in told.err

@@ -220,9 +220,3 @@ def test_network_topology_is_the_group_s_policy():
     policy = {"mode": "hard", "highestTierAllowed": 1}
     template = convert(lws(networkTopology=policy))["spec"]["template"]
     assert template["networkTopology"] == {"groupPolicy": policy}
-
-
-@pytest.mark.parametrize("spoiled", [{"replicas": "two"}, {"group": {"size": [1]}}])
-def test_a_field_of_a_wrong_type_is_refused_with_its_name(spoiled: dict):
-    with pytest.raises(ConversionRefused, match="must be a whole number"):
-        convert(lws(**spoiled))

@@ -88,19 +88,6 @@ def report_unknown(
         report.lost(f"{path}.{name}", "this version of Kohort knows no such field")
 
 
-def check_shapes(obj: Object, shapes: Mapping[str, type]) -> None:
-    """Refuse an object in which a field is no mapping, list, text or number as it should be."""
-    for path, kind in shapes.items():
-        value: Any = obj
-        for name in path.split("."):
-            value = value.get(name) if isinstance(value, dict) else None
-        is_wrong = not isinstance(value, kind) or (kind is int and isinstance(value, bool))
-        if value is not None and is_wrong:
-            raise ConversionRefused(
-                f"{obj.get('kind')} {name_of(obj)}: {path} must be {_NOUNS[kind]}, not {value!r}"
-            )
-
-
 def refuse_faults(source: Object, converted: Object, faults: Iterable[FieldError]) -> None:
     """Refuse a conversion whose outcome the API server would refuse."""
     found = [str(fault) for fault in faults]
@@ -109,6 +96,3 @@ def refuse_faults(source: Object, converted: Object, faults: Iterable[FieldError
             f"{source.get('kind')} {name_of(source)} makes no valid {converted.get('kind')}: "
             f"{'; '.join(found)}"
         )
-
-
-_NOUNS = {dict: "a mapping", list: "a list", str: "a text", int: "a whole number"}

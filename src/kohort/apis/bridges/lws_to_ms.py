@@ -12,7 +12,6 @@ from kohort.apis.bridges.conversion_report import (
     ConversionRefused,
     ConversionReport,
     Converted,
-    check_shapes,
     open_report,
     refuse_faults,
     report_unknown,
@@ -57,24 +56,6 @@ _TEMPLATE = "spec.leaderWorkerTemplate"
 _ROLE = "spec.template.roles[0]"
 _ROLLING = "spec.rolloutStrategy.rollingUpdateConfiguration"
 _CONFIG = "spec.plugins[0].config"
-_SHAPES = {
-    "metadata": dict,
-    "spec": dict,
-    "spec.replicas": int,
-    "spec.rolloutStrategy": dict,
-    _ROLLING: dict,
-    f"{_ROLLING}.partition": int,
-    "spec.networkConfig": dict,
-    _TEMPLATE: dict,
-    f"{_TEMPLATE}.size": int,
-    f"{_TEMPLATE}.subGroupPolicy": dict,
-    f"{_TEMPLATE}.volumeClaimTemplates": list,
-    **{
-        f"{_TEMPLATE}.{which}{part}": dict
-        for which in ("leaderTemplate", "workerTemplate")
-        for part in ("", ".metadata", ".spec")
-    },
-}
 _SPEC = (
     "replicas",
     "leaderWorkerTemplate",
@@ -105,7 +86,6 @@ _HANDLED = (
 
 def convert_to_serving(given: Object, role: str) -> Converted:
     """The ModelServing that does what a LeaderWorkerSet does, as far as there are words for it."""
-    check_shapes(given, _SHAPES)
     lws: Object = drop_nulls(given)
     report = open_report(lws)
     report.exact("kind", f"{labels.KIND.api_version} {labels.KIND.name}")

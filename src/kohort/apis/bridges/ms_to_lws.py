@@ -14,7 +14,6 @@ from kohort.apis.bridges.conversion_report import (
     ConversionRefused,
     ConversionReport,
     Converted,
-    check_shapes,
     open_report,
     refuse_faults,
     report_unknown,
@@ -31,6 +30,8 @@ from kohort.apis.leaderworkerset.admission.validation import validate_workload
 from kohort.apis.leaderworkerset.spec import RECREATE_GROUP, RESTART_NONE
 from kohort.apis.leaderworkerset.topology import FIELD
 from kohort.apis.modelserving import labels
+from kohort.apis.modelserving.plugins.chain import PluginFailure, make_plugin
+from kohort.apis.modelserving.plugins.known import BUILT_INS
 from kohort.apis.modelserving.plugins.lws import PLUGIN
 from kohort.apis.modelserving.spec import (
     RECOVER_NONE,
@@ -47,29 +48,14 @@ DEFAULT_SCHEDULER = "default-scheduler"
 _ROLLING = "spec.rolloutStrategy.rollingUpdateConfiguration"
 _GROUP = "spec.leaderWorkerTemplate"
 _NOTES = "metadata.annotations"
-_SHAPES = {
-    "metadata": dict,
-    "spec": dict,
-    "spec.replicas": int,
-    "spec.schedulerName": str,
-    "spec.plugins": list,
-    "spec.rolloutStrategy": dict,
-    _ROLLING: dict,
-    "spec.template": dict,
-    "spec.template.roles": list,
-    "spec.template.networkTopology": dict,
-    "spec.template.gangPolicy": dict,
-}
-_ROLE_SHAPES = {
-    "replicas": int,
-    "workerReplicas": int,
-    **{
-        f"{which}{part}": dict
-        for which in ("entryTemplate", "workerTemplate")
-        for part in ("", ".metadata", ".spec")
-    },
-}
-_SPEC = ("replicas", "schedulerName", "plugins", "recoveryPolicy", "rolloutStrategy", "template")
+_SPEC = (
+    "replicas",
+    "schedulerName",
+    "plugins",
+    "recoveryPolicy",
+    "rolloutStrategy",
+    "template",
+)
 _TEMPLATE = ("restartGracePeriodSeconds", "gangPolicy", "networkTopology", "roles")
 _ROLE = (
     "name",
@@ -84,7 +70,6 @@ _ROLE = (
 
 def convert_to_lws(given: Object, role: str) -> Converted:
     """The LeaderWorkerSet that does what one role of a ModelServing does."""
-    check_shapes(given, _SHAPES)
     serving: Object = drop_nulls(given)
     report = open_report(serving)
     chosen = _choose_role(serving, role, report)
@@ -124,12 +109,8 @@ def convert_to_lws(given: Object, role: str) -> Converted:
 
 def find_role(obj: Object, default: str) -> str:
     """The name of the only role of a ModelServing, and otherwise that of the default."""
-    spec = obj.get("spec")
-    template = spec.get("template") if isinstance(spec, dict) else None
-    roles = template.get("roles") if isinstance(template, dict) else None
-    if isinstance(roles, list) and len(roles) == 1 and isinstance(roles[0], dict):
-        return str(roles[0].get("name"))
-    return default
+    roles = roles_of(obj)
+    return str(roles[0].get("name")) if len(roles) == 1 else default
 
 
 _TOPOLOGIES = {
@@ -141,14 +122,6 @@ _TOPOLOGIES = {
 def _choose_role(serving: Object, name: str, report: ConversionReport) -> Object:
     """The role that is converted: the only one, or the one that was named."""
     roles = roles_of(serving)
-    for role in roles:
-        if not isinstance(role, dict):
-            raise ConversionRefused(
-                f"ModelServing {name_of(serving)}: a role must be a mapping, not {role!r}"
-            )
-        check_shapes(
-            {**role, "kind": "ModelServing", "metadata": serving["metadata"]}, _ROLE_SHAPES
-        )
     found = roles if len(roles) == 1 else [role for role in roles if role.get("name") == name]
     if not found:
         known = ", ".join(str(role.get("name")) for role in roles) or "none"
@@ -249,7 +222,10 @@ def _read_plugins(spec: ServingSpec, report: ConversionReport) -> dict[str, Any]
     for plugin in spec.plugins:
         path = f"spec.plugins[{plugin.name}]"
         if plugin.name == PLUGIN:
-            config = dict(plugin.config) if isinstance(plugin.config, dict) else {}
+            made = make_plugin(plugin, BUILT_INS)
+            if isinstance(made, PluginFailure):
+                raise ConversionRefused(f"{report.subject}: {made}")
+            config = dict(plugin.config or {})
         if plugin.name in (PLUGIN, LABELS_PLUGIN):
             report.exact(path, "labels, annotations and variables of pods")
         else:

@@ -79,8 +79,8 @@ class Rewriter:
         if not isinstance(selector, dict):
             return document
         is_plain = document.get("kind") == "Service"
-        found = selector if is_plain else selector.get("matchLabels") or {}
-        expressions = [] if is_plain else selector.get("matchExpressions") or []
+        found = _read_terms(selector if is_plain else selector.get("matchLabels"))
+        expressions = [] if is_plain else _read_expressions(selector.get("matchExpressions"))
         role = self._find_role(namespace_of(document), found, expressions)
         if role is None:
             return document
@@ -168,3 +168,23 @@ class Rewriter:
 
     def _leads(self) -> tuple[tuple[str, str], tuple[str, str]]:
         return (_LEADER, _ENTRY) if self._is_to_serving else (_ENTRY, _LEADER)
+
+
+def _read_terms(found: Any) -> Terms:
+    """A mapping of texts; one that the server would refuse selects nothing here."""
+    given = found if isinstance(found, dict) else {}
+    is_good = all(isinstance(text, str) for pair in given.items() for text in pair)
+    return given if is_good else {}
+
+
+def _read_expressions(found: Any) -> list[Any]:
+    """Expressions of a selector; a list that the server would refuse selects nothing here."""
+    given = found if isinstance(found, list) else []
+    is_good = all(
+        isinstance(one, dict)
+        and isinstance(one.get("key"), str)
+        and isinstance(one.get("values") or [], list)
+        and all(isinstance(value, str) for value in one.get("values") or [])
+        for one in given
+    )
+    return given if is_good else []

@@ -8,17 +8,15 @@ is lost that matters, no object is printed before the user says that it may be.
 import argparse
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
-
-import yaml
 
 from kohort.apis.bridges.conversion_report import ReportLine
 from kohort.apis.bridges.conversions import TARGETS, Conversion, convert_documents
 from kohort.cli.documents import add_form, write_documents
-from kohort.cli.exits import Exit, Failure, UsageError
+from kohort.cli.exits import Exit, UsageError
+from kohort.cli.input_files import read_objects
 from kohort.cli.parser import Parser
 from kohort.cli.styles import RED, YELLOW, paint
 from kohort.cli.table import Command
@@ -27,23 +25,12 @@ from kohort.cluster.names import check_dns_1035
 from kohort.cluster.objects import Object
 
 ROLE_NAME_MAX = 12
-STDIN = "-"
 _EXAMPLES = (
     "lws.yaml > ms.yaml",
     "lws.yaml --rewrite-selectors | kubectl apply -f -",
     "--allow-lossy -o json - < lws.yaml",
     "--to lws --role decode ms.yaml",
 )
-
-
-class _Loader(yaml.CSafeLoader):
-    """YAML as Kubernetes reads it: a date is a text."""
-
-
-_Loader.yaml_implicit_resolvers = {
-    first: [(tag, pattern) for tag, pattern in found if tag != "tag:yaml.org,2002:timestamp"]
-    for first, found in yaml.CSafeLoader.yaml_implicit_resolvers.items()
-}
 
 
 def _make_parser(prog: str) -> Parser:
@@ -75,7 +62,7 @@ def _make_parser(prog: str) -> Parser:
 
 def _run(arguments: argparse.Namespace) -> int:
     role = _read_role(arguments.role)
-    documents = [obj for name in arguments.files for obj in _read_objects(name)]
+    documents = [obj for name in arguments.files for obj in read_objects(name)]
     done = convert_documents(
         documents, arguments.to, role, rewrites_selectors=arguments.rewrite_selectors
     )
@@ -98,7 +85,8 @@ def _print_outcome(done: Conversion, form: str, is_refused: bool) -> None:
         return
     if objects:
         print(write_documents(objects, form))
-    show(*(_paint(line) for line in done.lines), file=sys.stderr) if done.lines else None
+    if done.lines:
+        show(*(_paint(line) for line in done.lines), file=sys.stderr)
 
 
 def _describe(line: ReportLine) -> dict[str, Any]:
@@ -119,34 +107,6 @@ def _read_role(name: str) -> str:
         why = faults[0] if faults else f"it has more than {ROLE_NAME_MAX} characters"
         raise UsageError(f"{name!r} cannot be the name of a role: {why}")
     return name
-
-
-def _read_objects(name: str) -> Iterator[Object]:
-    """The objects of a file; those of a List one by one."""
-    where = "standard input" if name == STDIN else name
-    try:
-        text = sys.stdin.read() if name == STDIN else Path(name).read_text(encoding="utf-8")
-        documents = list(yaml.load_all(text, Loader=_Loader))
-    except UnicodeDecodeError as error:
-        raise Failure(f"{where} is no text in UTF-8: {error.reason}") from error
-    except yaml.YAMLError as error:
-        raise Failure(f"{where} is no YAML: {_shorten(error)}") from error
-    except RecursionError as error:
-        raise Failure(f"{where} is nested too deep to be read") from error
-    for document in documents:
-        if document is None:
-            continue
-        if not isinstance(document, dict) or not document.get("kind"):
-            raise Failure(f"{where} holds a document that is no object of Kubernetes: no kind")
-        items = document.get("items")
-        if str(document["kind"]).endswith("List") and isinstance(items, list):
-            yield from (item for item in items if isinstance(item, dict))
-        else:
-            yield document
-
-
-def _shorten(error: yaml.YAMLError) -> str:
-    return " ".join(str(error).split())
 
 
 CONVERT = Command(_make_parser, _run)

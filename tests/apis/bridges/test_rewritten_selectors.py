@@ -1,0 +1,114 @@
+"""What points to a set follows it, there and back; what cannot follow is named."""
+
+import pytest
+from bridge_samples import lws
+
+from kohort.apis.bridges.conversions import Conversion, convert_documents
+from kohort.apis.bridges.lws_to_ms import convert_to_serving
+
+OLD, NEW = "leaderworkerset.sigs.k8s.io/", "modelserving.volcano.sh/"
+POD_NAME = "statefulset.kubernetes.io/pod-name"
+
+
+def service(selector: dict, namespace: str = "ml"):
+    metadata = {"name": "s", "namespace": namespace}
+    return {"apiVersion": "v1", "kind": "Service", "metadata": metadata} | {
+        "spec": {"selector": selector}
+    }
+
+
+def budget(**selector):
+    metadata = {"name": "b", "namespace": "ml"}
+    kind = {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": metadata}
+    return {**kind, "spec": {"selector": selector}}
+
+
+def convert(document, *, writes: bool = True) -> Conversion:
+    return convert_documents([lws(), document], "ms", "default", rewrites_selectors=writes)
+
+
+def convert_back(document) -> Conversion:
+    serving = convert_to_serving(lws(), "serve").object
+    return convert_documents([serving, document], "lws", "default", rewrites_selectors=True)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ({OLD + "name": "llama"}, {NEW + "name": "llama"}),
+        (
+            {OLD + "name": "llama", OLD + "worker-index": "0"},
+            {NEW + "name": "llama", NEW + "entry": "true"},
+        ),
+        (
+            {OLD + "name": "llama", OLD + "group-index": "1", "app": "x"},
+            {NEW + "name": "llama", NEW + "group-index": "1", "app": "x"},
+        ),
+    ],
+)
+def test_selectors_are_rewritten_there_and_back(before: dict, after: dict):
+    assert convert(service(before)).objects[1] == service(after)
+    assert convert_back(service(after)).objects[1] == service(before)
+
+
+def test_a_selector_of_a_leader_by_the_name_of_its_pod_follows():
+    made = convert(service({POD_NAME: "llama-1"}))
+    expected = {NEW + "group-name": "llama-1", NEW + "entry": "true"}
+    assert made.objects[1] == service(expected)
+
+
+def test_a_selector_by_the_name_of_a_pod_is_reported_where_it_is_left():
+    made = convert(service({POD_NAME: "llama-1"}), writes=False)
+    assert made.objects[1] == service({POD_NAME: "llama-1"})
+    assert "it finds no pods any more" in str(made.lines[-1])
+
+
+def test_a_label_without_a_twin_stays_since_plugin_lws_writes_it():
+    found = {OLD + "name": "llama", OLD + "worker-index": "2"}
+    made = convert(service(found))
+    expected = {NEW + "name": "llama", OLD + "worker-index": "2"}
+    assert made.objects[1] == service(expected)
+    assert not any(line.matters for line in made.lines)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        service({OLD + "name": "another"}),
+        service({OLD + "name": "llama"}, "elsewhere"),
+        service({"app": "llama"}),
+        {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}, "spec": {}},
+    ],
+)
+def test_what_points_elsewhere_is_left_alone(other: dict):
+    assert convert(other).objects[1] == other
+
+
+def test_expressions_of_a_budget_are_rewritten():
+    expressions = [
+        {"key": OLD + "name", "operator": "In", "values": ["llama"]},
+        {"key": OLD + "worker-index", "operator": "In", "values": ["0"]},
+    ]
+    made = convert(budget(matchExpressions=expressions))
+    assert made.objects[1] == budget(
+        matchExpressions=[
+            {"key": NEW + "name", "operator": "In", "values": ["llama"]},
+            {"key": NEW + "entry", "operator": "In", "values": ["true"]},
+        ]
+    )
+
+
+def test_on_the_way_back_group_and_role_are_understood():
+    found = {
+        NEW + "name": "llama",
+        NEW + "group-name": "llama-1",
+        NEW + "role": "serve",
+        NEW + "role-id": "serve-0",
+    }
+    expected = {OLD + "name": "llama", OLD + "group-index": "1"}
+    assert convert_back(service(found)).objects[1] == service(expected)
+
+
+def test_on_the_way_back_a_label_without_a_twin_is_lost():
+    made = convert_back(service({NEW + "name": "llama", NEW + "revision": "abc"}))
+    assert [line.field for line in made.lines if line.matters] == [f"spec.selector[{NEW}revision]"]
