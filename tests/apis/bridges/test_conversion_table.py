@@ -220,3 +220,9 @@ def test_network_topology_is_the_group_s_policy():
     policy = {"mode": "hard", "highestTierAllowed": 1}
     template = convert(lws(networkTopology=policy))["spec"]["template"]
     assert template["networkTopology"] == {"groupPolicy": policy}
+
+
+def test_fields_that_nobody_knows_are_reported_in_the_same_order_each_time():
+    lines = convert_to_serving(lws(zebra=1, ant=1, mole=1), "default").lines
+    found = [line.field for line in lines if line.matters]
+    assert found == ["spec.ant", "spec.mole", "spec.zebra"]

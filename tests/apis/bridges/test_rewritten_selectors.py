@@ -17,6 +17,13 @@ def service(selector: dict, namespace: str = "ml"):
     }
 
 
+def autoscaler(name: str, namespace: str = "ml"):
+    target = {"apiVersion": "leaderworkerset.x-k8s.io/v1", "kind": "LeaderWorkerSet", "name": name}
+    metadata = {"name": "h", "namespace": namespace}
+    kind = {"apiVersion": "autoscaling/v2", "kind": "HorizontalPodAutoscaler"}
+    return {**kind, "metadata": metadata, "spec": {"scaleTargetRef": target}}
+
+
 def budget(**selector):
     metadata = {"name": "b", "namespace": "ml"}
     kind = {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": metadata}
@@ -77,6 +84,8 @@ def test_a_label_without_a_twin_stays_since_plugin_lws_writes_it():
         service({OLD + "name": "another"}),
         service({OLD + "name": "llama"}, "elsewhere"),
         service({"app": "llama"}),
+        autoscaler("another"),
+        autoscaler("llama", "elsewhere"),
         {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}, "spec": {}},
     ],
 )

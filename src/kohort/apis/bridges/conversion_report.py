@@ -84,7 +84,7 @@ def report_unknown(
     report: ConversionReport, path: str, found: Mapping[str, Any], known: Iterable[str]
 ) -> None:
     """A field that this version knows nothing of is lost, and may matter."""
-    for name in found.keys() - set(known):
+    for name in sorted(found.keys() - set(known)):
         report.lost(f"{path}.{name}", "this version of Kohort knows no such field")
 
 

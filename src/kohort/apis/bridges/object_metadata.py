@@ -42,7 +42,7 @@ def convert_template(template: Object, report: ConversionReport, path: str, targ
     """Labels, annotations and spec of a pod template, which is all that both kinds share."""
     metadata: Object = template.get("metadata") or {}
     kept = {key: metadata[key] for key in ("labels", "annotations") if metadata.get(key)}
-    for key in metadata.keys() - {"labels", "annotations", "creationTimestamp", "name"}:
+    for key in sorted(metadata.keys() - {"labels", "annotations", "creationTimestamp", "name"}):
         report.lost(f"{path}.metadata.{key}", "templates have labels and annotations alone")
     report.exact(path, target, "without its name" if metadata.get("name") else "")
     made: Object = {"metadata": kept} if kept else {}
