@@ -89,7 +89,14 @@ class _Replay:
         self._truth = Truth(cast(Any, self._feed), lambda: self.now)
         patience = PATIENCE_SECONDS
         scene = Scene(
-            scenario, self._truth, lambda: self.now, self._breach, patience, lags=patience
+            scenario,
+            self._truth,
+            lambda: self.now,
+            self._breach,
+            patience,
+            lags=patience,
+            # While an API server restarts, nothing that happens is delivered.
+            has_true_times=False,
         )
         self.checkers = [make(scene) for make in ALL]
         self._truth.listeners.extend(checker.commit for checker in self.checkers)

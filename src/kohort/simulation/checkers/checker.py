@@ -26,6 +26,8 @@ class Scene:
     lags: float = 0.0  # for how long the parts of the cluster may not have
     # Since when our webhook does not answer; None: it does.
     silent_since: Callable[[], float | None] = lambda: None
+    # False: moments are those at which a watch delivered a change, which may be late.
+    has_true_times: bool = True
 
     @property
     def patience_with_parts(self) -> float:

@@ -169,6 +169,8 @@ class Lasting(Checker):
 
     def _find_untried(self, target: str) -> set[str]:
         """The groups of a revision of which none has been ready for long enough."""
+        if not self.scene.has_true_times:
+            return set()
         until = self.scene.now() - TRIAL_SECONDS + GRAIN_SECONDS
         found = {g.uid for g in self._before.values() if g.revision == target}
         is_tried = any(self._since.get(uid, until + 1) <= until for uid in found)
