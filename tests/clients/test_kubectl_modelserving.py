@@ -8,26 +8,10 @@ import pytest
 
 from client_tools import Tool
 from kohort.testing import Cluster, start_cluster
+from serving_examples import REQUIREMENT_001
 
 pytestmark = pytest.mark.clients
 EXAMPLE = Path(__file__).parents[2] / "examples" / "modelserving.yaml"
-# Requirement 001, with its dots replaced by both templates and nothing else changed.
-REQUIREMENT = """
-apiVersion: workload.volcano.sh/v1alpha1
-kind: ModelServing
-metadata:
-  name: lws-compatible-serving
-spec:
-  plugins:
-    - name: lws
-  template:
-    roles:
-      - name: worker
-        replicas: 1
-        workerReplicas: 3
-        entryTemplate: {spec: {containers: [{name: engine, image: "engine:1"}]}}
-        workerTemplate: {spec: {containers: [{name: engine, image: "engine:1"}]}}
-"""
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +38,7 @@ def test_the_example_becomes_available_and_scales(k):
 
 
 def test_the_example_of_the_requirement_works_with_kubectl_apply(k):
-    answer = k("apply", "-f", "-", stdin=REQUIREMENT)
+    answer = k("apply", "-f", "-", stdin=REQUIREMENT_001)
     assert "workload.serving.volcano.sh" in answer.stderr, "no warning names the current group"
     name = "modelserving.workload.volcano.sh/lws-compatible-serving"
     k("wait", "--for=condition=Available", name, "--timeout=60s")
@@ -66,7 +50,7 @@ def test_the_example_of_the_requirement_works_with_kubectl_apply(k):
 
 
 def test_what_makes_no_sense_is_refused_in_upstreams_words(k):
-    bad = REQUIREMENT.replace("name: lws\n", "name: nope\n").replace("-serving", "-bad")
+    bad = REQUIREMENT_001.replace("name: lws\n", "name: nope\n").replace("-serving", "-bad")
     refused = k("apply", "-f", "-", stdin=bad, check=False)
     assert refused.returncode == 1
     assert "validation failed:" in refused.stderr

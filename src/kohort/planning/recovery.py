@@ -129,10 +129,15 @@ def find_ended(state: LineState, staying: frozenset[int]) -> tuple[tuple[int, st
     return tuple(
         (unit.ordinal, member.name)
         for unit in state.units
-        if not unit.is_quiet and unit.ordinal in staying and not getattr(unit, "roles", ())
+        if not unit.is_quiet and unit.ordinal in staying and not _has_roles(unit)
         for member in unit.members
         if (member.index > 0 or state.recovery is None) and _has_ended(member)
     )
+
+
+def _has_roles(unit: Instance) -> bool:
+    """Whether its members belong to instances of roles, which answer for them."""
+    return isinstance(unit, Group) and bool(unit.roles)
 
 
 def _has_ended(member: Member) -> bool:

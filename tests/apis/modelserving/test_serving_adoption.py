@@ -5,7 +5,6 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from recorded_servings import Recorded, name_case, needs_recording, recordings
 from serving_builders import role, rolling, serving, template
 
 from kohort.apis.modelserving.adoption import PodMark, TargetRevision, find_note, find_target
@@ -17,6 +16,7 @@ from kohort.apis.modelserving.revision import (
     make_revision,
 )
 from kohort.cluster.objects import Object
+from recorded_servings import Recorded, name_case, needs_recording, recordings
 
 UPSTREAM = "67b8d4b8c7"
 

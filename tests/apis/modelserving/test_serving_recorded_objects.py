@@ -3,7 +3,6 @@
 from typing import Any
 
 import pytest
-from recorded_servings import Recorded, name_case, needs_recording, recordings
 
 from kohort.apis.gangs.dialects.volcano import VOLCANO
 from kohort.apis.gangs.intent import Tiers
@@ -18,6 +17,7 @@ from kohort.apis.topology import read_pack
 from kohort.cluster.objects import Object, annotations_of, labels_of, name_of
 from kohort.cluster.quantities import parse_quantity
 from kohort.model.placement import Gang
+from recorded_servings import Recorded, name_case, needs_recording, recordings
 
 OURS = {
     labels.GROUP_INDEX,

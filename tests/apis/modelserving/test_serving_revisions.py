@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from recorded_servings import Recorded, name_case, needs_recording, recordings
 from serving_builders import role, serving, template
 
 from kohort.apis.modelserving.revision import (
@@ -20,6 +19,7 @@ from kohort.apis.modelserving.revision import (
 )
 from kohort.apis.revision_hash import hash_revision
 from kohort.cluster.objects import Object
+from recorded_servings import Recorded, name_case, needs_recording, recordings
 
 SPELLED = re.compile(r"[456789bcdf]{1,10}")
 VALUES = st.recursive(

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from recorded_servings import Recorded, name_case, needs_recording, recordings
 from serving_builders import role, rolling, serving
 
 from kohort.apis.modelserving.plugins.chain import PluginFailure
@@ -20,6 +19,7 @@ from kohort.apis.modelserving.status import (
     write_status,
 )
 from kohort.cluster.objects import Object
+from recorded_servings import Recorded, name_case, needs_recording, recordings
 
 VECTORS = json.loads(
     (Path(__file__).parents[2] / "planning" / "modelserving_vectors.json").read_text()

@@ -3,7 +3,6 @@
 from typing import Any
 
 import pytest
-from recorded_servings import Recorded, name_case, needs_recording, recordings
 from serving_builders import role, rolling, serving, template
 
 from kohort.apis.modelserving.admission.validation import (
@@ -13,6 +12,7 @@ from kohort.apis.modelserving.admission.validation import (
 )
 from kohort.apis.modelserving.plugins.known import BUILT_INS
 from kohort.cluster.objects import Object
+from recorded_servings import Recorded, name_case, needs_recording, recordings
 
 ROLE_ROLLING = rolling("RoleRollingUpdate")
 RETRY = "spec.rolloutStrategy.rollingUpdateConfiguration"

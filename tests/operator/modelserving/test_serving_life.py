@@ -259,3 +259,13 @@ async def test_the_former_group_is_served_alike(lab: ServingLab):
     assert sorted(lab.pods()) == ["x-0-decode-0-0", "x-0-decode-0-1"]
     owner = lab.pods()["x-0-decode-0-0"]["metadata"]["ownerReferences"][0]
     assert owner["apiVersion"] == "workload.volcano.sh/v1alpha1"
+
+
+async def test_the_strategy_is_named_as_on_every_api(lab: ServingLab):
+    obj = serving(role("decode"), replicas=1)
+    obj["metadata"]["annotations"] = {"kohort.dev/rollout-strategy": "nope"}
+    await lab.apply(obj)
+    await lab.run(10)
+    stalled = [c for c in lab.status()["conditions"] if c["type"] == "Stalled"]
+    assert stalled[0]["reason"] == "UnknownStrategy"
+    assert '"nope", and must be budgeted or compatible' in stalled[0]["message"]

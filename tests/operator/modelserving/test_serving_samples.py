@@ -11,26 +11,10 @@ from serving_lab import KIND, ServingLab
 from kohort.cluster.objects import Object, labels_of, name_of
 from kohort.simulator import kinds
 from kohort.simulator.api.requests import Patch, PatchType, WriteOptions
+from serving_examples import REQUIREMENT_001
 
 SHARED = os.environ.get("KOHORT_SHARED")
 SCARCE = "huawei.com/ascend-1980"
-# Requirement 001, with its dots replaced by both templates and nothing else changed.
-EXAMPLE = """
-apiVersion: workload.volcano.sh/v1alpha1
-kind: ModelServing
-metadata:
-  name: lws-compatible-serving
-spec:
-  plugins:
-    - name: lws
-  template:
-    roles:
-      - name: worker
-        replicas: 1
-        workerReplicas: 3
-        entryTemplate: {spec: {containers: [{name: engine, image: "engine:1"}]}}
-        workerTemplate: {spec: {containers: [{name: engine, image: "engine:1"}]}}
-"""
 
 
 def samples() -> list[tuple[str, Object]]:
@@ -67,7 +51,7 @@ async def test_a_sample_of_upstream_becomes_ready(lab: ServingLab, name: str, sa
 
 
 async def test_the_example_of_the_requirement_becomes_ready(lab: ServingLab):
-    await lab.apply(yaml.safe_load(EXAMPLE))
+    await lab.apply(yaml.safe_load(REQUIREMENT_001))
     await lab.run(30)
     pods = lab.pods()
     assert sorted(pods) == [f"lws-compatible-serving-0-worker-0-{i}" for i in range(4)]

@@ -5,40 +5,19 @@ The objects were recorded from the upstream controller on a real control plane. 
 pods is patched: labels and annotations that upstream does not write.
 """
 
-import json
-import os
-from dataclasses import dataclass
-from pathlib import Path
-
 import orjson
 import pytest
 
 from kohort.apis.api import Snapshot
 from kohort.apis.modelserving.api import MODEL_SERVING
 from kohort.cluster.actions import Action, Create, Delete, Patch, kind_of
-from kohort.cluster.objects import Object
 from kohort.planning.plan import plan
+from recorded_servings import Recorded, name_case, needs_recording, recordings
 
-SHARED = os.environ.get("KOHORT_SHARED")
+pytestmark = needs_recording
 NOW = 1_800_000_000.0
 # A template that overwrites the label of its group: upstream's gang has a name of its own there.
 ODD = "kthena-router/ModelServing-ds1.5b-pd-disaggregation.yaml"
-
-
-@dataclass(frozen=True)
-class Recorded:
-    """One ModelServing and its objects at one moment."""
-
-    source: str
-    when: str
-    objects: list[Object]
-
-
-def load() -> list[Recorded]:
-    if SHARED is None:
-        return []
-    entries = json.loads(Path(SHARED, "data/kthena/recorded_takeover.json").read_text())
-    return [Recorded(e["source"], w, e[w]) for e in entries for w in ("at_rest", "in_rollout")]
 
 
 def snapshot_of(case: Recorded) -> Snapshot:
@@ -50,8 +29,7 @@ def snapshot_of(case: Recorded) -> Snapshot:
         )
         for watched in MODEL_SERVING.watched
     }
-    root = next(obj for obj in case.objects if obj["kind"] == "ModelServing")
-    return Snapshot(root=root, children=children, node_labels=lambda name: {})
+    return Snapshot(root=case.serving, children=children, node_labels=lambda name: {})
 
 
 def first_plan(case: Recorded) -> tuple[Action, ...]:
@@ -61,21 +39,13 @@ def first_plan(case: Recorded) -> tuple[Action, ...]:
     return MODEL_SERVING.render(snapshot, reading, decided)
 
 
-def name_case(case: Recorded) -> str:
-    return f"{case.source}-{case.when}"
-
-
-if not load():
-    pytestmark = pytest.mark.skip(reason="KOHORT_SHARED is not set")
-
-
-@pytest.mark.parametrize("case", load(), ids=name_case)
+@pytest.mark.parametrize("case", recordings(), ids=name_case)
 def test_the_first_plan_makes_and_deletes_no_pod(case: Recorded):
     pods = [a for a in first_plan(case) if kind_of(a).name == "Pod"]
     assert not [action for action in pods if not isinstance(action, Patch)]
 
 
-@pytest.mark.parametrize("case", [c for c in load() if c.when == "at_rest"], ids=name_case)
+@pytest.mark.parametrize("case", [c for c in recordings() if c.when == "at_rest"], ids=name_case)
 def test_at_rest_nothing_but_metadata_of_pods_is_written(case: Recorded):
     others = [a for a in first_plan(case) if kind_of(a).name != "Pod"]
     if case.source == ODD:
@@ -85,7 +55,7 @@ def test_at_rest_nothing_but_metadata_of_pods_is_written(case: Recorded):
     assert others == []
 
 
-@pytest.mark.parametrize("case", load(), ids=name_case)
+@pytest.mark.parametrize("case", recordings(), ids=name_case)
 def test_patches_of_pods_hold_metadata_alone(case: Recorded):
     for action in first_plan(case):
         if isinstance(action, Patch) and kind_of(action).name == "Pod":

@@ -7,18 +7,15 @@ gives it back. A restart is an annotation in every pod template, as kubectl does
 for Deployments: the template differs, so a new revision rolls under the budget.
 """
 
-from typing import Any
-
 from kohort.apis.api import Settings, Snapshot, StoredRevision, UserVerbs
 from kohort.apis.facts import Whole
 from kohort.apis.leaderworkerset import labels, spec
 from kohort.apis.leaderworkerset.read import own_revisions
 from kohort.apis.leaderworkerset.revision import apply_revision
+from kohort.apis.user_edits import HELD, RESTARTED, put_at
 from kohort.cluster.objects import Object, annotations_of
 from kohort.cluster.quantities import find_whole
 
-HELD = "kohort.dev/paused-partition"
-RESTARTED = "kubectl.kubernetes.io/restartedAt"
 _PARTS = ("leaderWorkerTemplate", "networkConfig")
 _POD_TEMPLATES = ("leaderTemplate", "workerTemplate")
 
@@ -59,23 +56,23 @@ def _go_back(lws: Object, revision: StoredRevision) -> Object:
 def _restart(lws: Object, now: str) -> Object:
     template = spec.template_of(lws)
     stamped = {
-        part: _put(template[part], now, "metadata", "annotations", RESTARTED)
+        part: put_at(template[part], now, "metadata", "annotations", RESTARTED)
         for part in _POD_TEMPLATES
         if template.get(part)
     }
-    return _put(lws, {**template, **stamped}, "spec", "leaderWorkerTemplate")
+    return put_at(lws, {**template, **stamped}, "spec", "leaderWorkerTemplate")
 
 
 def _hold(lws: Object, boundary: int) -> Object:
     remembered = str(spec.partition_of(lws))
-    held = _put(lws, remembered, "metadata", "annotations", HELD)
+    held = put_at(lws, remembered, "metadata", "annotations", HELD)
     return _partition(held, boundary)
 
 
 def _release(lws: Object) -> Object:
     remembered = find_whole(annotations_of(lws).get(HELD, ""))
     others = {key: value for key, value in annotations_of(lws).items() if key != HELD}
-    released = _put(lws, others, "metadata", "annotations")
+    released = put_at(lws, others, "metadata", "annotations")
     return _partition(released, remembered or 0)
 
 
@@ -89,22 +86,14 @@ def _list_templates(lws: Object) -> dict[str, Object]:
 
 
 def _put_template(lws: Object, part: str, template: Object) -> Object:
-    return _put(lws, template, "spec", "leaderWorkerTemplate", part)
+    return put_at(lws, template, "spec", "leaderWorkerTemplate", part)
 
 
 def _partition(lws: Object, value: int) -> Object:
     strategy = spec.spec_of(lws).get("rolloutStrategy") or {}
     rolling = {**spec.rollout_of(lws), "partition": value}
     changed = {"type": "RollingUpdate", **strategy, "rollingUpdateConfiguration": rolling}
-    return _put(lws, changed, "spec", "rolloutStrategy")
-
-
-def _put(obj: Object, value: Any, *path: str) -> Object:
-    """A copy of the object with a value at a path; what is beside the path is shared."""
-    head, *rest = path
-    if not rest:
-        return {**obj, head: value}
-    return {**obj, head: _put(obj.get(head) or {}, value, *rest)}
+    return put_at(lws, changed, "spec", "rolloutStrategy")
 
 
 VERBS = UserVerbs(

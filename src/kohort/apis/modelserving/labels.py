@@ -69,6 +69,7 @@ QUEUE_NAME = "scheduling.volcano.sh/queue-name"
 # Annotations of our own.
 GANG = "kohort.dev/gang"
 MAX_SURGE = "kohort.dev/max-surge"
+STRATEGY = "kohort.dev/rollout-strategy"
 ENTRY_UID = "kohort.dev/entry-uid"  # on a worker: the entry pod that it was made for
 RESTARTS = "kohort.dev/restarts"  # on a revision: failures, so that waits outlive the operator
 SERVED = "kohort.dev/served"  # on a revision: all groups were ready on it
@@ -135,6 +136,7 @@ KEYS = (
     Key(QUEUE_NAME, ANNOTATION, "ModelServings, by users", "queue of its PodGroups", UPSTREAM),
     Key(GANG, ANNOTATION, "ModelServings, by users", "dialect of its gangs, or none", _NOW),
     Key(MAX_SURGE, ANNOTATION, "ModelServings, by users", "groups added in a rollout", _NOW),
+    Key(STRATEGY, ANNOTATION, "ModelServings, by users", "rollout strategy", _NOW),
     Key(ENTRY_UID, ANNOTATION, "worker pods", "uid of the entry they were made for", _NOW),
     Key(RESTARTS, ANNOTATION, "ControllerRevisions", "failures of groups and instances", _NOW),
     Key(SERVED, ANNOTATION, "ControllerRevisions", "true if all groups were ready on it", _NOW),

@@ -49,8 +49,6 @@ from kohort.model.policies import (
 from kohort.model.units import Level, Line, Reach
 from kohort.model.workload import Role, Workload
 
-STRATEGY = "kohort.dev/strategy"
-
 
 @dataclass(frozen=True, slots=True)
 class Memory:
@@ -234,11 +232,11 @@ def _recovery_of(spec: ServingSpec, level: Level) -> RecoveryPolicy:
 
 
 def _strategy_of(snapshot: Snapshot) -> str:
-    own = annotations_of(snapshot.root).get(STRATEGY) or snapshot.settings.strategy
+    own = annotations_of(snapshot.root).get(labels.STRATEGY) or snapshot.settings.strategy
     strategy = own or list_strategies()[0]
     if strategy not in list_strategies():
         known = " or ".join(list_strategies())
         raise InvalidWorkload(
-            "UnknownStrategy", f'annotation {STRATEGY} is "{strategy}", and must be {known}'
+            "UnknownStrategy", f'annotation {labels.STRATEGY} is "{strategy}", and must be {known}'
         )
     return strategy

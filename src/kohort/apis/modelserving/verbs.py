@@ -14,10 +14,9 @@ from kohort.apis.api import Settings, Snapshot, StoredRevision, UserVerbs
 from kohort.apis.modelserving import labels
 from kohort.apis.modelserving.revision import find_template
 from kohort.apis.modelserving.spec import ROLE_ROLLING, at_revision, read_spec, roles_of
+from kohort.apis.user_edits import HELD, RESTARTED, put_at
 from kohort.cluster.objects import Object, annotations_of, uid_of
 
-HELD = "kohort.dev/paused-partition"
-RESTARTED = "kubectl.kubernetes.io/restartedAt"
 _TEMPLATES = ("entryTemplate", "workerTemplate")
 
 
@@ -61,7 +60,7 @@ def _restart(serving: Object, now: str) -> Object:
     roles = []
     for role in roles_of(serving):
         stamped = {
-            part: _put(role[part], now, "metadata", "annotations", RESTARTED)
+            part: put_at(role[part], now, "metadata", "annotations", RESTARTED)
             for part in _TEMPLATES
             if role.get(part)
         }
@@ -78,7 +77,7 @@ def _hold(serving: Object, boundary: int) -> Object:
         rolling = _rolling_of(serving)
         held = rolling.get("partition")
         paused = _set_partition(serving, boundary)
-    return _put(paused, orjson.dumps(held).decode(), "metadata", "annotations", HELD)
+    return put_at(paused, orjson.dumps(held).decode(), "metadata", "annotations", HELD)
 
 
 def _release(serving: Object) -> Object:
@@ -87,7 +86,7 @@ def _release(serving: Object) -> Object:
     except orjson.JSONDecodeError:
         held = None
     others = {key: value for key, value in annotations_of(serving).items() if key != HELD}
-    released = _put(serving, others, "metadata", "annotations")
+    released = put_at(serving, others, "metadata", "annotations")
     if read_spec(serving).rollout == ROLE_ROLLING:
         before = held if isinstance(held, dict) else {}
         roles = [
@@ -129,18 +128,11 @@ def _set_partition(serving: Object, value: Any) -> Object:
     rolling = _without_none({**_rolling_of(serving), "partition": value})
     kind = strategy.get("type") or "ServingGroupRollingUpdate"
     changed = {**strategy, "type": kind, "rollingUpdateConfiguration": rolling}
-    return _put(serving, changed, "spec", "rolloutStrategy")
+    return put_at(serving, changed, "spec", "rolloutStrategy")
 
 
 def _without_none(value: Object) -> Object:
     return {key: inner for key, inner in value.items() if inner is not None}
-
-
-def _put(obj: Object, value: Any, *path: str) -> Object:
-    head, *rest = path
-    if not rest:
-        return {**obj, head: value}
-    return {**obj, head: _put(obj.get(head) or {}, value, *rest)}
 
 
 VERBS = UserVerbs(
