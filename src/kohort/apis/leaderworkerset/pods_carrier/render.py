@@ -213,16 +213,16 @@ def _leader_actions(scene: _Scene) -> Iterator[Action]:
 
 def _group_actions(scene: _Scene, group: Group) -> Iterator[Action]:
     leader = scene.leader_of(group)
+    if leader.metadata.annotations.get(labels.SUBDOMAIN_POLICY) == spec.UNIQUE_PER_REPLICA:
+        # Members meet there, whatever revision their group is of.
+        yield from _service_actions(scene, as_leader(scene.snapshot.root, leader))
     # An edited group is of no revision, but what it still lacks is made as its leader says.
     held = leader.metadata.labels.get(labels.REVISION, "")
     then = scene.find_spec(group.revision or held)
     if then is None:
         return
-    pod = as_leader(then, leader)
-    if leader.metadata.annotations.get(labels.SUBDOMAIN_POLICY) == spec.UNIQUE_PER_REPLICA:
-        yield from _service_actions(scene, pod)
     if group.ordinal in scene.plan.step.may_complete:
-        yield from _worker_actions(scene, group, then, pod)
+        yield from _worker_actions(scene, group, then, as_leader(then, leader))
 
 
 def _service_actions(scene: _Scene, leader: Object) -> Iterator[Action]:
