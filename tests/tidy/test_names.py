@@ -31,7 +31,6 @@ FORMER = {
     "hindrance": "SchedulerFaults",
     "look": "reconcile, ReconcileResult",
     "office": "ControllerContext",
-    "part": "Component, SubgroupKind",
     "plane": "FaultyCluster, ControlPlane",
     "play": "Scenario",
     "podwise": "pods_carrier",
@@ -47,7 +46,7 @@ FORMER = {
 FORMER_MODULES = {"kept", "stalling", "places", "reaching", "asking", "surveying"}
 # Words of the field that end like a verb, and scenarios of the bench, which are arguments.
 VERB_LIKE = {"autoscaling", "coscheduling", "scheduling", "string"}
-ONE_MEANING = ("Verdict", "Entry", "Fault", "Change", "Api", "Address")
+ONE_MEANING = ("Verdict", "Entry", "Fault", "Change", "Api", "Address", "Part")
 
 
 def list_names(path: Path) -> list[str]:

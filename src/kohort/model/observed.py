@@ -61,6 +61,8 @@ class Member:
     crash: Crash | None = None  # the last one
     has_recovered: bool = False  # it has been ready since that crash
     unready_since: float | None = None  # None while it is ready, or where that is not said
+    is_spared: bool = False  # its failures take nothing down with it
+    part: str = ""  # the part of its instance that it belongs to, where a role has parts
 
     @property
     def is_quiet(self) -> bool:
@@ -87,6 +89,7 @@ class Instance:
     is_edited: bool = False
     cost: int = 0  # what its deletion costs, as the user or an autoscaler says
     may_amend: bool = False  # its members can be brought to the target revision as they run
+    has_served: bool = False  # it was ready once, as far as the cluster remembers that
     # Found once for each instance, since plans ask again and again about those that are well.
     is_quiet: bool = field(init=False, repr=False, compare=False)  # no member gives cause to act
     ready_since: float | None = field(init=False, repr=False, compare=False)

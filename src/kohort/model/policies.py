@@ -64,6 +64,21 @@ class Trigger(StrEnum):
     NEVER = "never"
     ALWAYS = "always"
     AFTER_START = "after-start"  # not while the unit is still coming up
+    AFTER_READY = "after-ready"  # not before the unit was ready once
+
+
+@dataclass(frozen=True, slots=True)
+class Backoff:
+    """How long a unit waits that fails again and again, before it is made anew."""
+
+    base_seconds: float = 10.0  # after the second failure in a row; then twice as long each time
+    max_seconds: float = 300.0
+    quiet_seconds: float = 600.0  # a unit that lived so long starts from the first failure again
+
+    def __post_init__(self) -> None:
+        assert self.base_seconds >= 0
+        assert self.max_seconds >= 0
+        assert self.quiet_seconds >= 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +89,8 @@ class RecoveryPolicy:
     level: Level = Level.GROUP
     grace_seconds: float = 0.0  # a failed member may serve again within this time
     is_forgiving: bool = False  # a member that serves again after a crash has not failed
+    spares_deleted: bool = False  # a member that was deleted is made anew without its unit
+    backoff: Backoff = Backoff()
 
     def __post_init__(self) -> None:
         assert self.grace_seconds >= 0

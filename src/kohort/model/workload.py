@@ -22,6 +22,15 @@ from kohort.model.units import Reach
 
 
 @dataclass(frozen=True, slots=True)
+class Part:
+    """Members of an instance that start together, after those of other parts."""
+
+    name: str
+    size: int = 1
+    after: tuple[str, ...] = ()  # parts that have to be ready before this one begins
+
+
+@dataclass(frozen=True, slots=True)
 class Role:
     """A kind of instance: how many a group has, and of how many members."""
 
@@ -37,6 +46,8 @@ class Role:
     reach: Reach = Reach.ANY
     amendment: Amendment = Amendment.NEVER
     gang_min: int | None = None  # instances that are placed together; None: all
+    is_ordered: bool = False  # instances are made and taken down one at a time, in order
+    parts: tuple[Part, ...] = ()  # of each instance, where its members start in an order
 
 
 @dataclass(frozen=True, slots=True)

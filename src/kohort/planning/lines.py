@@ -18,7 +18,7 @@ from kohort.model.policies import (
     Victims,
 )
 from kohort.model.units import GROUPS, Level, Line, Reach
-from kohort.model.workload import Role, Workload
+from kohort.model.workload import Part, Role, Workload
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +39,8 @@ class LineState:
     base: str = ""  # what a protected unit is made from; empty: the target
     tally: Tally | None = None  # where another controller carries the line
     may_roll: bool = True  # false: units keep their revision until what they are part of goes
+    is_ordered: bool = False  # units are made and taken down one at a time, in order
+    parts: tuple[Part, ...] = ()  # of each unit, where its members start in an order
     ordinals: tuple[int, ...] = ()  # by rank, where units are numbered by rank
 
     def name_unit(self, number: int) -> str:
@@ -112,4 +114,6 @@ def _make_line(group: Group, held: RoleInstances, role: Role | None) -> LineStat
         base=held.base,
         tally=held.tally,
         may_roll=role.rollout is not None,
+        is_ordered=role.is_ordered,
+        parts=role.parts,
     )
