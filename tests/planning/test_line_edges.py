@@ -316,3 +316,9 @@ def test_steps_are_found_by_their_line(ordinals):
     world = World((("a", tuple((o, (NEW, READY)) for o in ordinals)),))
     found = plan(workload({"a": 3}), Observed((group_of(world, {"a": 3}),)), NOW)
     assert set(found.steps) == {GROUPS, Line(0, "a")}
+
+
+def test_a_unit_that_waits_by_itself_is_looked_at_when_its_wait_is_over():
+    waiting = replace(unit(0), wakes_at=NOW + 5.0)
+    assert plan_step(line(waiting, unit(1)), NOW).recheck_seconds == 5.0
+    assert plan_step(line(replace(waiting, wakes_at=NOW - 1.0)), NOW).recheck_seconds is None

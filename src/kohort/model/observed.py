@@ -90,6 +90,7 @@ class Instance:
     cost: int = 0  # what its deletion costs, as the user or an autoscaler says
     may_amend: bool = False  # its members can be brought to the target revision as they run
     has_served: bool = False  # it was ready once, as far as the cluster remembers that
+    wakes_at: float | None = None  # the moment from which more can be done about it
     # Found once for each instance, since plans ask again and again about those that are well.
     is_quiet: bool = field(init=False, repr=False, compare=False)  # no member gives cause to act
     ready_since: float | None = field(init=False, repr=False, compare=False)

@@ -130,6 +130,7 @@ class Plan:
     notices: tuple[Notice, ...] = ()
     served: str = ""  # the revision that serves now and is about to be replaced
     recheck_seconds: float | None = None
+    now: float = 0.0  # the moment that it was made for
 
     @property
     def step(self) -> Step:

@@ -43,6 +43,7 @@ def plan(workload: Workload, observed: Observed, now: float) -> Plan:
         gangs=plan_gangs(workload, observed),
         served=find_served(workload, ranked),
         recheck_seconds=min(waits, default=None),
+        now=now,
     )
 
 

@@ -108,7 +108,7 @@ def _decide(state: LineState, now: float, bounds: Bounds) -> Step:
             *_find_stuck(state),
         ),
         recheck_seconds=_find_recheck(
-            availability, untrusted, recovery, find_trust_waits(state, now)
+            availability, untrusted, recovery, (*find_trust_waits(state, now), *_wakes(state, now))
         ),
     )
 
@@ -296,6 +296,13 @@ def _find_waits(state: LineState, rollout: Rollout) -> tuple[Blocker, ...]:
     if rollout.blocker is None or is_moving or state.rollout.is_paused:
         return ()
     return (rollout.blocker,)
+
+
+def _wakes(state: LineState, now: float) -> Iterator[float]:
+    """How long until more can be done about units that wait by themselves."""
+    for unit in state.units:
+        if unit.wakes_at is not None and unit.wakes_at > now:
+            yield unit.wakes_at - now
 
 
 def _find_recheck(
