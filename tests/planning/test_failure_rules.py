@@ -178,6 +178,13 @@ class TestHold:
         assert found.report.blockers[0].reason == "HoldingOnRestarts"
         assert plan(workload(rollout=policy), seen, until).step.rollout.boundary < 2
 
+    def test_a_label_that_another_client_changed_ends_no_hold(self):
+        """The carrier knows what a group was made from, and that is what has failed."""
+        held = (Failure(2, "new", "before", 1, T0 - 1, Crash("x-2", "engine", 1)),)
+        relabelled = group(2, "a", revision="foreign")
+        found = plan(workload(), rolling(relabelled, failures=held), T0 + 5)
+        assert (found.step.rollout.boundary, found.report.blockers[0].ordinals) == (2, (2,))
+
     def test_a_hold_of_groups_that_are_made_anew_speaks_of_no_new_revision(self):
         held = (Failure(2, "new", "before", 1, T0 - 1, Crash("x-2", "engine", 1)),)
         seen = rolling(group(2, "a"), failures=held)

@@ -67,9 +67,14 @@ def record_failure(
 
 
 def _find_origin(group: Instance) -> str:
-    """The revision that a group was made from; a plan may take it for none of ours by now."""
+    """
+    The revision that a group was made from.
+
+    Where the carrier knows it, a label that was changed since says nothing. A group that was
+    edited may be of no revision by now: then its entry tells of which it was.
+    """
     entry = next((m for m in group.members if m.index == 0 and m.is_current), None)
-    return entry.revision if entry is not None else group.revision
+    return group.revision or (entry.revision if entry is not None else "")
 
 
 def keep_failures(
