@@ -8,6 +8,7 @@ import pytest
 
 from kohort.apis.leaderworkerset import labels as lws
 from kohort.apis.modelserving import labels as serving
+from kohort.apis.rolebasedgroup import labels as groups
 
 GENERATOR = Path(__file__).parents[2] / "tools" / "keys_page.py"
 
@@ -25,7 +26,7 @@ def test_the_committed_page_is_the_one_that_the_generator_makes():
     assert generator.TARGET.read_text() == generator.render()
 
 
-@pytest.mark.parametrize("labels", [lws, serving], ids=["LeaderWorkerSet", "ModelServing"])
+@pytest.mark.parametrize("labels", [lws, serving, groups], ids=lambda module: module.KIND.name)
 def test_every_key_of_an_api_stands_on_the_page(labels: ModuleType):
     texts = [key.text for key in load().list_keys()[labels.KIND.name]]
     keys = {

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from patching_builders import a_deployment, deployment_shape
 
 from kohort.cluster.errors import BadRequest, ClusterError
-from kohort.simulator.patches.strategic import apply_strategic_patch
+from kohort.cluster.strategic_merge import apply_strategic_patch
 
 SHAPE = deployment_shape()
 

@@ -14,6 +14,7 @@ from typing import Any
 import orjson
 
 from kohort.cluster.errors import BadRequest, Conflict
+from kohort.cluster.go_values import PatchFailed
 from kohort.cluster.objects import Object, annotations_of, name_of, namespace_of
 from kohort.simulator.patches.apply_merge import merge_config, take_out
 from kohort.simulator.patches.comparison import compare_objects, list_config
@@ -27,7 +28,6 @@ from kohort.simulator.patches.fieldsets import (
     remove_below,
     union,
 )
-from kohort.simulator.patches.go_values import PatchFailed
 from kohort.simulator.patches.ownership import (
     APPLY,
     UPDATE,

@@ -11,10 +11,10 @@ from typing import Any
 
 import orjson
 
+from kohort.cluster.go_values import spell
 from kohort.cluster.objects import Object
 from kohort.simulator.patches.comparison import field_shape
 from kohort.simulator.patches.elements import UnnamedEntry, name_entry, spell_step
-from kohort.simulator.patches.go_values import spell
 from kohort.simulator.schemas.shapes import ANY, ListType, Shape, Type
 
 

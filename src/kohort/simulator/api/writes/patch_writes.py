@@ -7,7 +7,9 @@ version itself. Server-side apply is the one patch that may create.
 
 from kohort.cluster.errors import BadRequest, UnsupportedMediaType, invalid
 from kohort.cluster.fields import FieldError, FieldErrorType
+from kohort.cluster.go_values import spell
 from kohort.cluster.objects import Object
+from kohort.cluster.strategic_merge import apply_strategic_patch
 from kohort.simulator.api.context import Context
 from kohort.simulator.api.requests import Answer, Patch, PatchType, Target, WriteOptions
 from kohort.simulator.api.writes.decoder import (
@@ -19,11 +21,9 @@ from kohort.simulator.api.writes.decoder import (
 from kohort.simulator.api.writes.metadata import drop_repeated_owners
 from kohort.simulator.api.writes.pipeline import change, create, manager_of
 from kohort.simulator.patches.apply import apply_patch
-from kohort.simulator.patches.go_values import spell
 from kohort.simulator.patches.json_patch import apply_json_patch
 from kohort.simulator.patches.merge_patch import apply_merge_patch
 from kohort.simulator.patches.ownership import Manager
-from kohort.simulator.patches.strategic import apply_strategic_patch
 from kohort.simulator.resources.resource import Resource
 from kohort.simulator.schemas.raw import find_raw_fields, forget_texts
 

@@ -15,22 +15,66 @@ that the patch names come in the patch's order, the others keep their places
 relative to them as far as that is possible.
 """
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
 
 from kohort.cluster.errors import BadRequest, Invalid
+from kohort.cluster.go_values import PatchFailed, spell
 from kohort.cluster.objects import Object
-from kohort.simulator.patches.go_values import PatchFailed, spell
-from kohort.simulator.schemas.shapes import ANY, Shape, Type
 
 _PATCH = "$patch"
 _RETAIN = "$retainKeys"
 _DELETE_PREFIX = "$deleteFromPrimitiveList"
 _ORDER_PREFIX = "$setElementOrder"
 _DROP = object()
+_MAP = "map"
 
 
-def apply_strategic_patch(obj: Object, patch: Any, shape: Shape) -> Object:
+class MergeShape(Protocol):
+    """What a merge asks of a type: its fields, and how its lists are joined."""
+
+    @property
+    def type(self) -> str:
+        """`map` where any key holds a value of the shape of items."""
+
+    @property
+    def name(self) -> str:
+        """What messages call the type."""
+
+    @property
+    def fields(self) -> Mapping[str, "MergeShape"]:
+        """The shapes of fields."""
+
+    @property
+    def items(self) -> "MergeShape | None":
+        """The shape of the entries of a list, or of the values of a map."""
+
+    @property
+    def merge(self) -> bool:
+        """Whether a patch joins this list instead of replacing it."""
+
+    @property
+    def merge_key(self) -> str:
+        """The field by which the entries of a list are told apart."""
+
+
+@dataclass(frozen=True, slots=True)
+class MergeType:
+    """A shape that says no more than a merge needs."""
+
+    name: str = ""
+    fields: Mapping[str, "MergeType"] = field(default_factory=dict)
+    items: "MergeType | None" = None
+    merge: bool = False
+    merge_key: str = ""
+    type: str = "object"
+
+
+ANY: MergeShape = MergeType()
+
+
+def apply_strategic_patch(obj: Object, patch: Any, shape: MergeShape) -> Object:
     """The object with the patch merged in along the shape."""
     if patch is None:
         return obj
@@ -42,7 +86,7 @@ def apply_strategic_patch(obj: Object, patch: Any, shape: Shape) -> Object:
     return _merge_object(obj, patch, shape)
 
 
-def _merge_object(old: Object, patch: Object, shape: Shape) -> Object:
+def _merge_object(old: Object, patch: Object, shape: MergeShape) -> Object:
     if _PATCH in patch:
         return _follow_directive(patch)
     result = dict(old)
@@ -104,7 +148,7 @@ def _delete_scalars(result: Object, name: str, values: Any) -> None:
         result[name] = [entry for entry in current if entry not in values]
 
 
-def _merge_field(result: Object, key: str, value: Any, shape: Shape) -> None:
+def _merge_field(result: Object, key: str, value: Any, shape: MergeShape) -> None:
     if value is None:
         result.pop(key, None)
         return
@@ -123,8 +167,8 @@ def _merge_field(result: Object, key: str, value: Any, shape: Shape) -> None:
         result[key] = merged
 
 
-def _field_shape(shape: Shape, key: str) -> Shape:
-    if shape.type is Type.MAP:
+def _field_shape(shape: MergeShape, key: str) -> MergeShape:
+    if shape.type == _MAP:
         return shape.items or ANY
     return shape.fields.get(key, ANY)
 
@@ -149,7 +193,7 @@ def _is_directive(key: str) -> bool:
     return key == _RETAIN or key.startswith((_DELETE_PREFIX, _ORDER_PREFIX))
 
 
-def _merge_list(old: list[Any], patch: list[Any], shape: Shape) -> list[Any]:
+def _merge_list(old: list[Any], patch: list[Any], shape: MergeShape) -> list[Any]:
     if not shape.merge:
         return patch
     if not old and not patch:
@@ -198,7 +242,7 @@ def _follow_entry_directives(
     return (plain, []) if is_replaced else (old, plain)
 
 
-def _merge_entries(old: list[Object], patch: list[Object], shape: Shape) -> list[Object]:
+def _merge_entries(old: list[Object], patch: list[Object], shape: MergeShape) -> list[Object]:
     merged = list(old)
     places: dict[Any, int] = {}
     for place, entry in enumerate(merged):
@@ -253,7 +297,7 @@ def _interleave(others: list[Any], named: list[Any], place: Callable[[Any], int]
     return result + others[waiting:]
 
 
-def _apply_orders(result: Object, patch: Object, shape: Shape) -> set[str]:
+def _apply_orders(result: Object, patch: Object, shape: MergeShape) -> set[str]:
     """Merge the lists whose order the patch states; their names are returned."""
     done: set[str] = set()
     for key, order in patch.items():
@@ -276,7 +320,7 @@ def _go_type(value: Any) -> str:
     return names.get(type(value), "%!s(<nil>)" if value is None else "float64")
 
 
-def _merge_ordered(current: Any, change: Any, order: list[Any], shape: Shape) -> list[Any]:
+def _merge_ordered(current: Any, change: Any, order: list[Any], shape: MergeShape) -> list[Any]:
     merge_key = shape.merge_key
     _check_order(change or [], order, merge_key)
     if change is None:

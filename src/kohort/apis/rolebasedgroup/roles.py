@@ -1,0 +1,268 @@
+"""
+One role as a value: numbers resolved, defaults filled in, templates merged.
+
+A role is standalone (one pod for each instance), a leader with workers, or a list of components.
+All three become components with complete templates, so that whoever makes pods knows no pattern.
+Amounts in percent are resolved as upstream does for RoleInstanceSets: the partition rounds down,
+the surge up, and ``maxUnavailable`` down, or up where there is no surge.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from kohort.apis.amounts import resolve_amount
+from kohort.apis.rolebasedgroup import labels
+from kohort.apis.rolebasedgroup.problems import Problem
+from kohort.cluster.objects import Kind, Object
+from kohort.model.policies import Amendment
+
+LEADER, WORKER = "leader", "worker"
+NO_RESTART, RECREATE_INSTANCE = "None", "RecreateRoleInstanceOnPodRestart"
+OLD_RECREATE = "RecreateRBGOnPodRestart"  # of v0.4; every role restarts by itself instead
+IN_PLACE_IF_POSSIBLE, IN_PLACE_ONLY, RECREATE_POD = (
+    "InPlaceIfPossible",
+    "InPlaceOnly",
+    "RecreatePod",
+)
+OLD_RECREATE_POD = "Recreate"  # of v1alpha1
+ROLLING_UPDATE = "RollingUpdate"
+ORDERED, PARALLEL = "OrderedReady", "Parallel"
+STATEFUL, STATELESS = "Stateful", "Stateless"
+SHARED_ALL, SHARED_LEADER = "All", "LeaderOnly"
+PREFERRED, REQUIRED = "Preferred", "Required"
+BY_POD, BY_COMPONENT = "Pod", "Component"
+BASE_DELAY_SECONDS, MAX_DELAY_SECONDS = 30, 600
+
+_AMENDMENTS = {
+    RECREATE_POD: Amendment.NEVER,
+    OLD_RECREATE_POD: Amendment.NEVER,
+    IN_PLACE_ONLY: Amendment.ONLY,
+}
+WORKLOAD_TYPES = {
+    f"{kind.api_version}/{kind.name}": kind
+    for kind in (
+        labels.INSTANCE_SET,
+        labels.STATEFUL_SET,
+        labels.DEPLOYMENT,
+        labels.LEADER_WORKER_SET,
+    )
+}
+# A kind of v1alpha1 that was never installed, and that RoleInstanceSets replaced.
+WORKLOAD_TYPES["workloads.x-k8s.io/v1alpha1/InstanceSet"] = labels.INSTANCE_SET
+
+
+class Pattern(StrEnum):
+    """What an instance is made of; the value is what the label of role types says."""
+
+    STANDALONE = "PodTemplate"
+    LEADER_WORKER = "LeaderWorkerSet"
+    COMPONENTS = "Components"
+
+
+@dataclass(frozen=True, slots=True)
+class ComponentSpec:
+    """One kind of pod of an instance."""
+
+    name: str
+    size: int
+    template: Object
+    service_name: str = ""  # empty: the role's own, or none
+    labels: Mapping[str, str] = field(default_factory=dict)
+    annotations: Mapping[str, str] = field(default_factory=dict)
+    start_after: tuple[str, ...] = ()
+    delete_after: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RestartSpec:
+    """Whether the restart of a pod recreates its instance, and how long the next one waits."""
+
+    type: str = NO_RESTART
+    base_seconds: int = BASE_DELAY_SECONDS
+    max_seconds: int = MAX_DELAY_SECONDS
+
+    @property
+    def recreates_instance(self) -> bool:
+        """Whether one restarted pod takes its instance down."""
+        return self.type == RECREATE_INSTANCE
+
+    def delay_seconds(self, restarts: int) -> int:
+        """How long after the last restart the next one may begin, when there were so many."""
+        if restarts <= 0:
+            return 0
+        # Beyond that the delay is its maximum anyway, and the number would only grow.
+        return min(self.base_seconds << min(restarts - 1, 31), self.max_seconds)
+
+    @property
+    def reset_seconds(self) -> int:
+        """After so long without a restart, they are counted from 0 again."""
+        return max(2 * self.max_seconds, 600)
+
+
+@dataclass(frozen=True, slots=True)
+class RolloutSpec:
+    """How instances are brought to a new revision; amounts as written, and resolved."""
+
+    type: str = IN_PLACE_IF_POSSIBLE
+    amendment: Amendment = Amendment.IF_POSSIBLE
+    partition: int = 0
+    max_unavailable: int = 1
+    max_surge: int = 0
+    is_paused: bool = False
+    grace_seconds: int | None = None
+    written: Mapping[str, Any] = field(default_factory=dict)  # partition, maxUnavailable, maxSurge
+
+
+@dataclass(frozen=True, slots=True)
+class AdapterSpec:
+    """Whether the role has a scaling adapter, and which labels that gets."""
+
+    is_enabled: bool = False
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class RuntimeSpec:
+    """One engine runtime profile that is injected into pods of the role."""
+
+    profile: str
+    inject_containers: tuple[str, ...] = ()
+    containers: tuple[Object, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SchedulingSpec:
+    """Which nodes a recreated pod prefers: those on which pods of its place ran before."""
+
+    mode: str = ""  # empty: none
+    granularity: str = BY_POD
+    avoided: tuple[str, ...] = ()  # keys of node labels
+
+
+@dataclass(frozen=True, slots=True)
+class RoleSpec:
+    """What one role asks for."""
+
+    name: str
+    replicas: int
+    pattern: Pattern
+    components: tuple[ComponentSpec, ...]
+    workload: Kind | None = labels.INSTANCE_SET  # None: a kind that is not supported
+    labels: Mapping[str, str] = field(default_factory=dict)
+    annotations: Mapping[str, str] = field(default_factory=dict)
+    rollout: RolloutSpec = RolloutSpec()
+    restart: RestartSpec = RestartSpec()
+    is_ordered: bool = False  # instances are made one by one, each when those before are ready
+    dependencies: tuple[str, ...] = ()
+    min_ready_seconds: int = 0
+    is_stateless: bool = False  # instances have no ordinals
+    service_selection: str = ""  # All or LeaderOnly, of leader and workers
+    service_ports: tuple[Object, ...] = ()
+    runtimes: tuple[RuntimeSpec, ...] = ()
+    adapter: AdapterSpec = AdapterSpec()
+    scheduling: SchedulingSpec = SchedulingSpec()
+    is_instance_gang: bool = False  # pods of an instance are placed together or not at all
+    problems: tuple[Problem, ...] = ()
+
+    @property
+    def size(self) -> int:
+        """Pods of one instance."""
+        return sum(component.size for component in self.components)
+
+    @property
+    def has_ordinals(self) -> bool:
+        """Whether pods know their index and find others: all but Deployments and stateless sets."""
+        return self.workload != labels.DEPLOYMENT and not self.is_stateless
+
+    @property
+    def has_service(self) -> bool:
+        """Whether we make a headless Service for it."""
+        return self.workload in (labels.INSTANCE_SET, labels.STATEFUL_SET)
+
+    @property
+    def selects_leader(self) -> bool:
+        """Whether the Service leads to leaders only, which is the rule for leader and workers."""
+        return self.pattern is Pattern.LEADER_WORKER and self.service_selection != SHARED_ALL
+
+    def find_component(self, name: str) -> ComponentSpec | None:
+        """The component of that name."""
+        return next((each for each in self.components if each.name == name), None)
+
+
+def read_rollout(strategy: Any, replicas: int, default_unavailable: Any = 1) -> RolloutSpec:
+    """The rollout of a role's ``rollingUpdate`` or of a RoleInstanceSet's ``updateStrategy``."""
+    rolling = as_map(strategy)
+    kind = str(rolling.get("type") or IN_PLACE_IF_POSSIBLE)
+    written = {
+        "partition": given(rolling.get("partition"), 0),
+        "maxUnavailable": given(rolling.get("maxUnavailable"), default_unavailable),
+        "maxSurge": given(rolling.get("maxSurge"), 0),
+    }
+    surge = max(0, resolve_amount(written["maxSurge"], replicas, round_up=True))
+    unavailable = resolve_amount(written["maxUnavailable"], replicas, round_up=surge == 0)
+    partition = resolve_amount(written["partition"], replicas, round_up=False)
+    grace = as_map(rolling.get("inPlaceUpdateStrategy")).get("gracePeriodSeconds")
+    return RolloutSpec(
+        type=RECREATE_POD if kind == OLD_RECREATE_POD else kind,
+        amendment=_AMENDMENTS.get(kind, Amendment.IF_POSSIBLE),
+        partition=max(0, min(partition, replicas)),
+        max_unavailable=max(unavailable, 1 if surge == 0 else 0),
+        max_surge=surge,
+        is_paused=rolling.get("paused") is True,
+        grace_seconds=None if grace is None else max(0, as_int(grace, 0)),
+        written=written,
+    )
+
+
+def read_restart(pattern: Object, default: str) -> RestartSpec:
+    """The restart policy of a pattern, or of an instance: its config, else the former field."""
+    config = as_map(pattern.get("restartPolicyConfig"))
+    kind = config.get("type") or pattern.get("restartPolicy") or default
+    return RestartSpec(
+        type=RECREATE_INSTANCE if kind == OLD_RECREATE else str(kind),
+        base_seconds=max(0, as_int(config.get("baseDelaySeconds"), BASE_DELAY_SECONDS)),
+        max_seconds=max(0, as_int(config.get("maxDelaySeconds"), MAX_DELAY_SECONDS)),
+    )
+
+
+def read_scheduling(annotations: Mapping[str, str], is_stateless: bool) -> SchedulingSpec:
+    """What annotations say about former nodes."""
+    default = BY_COMPONENT if is_stateless else BY_POD
+    avoided = annotations.get(labels.IN_PLACE_AVOID, "")
+    return SchedulingSpec(
+        mode=annotations.get(labels.IN_PLACE_SCHEDULING, ""),
+        granularity=annotations.get(labels.IN_PLACE_GRANULARITY) or default,
+        avoided=tuple(key.strip() for key in avoided.split(",") if key.strip()),
+    )
+
+
+def as_map(value: Any) -> Object:
+    """The value, or an empty map if it is none."""
+    return value if isinstance(value, dict) else {}
+
+
+def as_list(value: Any) -> list[Any]:
+    """The value, or an empty list if it is none."""
+    return value if isinstance(value, list) else []
+
+
+def as_objects(value: Any) -> list[Object]:
+    """The entries of a list that are objects."""
+    return [entry for entry in as_list(value) if isinstance(entry, dict)]
+
+
+def as_texts(value: Any) -> dict[str, str]:
+    """The entries of a map that are texts."""
+    return {key: held for key, held in as_map(value).items() if isinstance(held, str)}
+
+
+def as_int(value: Any, default: int) -> int:
+    """The value, or the default if it is no whole number."""
+    return value if isinstance(value, int) and not isinstance(value, bool) else default
+
+
+def given(value: Any, default: Any) -> Any:
+    """The value, or the default if there is none."""
+    return default if value is None else value
