@@ -17,10 +17,12 @@ from watch_record import Record, Seen
 
 from kohort.apis.leaderworkerset import labels
 from kohort.cluster.objects import Kind, Object, annotations_of, uid_of
-from kohort.simulation.checkers import ALL, Scene
+from kohort.simulation.checkers import Scene
 from kohort.simulation.checkers.stability import Stability
-from kohort.simulation.checkers.truth import IS_USER, KINDS, WORKLOAD, Truth, is_leaving
+from kohort.simulation.checkers.truth import IS_USER, KINDS, Marks, Truth, is_leaving
 from kohort.simulation.faulty_cluster import WRITER, Request
+from kohort.simulation.leaderworkerset.labels import WORKLOAD
+from kohort.simulation.leaderworkerset.simulated import LEADER_WORKER_SETS
 from kohort.simulation.scenario import NAME, NAMESPACE, PODS, STATEFULSETS, Fault, Scenario
 from kohort.simulator.kinds import POD, STATEFUL_SET
 from kohort.simulator.store.entries import ChangeType
@@ -34,7 +36,7 @@ EDITS = {
     "kubectl-rollout": "restart-set",
     "kubectl-set": "set-image",
 }
-_BY_PLURAL = {kind.plural: kind for kind in KINDS}
+_BY_PLURAL = {kind.plural: kind for kind in (WORKLOAD, *KINDS)}
 
 
 class _Feed:
@@ -86,10 +88,13 @@ class _Replay:
         self.breaches: list[str] = []
         self.now = 0.0
         self._feed = _Feed(scale)
-        self._truth = Truth(cast(Any, self._feed), lambda: self.now)
+        known = LEADER_WORKER_SETS
+        marks = Marks(known.labels)
+        self._truth = Truth(cast(Any, self._feed), known, lambda: self.now, marks)
         patience = PATIENCE_SECONDS
         scene = Scene(
             scenario,
+            known,
             self._truth,
             lambda: self.now,
             self._breach,
@@ -98,7 +103,7 @@ class _Replay:
             # While an API server restarts, nothing that happens is delivered.
             has_true_times=False,
         )
-        self.checkers = [make(scene) for make in ALL]
+        self.checkers = [make(scene) for make in known.checkers]
         self._truth.listeners.extend(checker.commit for checker in self.checkers)
 
     def _breach(self, text: str) -> None:

@@ -8,8 +8,9 @@ from checker_replay import judge
 from watch_record import Record
 
 from kohort.cluster.objects import Object
-from kohort.simulation.checkers.truth import GROUP, INDEX, KEY, OWNER, WORKLOAD
-from kohort.simulation.scenario import Scenario, make_template, make_workload
+from kohort.simulation.leaderworkerset.labels import GROUP, INDEX, KEY, OWNER, WORKLOAD
+from kohort.simulation.leaderworkerset.manifests import make_workload
+from kohort.simulation.scenario import Scenario, make_template
 from kohort.simulator.kinds import POD, STATEFUL_SET
 
 NAMESPACE, NOW = "try", "2026-01-01T00:00:00Z"

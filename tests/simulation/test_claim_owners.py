@@ -8,7 +8,9 @@ import pytest
 from kohort.cluster.objects import Object
 from kohort.simulation.checkers.checker import Scene
 from kohort.simulation.checkers.claims import Claims
-from kohort.simulation.checkers.truth import WORKLOAD, Commit
+from kohort.simulation.checkers.truth import Commit
+from kohort.simulation.leaderworkerset.labels import WORKLOAD
+from kohort.simulation.leaderworkerset.simulated import LEADER_WORKER_SETS
 from kohort.simulation.run import simulate
 from kohort.simulation.scenario import PODS, Fault, Scenario
 from kohort.simulator import kinds
@@ -30,7 +32,8 @@ class Facts:
 
     def scene(self) -> Scene:
         scenario = Scenario(size=1, claims="Retain")
-        return Scene(scenario, self, lambda: self.at, self.breaches.append, 1.0)  # type: ignore
+        known = LEADER_WORKER_SETS
+        return Scene(scenario, known, self, lambda: self.at, self.breaches.append, 1.0)  # type: ignore
 
     def put(self, kind: Any, obj: Object | None, name: str, writer: str = "") -> Commit:
         old = self.objects[kind].pop(name, None)

@@ -6,7 +6,9 @@ from kohort.cluster.objects import Object
 from kohort.simulation.checkers.checker import Scene
 from kohort.simulation.checkers.gangs import GangMembers, GangObjects, GangPlacements
 from kohort.simulation.checkers.gangs.dialects import ALL, HYPER_NODE, KINDS
-from kohort.simulation.checkers.truth import PREFIX, WORKLOAD, Commit, Group, Marks
+from kohort.simulation.checkers.truth import Commit, Group, Marks
+from kohort.simulation.leaderworkerset.labels import LABELS, PREFIX, WORKLOAD
+from kohort.simulation.leaderworkerset.simulated import LEADER_WORKER_SETS
 from kohort.simulation.scenario import LEADER_FIRST, Scenario
 from kohort.simulator import kinds
 
@@ -22,11 +24,12 @@ class Facts:
         self.objects |= {kinds.POD: {}, WORKLOAD: {}}
         self.breaches: list[str] = []
         self.at = 100.0
-        self.marks = Marks()
+        self.marks = Marks(LABELS)
         self.scenario = scenario or Scenario(gang="volcano", gpus=4)
 
     def scene(self) -> Scene:
-        return Scene(self.scenario, self, lambda: self.at, self.breaches.append, 1.0)  # type: ignore
+        known = LEADER_WORKER_SETS
+        return Scene(self.scenario, known, self, lambda: self.at, self.breaches.append, 1.0)  # type: ignore
 
     def groups(self) -> list[Group]:
         pods = self.objects[kinds.POD]

@@ -10,8 +10,10 @@ from kohort.simulation.checkers.checker import Scene
 from kohort.simulation.checkers.partition import Partition
 from kohort.simulation.checkers.status import Status
 from kohort.simulation.checkers.trust import Lasting
-from kohort.simulation.checkers.truth import KEY, OWNER, WORKLOAD, Commit, Group, Marks
+from kohort.simulation.checkers.truth import Commit, Group, Marks
 from kohort.simulation.faulty_cluster import Request
+from kohort.simulation.leaderworkerset.labels import KEY, LABELS, OWNER, WORKLOAD
+from kohort.simulation.leaderworkerset.simulated import LEADER_WORKER_SETS
 from kohort.simulation.scenario import FOREIGN_IMAGE, Scenario
 from kohort.simulator import kinds
 
@@ -29,13 +31,14 @@ class Facts:
         self.at = 0.0
         self.silent_since: float | None = None
         self.seen: float | None = None  # None: all until now
-        self.marks = Marks()
+        self.marks = Marks(LABELS)
         self.hurt: set[str] = set()
         self.views: dict[str, dict[Any, int]] = {OURS: {}}
 
     def scene(self) -> Scene:
         return Scene(
             Scenario(size=1),
+            LEADER_WORKER_SETS,
             self,  # type: ignore
             lambda: self.at,
             self.breaches.append,

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from random import Random
 
-from kohort.apis.leaderworkerset.api import LEADER_WORKER_SET
 from kohort.cluster.errors import ClusterError, Forbidden, InternalError
 from kohort.cluster.objects import Kind, Object
 from kohort.simulation.checkers.gangs.dialects import KINDS as GANG_KINDS
@@ -21,8 +20,8 @@ from kohort.simulation.gangs.bind_refusals import BindingApi
 from kohort.simulation.gangs.prerequisites import MAKE, create_gang_prerequisites
 from kohort.simulation.gangs.settings import set_gang_flag
 from kohort.simulation.operator_processes import OperatorProcess, OperatorTime, Surroundings
-from kohort.simulation.operator_versions import AFTER, BEFORE, PRESENT, OperatorVersion
 from kohort.simulation.scenario import NAMESPACE, PODS, Scenario
+from kohort.simulation.simulated_api import OperatorVersion, SimulatedApi
 from kohort.simulation.virtual_loop import LoopClock
 from kohort.simulator import kinds
 from kohort.simulator.admission.inprocess import ApiAdmission
@@ -93,15 +92,18 @@ class _Prerequisites:
     entries: tuple[tuple[str, StoredObject], ...]
 
 
-_furniture: dict[bool, _Prerequisites] = {}  # with gangs, and without
+_prepared: dict[tuple[str, bool], _Prerequisites] = {}  # by API, with gangs and without
 
 
-async def _create_prerequisites(clock: LoopClock, *, has_gangs: bool) -> _Prerequisites:
-    if has_gangs not in _furniture:
+async def _create_prerequisites(
+    clock: LoopClock, simulated: SimulatedApi, *, has_gangs: bool
+) -> _Prerequisites:
+    key = simulated.name, has_gangs
+    if key not in _prepared:
         registry = Registry(builtin_resources())
         api = ApiServer(Store(), registry, clock.now, Random(0))
         await bootstrap(api, MAKE if has_gangs else NodeMake(NODES, 1, 8))
-        definition = LEADER_WORKER_SET.definition()
+        definition = simulated.versions.present.api.definition()
         await api.create(api.target(kinds.DEFINITION), definition, WriteOptions())
         if has_gangs:
             await create_gang_prerequisites(api)
@@ -110,15 +112,22 @@ async def _create_prerequisites(clock: LoopClock, *, has_gangs: bool) -> _Prereq
             for name, bucket in api.store.buckets.items()
             for entry in bucket.entries.values()
         )
-        _furniture[has_gangs] = _Prerequisites(registry, api.store.revision, entries)
-    return _furniture[has_gangs]
+        _prepared[key] = _Prerequisites(registry, api.store.revision, entries)
+    return _prepared[key]
 
 
 class Harness:
     """The cluster of one simulation, and ways to change it."""
 
-    def __init__(self, scenario: Scenario, prerequisites: _Prerequisites, clock: LoopClock) -> None:
+    def __init__(
+        self,
+        scenario: Scenario,
+        simulated: SimulatedApi,
+        prerequisites: _Prerequisites,
+        clock: LoopClock,
+    ) -> None:
         self.scenario = scenario
+        self.simulated = simulated
         self.clock = clock
         self.breaches: list[str] = []
         self.order = Choices(scenario.seed).fork("order")
@@ -127,16 +136,19 @@ class Harness:
         self.api = BindingApi(store, prerequisites.registry, clock.now, Random(scenario.seed))
         store.restore(prerequisites.revision, prerequisites.entries)
         self._told = scenario.gang
-        version = self._with_gangs(BEFORE if scenario.has("upgrade") else PRESENT)
+        version = self._with_gangs(
+            simulated.versions.before if scenario.has("upgrade") else simulated.versions.present
+        )
         self.gate = Gate([version.api], version.settings, find=self.api.context.find_object)
         self.api.context.admission = self.gate
         self.kubelet = Kubelet(KubeletStages(), emits=False)
         self.world = World(self.api, self._parts(), clock, records=False)
         self.truth = Truth(
             self.api,
+            simulated,
             clock.elapsed,
+            Marks(simulated.labels, trusts_labels=scenario.carrier == PODS),
             more=GANG_KINDS if scenario.gang else (),
-            marks=Marks(trusts_labels=scenario.carrier == PODS),
         )
         self.time = OperatorTime()
         self.trouble = Trouble(scenario.faults, self.order, scenario.latency)
@@ -150,12 +162,11 @@ class Harness:
         self._tasks: list[asyncio.Future[None]] = []
 
     @classmethod
-    async def open(cls, scenario: Scenario) -> "Harness":
+    async def open(cls, scenario: Scenario, simulated: SimulatedApi) -> "Harness":
         """Make the harness; nobody acts yet."""
         clock = LoopClock(asyncio.get_running_loop())
-        return cls(
-            scenario, await _create_prerequisites(clock, has_gangs=bool(scenario.gang)), clock
-        )
+        prepared = await _create_prerequisites(clock, simulated, has_gangs=bool(scenario.gang))
+        return cls(scenario, simulated, prepared, clock)
 
     def _parts(self) -> list[Component]:
         volumes = [Volumes()] if self.scenario.claims else []
@@ -172,7 +183,7 @@ class Harness:
 
     def modernise(self) -> None:
         """From now on, whoever starts is of another version of the operator."""
-        self._around.version = self._with_gangs(AFTER)
+        self._around.version = self._with_gangs(self.simulated.versions.after)
         self.gate.take_over(self._around.version)
 
     def set_gangs(self, gangs: str) -> None:
@@ -206,6 +217,11 @@ class Harness:
         self.breaches.append(f"{text} at {self.clock.elapsed():.2f} s")
 
     # What users do. A user whom the server cannot serve tries again.
+
+    async def create_workload(self, *, is_first: bool = False) -> None:
+        """Make the workload, or make it anew."""
+        made = self.simulated.make_workload(self.scenario, is_first)
+        await self.create(self.simulated.kind, made)
 
     async def create(self, kind: Kind, obj: Object) -> None:
         """Make an object."""

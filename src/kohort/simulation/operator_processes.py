@@ -22,7 +22,7 @@ from kohort.controller.lease import Election, LeaseTerms
 from kohort.controller.operator import Operator
 from kohort.controller.queue import RunResult
 from kohort.simulation.faulty_cluster import WRITER, FaultyCluster, Trouble
-from kohort.simulation.operator_versions import OperatorVersion
+from kohort.simulation.simulated_api import OperatorVersion
 from kohort.simulation.virtual_loop import START
 from kohort.simulator.api.api import ApiServer
 

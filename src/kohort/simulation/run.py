@@ -13,17 +13,18 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from hashlib import sha256
 
-from kohort.simulation.checkers import ALL, Checker, Scene
+from kohort.simulation.checkers import Checker, Scene
 from kohort.simulation.checkers.gangs.dialects import BY_KIND
 from kohort.simulation.checkers.stability import Stability
-from kohort.simulation.checkers.truth import CHILDREN, WORKLOAD
+from kohort.simulation.checkers.truth import CHILDREN
 from kohort.simulation.choices import Choices
 from kohort.simulation.fault_actions import apply_fault
 from kohort.simulation.faults import draw_scenario
 from kohort.simulation.faulty_cluster import Request
 from kohort.simulation.harness import Harness
+from kohort.simulation.known import find_simulated
 from kohort.simulation.operator_processes import describe_error
-from kohort.simulation.scenario import NAME, STATEFULSETS, Scenario, make_workload
+from kohort.simulation.scenario import NAME, Scenario
 from kohort.simulation.virtual_loop import Stuck, run_virtually
 
 SETTLE_SECONDS_MAX = 420.0
@@ -105,14 +106,12 @@ def _uncollected() -> Iterator[None]:
 
 
 async def _run_scenario(scenario: Scenario, harnesses: list[Harness]) -> None:
-    harness = await Harness.open(scenario)
+    harness = await Harness.open(scenario, find_simulated(scenario.api))
     harnesses.append(harness)
     checkers = _watch(harness)
     harness.start()
     try:
-        await harness.create(
-            WORKLOAD, make_workload(scenario, says_carrier=_says_carrier(scenario))
-        )
+        await harness.create_workload(is_first=True)
         await asyncio.gather(*(apply_fault(harness, fault) for fault in scenario.faults))
         # Whatever has to happen with the n-th request has had its time, too.
         await asyncio.sleep(POLL_SECONDS)
@@ -130,14 +129,9 @@ async def _run_scenario(scenario: Scenario, harnesses: list[Harness]) -> None:
         await harness.close()
 
 
-def _says_carrier(scenario: Scenario) -> bool:
-    """A workload that says nothing keeps the default of the version that it was made under."""
-    return not (scenario.has("upgrade") and scenario.carrier == STATEFULSETS)
-
-
 async def _take_down(harness: Harness) -> None:
     """C2: what belongs to a workload goes with it."""
-    await harness.delete(WORKLOAD, NAME)
+    await harness.delete(harness.simulated.kind, NAME)
     end = harness.clock.elapsed() + TAKE_DOWN_SECONDS_MAX
     held = harness.truth.objects
     while harness.clock.elapsed() < end:
@@ -154,6 +148,7 @@ def _watch(harness: Harness) -> list[Checker]:
     lags = sum(f.seconds for f in scenario.faults if f.name == "part-lag")
     scene = Scene(
         scenario,
+        harness.simulated,
         harness.truth,
         harness.clock.elapsed,
         harness.breach,
@@ -161,7 +156,7 @@ def _watch(harness: Harness) -> list[Checker]:
         lags + SETS_SECONDS,
         lambda: harness.gate.down_since,
     )
-    checkers = [make(scene) for make in ALL]
+    checkers = [make(scene) for make in harness.simulated.checkers]
     for checker in checkers:
         harness.truth.listeners.append(checker.commit)
 

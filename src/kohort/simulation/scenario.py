@@ -7,9 +7,8 @@ is shrunk when it fails, and what a scenario file holds.
 
 from dataclasses import dataclass, replace
 
-from kohort.cluster.node_labels import HOST
 from kohort.cluster.objects import Kind, Object
-from kohort.simulation.gangs.settings import find_scheduler, write_requests, write_topology
+from kohort.simulation.gangs.settings import find_scheduler, write_requests
 from kohort.simulator.stages import NEVER_READY
 
 NAME = "x"
@@ -23,7 +22,6 @@ CLAIMS = "data"
 BAD_IMAGE = "engine:bad"
 FOREIGN_IMAGE = "foreign:1"  # nobody asked for it
 FLEETING_IMAGE = "engine:fleeting"  # becomes ready, and crashes soon after
-EXCLUSIVE = "leaderworkerset.sigs.k8s.io/exclusive-topology"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +43,7 @@ class Scenario:
     """A small workload, the manner of the run, and what goes wrong in it."""
 
     seed: int = 0  # decides the order of what happens at one moment
+    api: str = "lws"
     groups: int = 2
     size: int = 2
     unavailable: int | str = 1
@@ -88,57 +87,6 @@ class Scenario:
         """The same scenario with some faults, by their places, left out."""
         kept = tuple(f for place, f in enumerate(self.faults) if place not in faults)
         return replace(self, faults=kept)
-
-
-def make_workload(scenario: Scenario, *, says_carrier: bool = True) -> Object:
-    """The object that the user makes."""
-    rolling = {
-        "maxUnavailable": scenario.unavailable,
-        "maxSurge": scenario.surge,
-        "partition": scenario.partition,
-    }
-    notes = {"kohort.dev/carrier": scenario.carrier} if says_carrier else {}
-    if scenario.strategy != BUDGETED:
-        notes["kohort.dev/rollout-strategy"] = scenario.strategy
-    if scenario.min_ready:
-        notes["kohort.dev/min-ready-seconds"] = str(scenario.min_ready)
-    if scenario.is_exclusive:
-        notes[EXCLUSIVE] = HOST
-    scheduler = find_scheduler(scenario.gang) if scenario.names_scheduler else ""
-    return {
-        "apiVersion": "leaderworkerset.x-k8s.io/v1",
-        "kind": "LeaderWorkerSet",
-        "metadata": {"name": NAME, "annotations": notes},
-        "spec": {
-            "replicas": scenario.groups,
-            "startupPolicy": scenario.startup,
-            "rolloutStrategy": {
-                "type": "RollingUpdate",
-                "rollingUpdateConfiguration": rolling,
-            },
-            "networkConfig": {"subdomainPolicy": scenario.subdomain},
-            "leaderWorkerTemplate": {
-                "size": scenario.size,
-                "restartPolicy": scenario.restart,
-                "workerTemplate": make_template(
-                    "engine:1", gpus=scenario.gpus, scheduler=scheduler
-                ),
-                **_make_claims(scenario.claims),
-                **({"subGroupPolicy": {"subGroupSize": scenario.part}} if scenario.part else {}),
-            },
-            **({"networkTopology": write_topology(scenario.topology)} if scenario.topology else {}),
-        },
-    }
-
-
-def _make_claims(policy: str) -> Object:
-    if not policy:
-        return {}
-    spec = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
-    return {
-        "volumeClaimTemplates": [{"metadata": {"name": CLAIMS}, "spec": spec}],
-        "persistentVolumeClaimRetentionPolicy": {"whenDeleted": policy, "whenScaled": policy},
-    }
 
 
 def make_namesake(kind: Kind, name: str) -> Object:

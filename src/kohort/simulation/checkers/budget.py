@@ -8,60 +8,14 @@ somebody edited since it looked: the operator did not give it up.
 """
 
 from collections import deque
-from dataclasses import dataclass
 
-import orjson
-
-from kohort.cluster.objects import Object
 from kohort.simulation.checkers.checker import Checker, Scene
-from kohort.simulation.checkers.truth import (
-    WORKLOAD,
-    Commit,
-    Group,
-    Truth,
-    annotations_of,
-    is_leaving,
-    revision_of,
-)
+from kohort.simulation.checkers.truth import Commit, Group, is_leaving
 from kohort.simulation.scenario import COMPATIBLE, PODS
+from kohort.simulation.simulated_api import Policy, Step
 from kohort.simulator import kinds
 
 _WATCHED = (kinds.POD, kinds.STATEFUL_SET, kinds.REVISION)
-_NOTE = "kohort.dev/progress"
-
-
-@dataclass(frozen=True, slots=True)
-class Policy:
-    """What the user asks for."""
-
-    wanted: int
-    unavailable: int
-    surge: int
-    partition: int
-
-    @property
-    def fewest(self) -> int:
-        """The groups that must serve."""
-        return max(0, self.wanted - self.unavailable)
-
-    @property
-    def most(self) -> int:
-        """The groups that may exist."""
-        return self.wanted + self.surge
-
-
-def read_policy(workload: Object) -> Policy:
-    """What a workload asks for; percentages down for missing ones, up for extra ones."""
-    spec = workload["spec"]
-    wanted = spec.get("replicas", 1)
-    rolling = (spec.get("rolloutStrategy") or {}).get("rollingUpdateConfiguration") or {}
-    unavailable = rolling.get("maxUnavailable", 1)
-    surge = rolling.get("maxSurge", 0)
-    if isinstance(unavailable, str):
-        unavailable = int(unavailable[:-1]) * wanted // 100
-    if isinstance(surge, str):
-        surge = -(-int(surge[:-1]) * wanted // 100)
-    return Policy(wanted, unavailable, min(surge, wanted), rolling.get("partition") or 0)
 
 
 class Budget(Checker):
@@ -82,7 +36,7 @@ class Budget(Checker):
         self._was_there: dict[int, Group] = {}
         self._edited: dict[int, float] = {}  # groups that somebody edited, and until when
         self._edited_since: dict[str, float] = {}  # the same by incarnation, and since when
-        self._step: tuple[int, int, str] | None = None  # partition, count, target
+        self._step: Step | None = None  # partition, count, target
         self._free: set[str] = set()  # leaders that did not serve when they were released
         self._deleted: dict[str, bool] = {}  # leaders that the operator deleted, and if hurt
         names = {fault.name for fault in scene.scenario.faults}
@@ -92,7 +46,7 @@ class Budget(Checker):
 
     def commit(self, commit: Commit) -> None:
         """Compare what is there with what was promised."""
-        if commit.kind == WORKLOAD:
+        if commit.kind == self.simulated.kind:
             self._learn(commit)
         if not self._policies or commit.kind not in _WATCHED:
             return
@@ -115,7 +69,7 @@ class Budget(Checker):
             self._is_armed = False
             self._policies.clear()
             self._ours.clear()
-        policy = read_policy(commit.new)
+        policy = self.simulated.read_policy(commit.new)
         if not self._policies or self._policies[-1][1] != policy:
             self._policies.append((self.scene.now(), policy))
             self._most = max(self._most, policy.most)
@@ -208,7 +162,10 @@ class Budget(Checker):
     # What the operator decides.
 
     def _check_step(self, commit: Commit) -> None:
-        before, self._step = self._step, read_step(self.truth, self.scene.scenario.carrier)
+        before, self._step = (
+            self._step,
+            self.simulated.read_step(self.truth, self.scene.scenario.carrier),
+        )
         after = self._step
         if not commit.writer or before is None or after is None or before == after:
             return
@@ -238,7 +195,7 @@ class Budget(Checker):
         self._check_decision(given, new, what, seen)
         self._check_webhook({ordinal for ordinal in new if ordinal < count}, what, seen)
 
-    def _is_given(self, group: Group, step: tuple[int, int, str], seen: float) -> bool:
+    def _is_given(self, group: Group, step: Step, seen: float) -> bool:
         """Whether a step gives this group up, as who decides had seen it."""
         is_unseen = self._edited_since.get(group.uid, 0.0) >= seen
         revision = self.truth.marks.origin_of(group.leader) if is_unseen else group.revision
@@ -304,50 +261,11 @@ class Budget(Checker):
         return {ordinal for ordinal in self._ready if self._since[ordinal] < seen}
 
 
-def read_step(truth: Truth, carrier: str) -> tuple[int, int, str] | None:
-    """How far the rollout has come, as the carrier remembers it."""
-    if carrier != PODS:
-        return _step_of(truth.leader_set)
-    note, target = _find_note(truth)
-    return None if note is None else (note["boundary"], note["count"], target)
-
-
-def has_gone_back(truth: Truth, carrier: str) -> bool:
-    """Whether groups come back on the target wherever the boundary stands."""
-    if carrier == PODS:
-        note, target = _find_note(truth)
-        return note is not None and note["base"] == target
-    status = (truth.leader_set or {}).get("status") or {}
-    return bool(status.get("currentRevision") == status.get("updateRevision"))
-
-
-def _find_note(truth: Truth) -> tuple[Object | None, str]:
-    """The newest note of the rollout, and the revision that it stands on."""
-    notes = []
-    for revision in truth.objects[kinds.REVISION].values():
-        text, key = annotations_of(revision).get(_NOTE), revision_of(revision)
-        if text and key:
-            note = orjson.loads(text)
-            notes.append((note["turn"], note["boundary"], note["count"], key, note))
-    if not notes:
-        return None, ""
-    *_, key, note = max(notes, key=lambda entry: entry[:4])
-    return note, key
-
-
-def is_released(group: Group, step: tuple[int, int, str], revision: str | None = None) -> bool:
+def is_released(group: Group, step: Step, revision: str | None = None) -> bool:
     """Whether a step gives this group up, of its own revision or of one that it had before."""
     partition, count, target = step
     held = group.revision if revision is None else revision
     return group.ordinal >= count or (group.ordinal >= partition and held != target)
-
-
-def _step_of(leader_set: Object | None) -> tuple[int, int, str] | None:
-    if leader_set is None:
-        return None
-    spec = leader_set["spec"]
-    rolling = (spec.get("updateStrategy") or {}).get("rollingUpdate") or {}
-    return rolling.get("partition") or 0, spec["replicas"], revision_of(leader_set)
 
 
 def is_taken(commit: Commit) -> bool:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from kohort.simulation.checkers.truth import Commit, Truth
 from kohort.simulation.faulty_cluster import Request
 from kohort.simulation.scenario import Scenario
+from kohort.simulation.simulated_api import SimulatedApi
 
 
 @dataclass(slots=True)
@@ -19,6 +20,7 @@ class Scene:
     """What a checker may know."""
 
     scenario: Scenario
+    simulated: SimulatedApi
     truth: Truth
     now: Callable[[], float]
     breach: Callable[[str], None]
@@ -40,6 +42,7 @@ class Checker:
 
     def __init__(self, scene: Scene) -> None:
         self.scene = scene
+        self.simulated = scene.simulated
         self.truth = scene.truth
         self.breach = scene.breach
 

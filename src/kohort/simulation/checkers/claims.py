@@ -6,9 +6,9 @@ carrier and with the workload on the other, as each documents.
 """
 
 from kohort.cluster.objects import Object
-from kohort.simulation.checkers.budget import is_taken, read_policy
+from kohort.simulation.checkers.budget import is_taken
 from kohort.simulation.checkers.checker import Checker, Scene
-from kohort.simulation.checkers.truth import WORKLOAD, Commit
+from kohort.simulation.checkers.truth import Commit
 from kohort.simulation.scenario import CLAIMS, NAME, PODS
 from kohort.simulator import kinds
 
@@ -27,8 +27,8 @@ class Claims(Checker):
 
     def commit(self, commit: Commit) -> None:
         """Compare a claim that goes with what was asked for."""
-        if commit.kind == WORKLOAD and commit.new is not None:
-            self._most = max(self._most, read_policy(commit.new).wanted)
+        if commit.kind == self.simulated.kind and commit.new is not None:
+            self._most = max(self._most, self.simulated.read_policy(commit.new).wanted)
         if commit.kind == kinds.POD:
             self._pods.add(commit.name)
         if commit.kind != kinds.CLAIM:
@@ -48,7 +48,9 @@ class Claims(Checker):
         if not self._policy or workload is None:
             return
         held = set(self.truth.objects[kinds.CLAIM])
-        wanted = {f"{_PREFIX}{ordinal}" for ordinal in range(read_policy(workload).wanted)}
+        wanted = {
+            f"{_PREFIX}{ordinal}" for ordinal in range(self.simulated.read_policy(workload).wanted)
+        }
         if not wanted <= held:
             self.breach(f"C6: there are no claims {sorted(wanted - held)}")
         # What somebody else owns too stays with that.

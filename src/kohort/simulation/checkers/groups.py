@@ -6,25 +6,18 @@ groups than wanted, or a member that failed and a policy that asks for it.
 """
 
 from kohort.cluster.objects import Object
-from kohort.simulation.checkers.budget import is_taken, read_policy
+from kohort.simulation.checkers.budget import is_taken
 from kohort.simulation.checkers.checker import Checker, Scene
 from kohort.simulation.checkers.truth import (
-    GROUP,
-    INDEX,
-    WORKLOAD,
     Commit,
     Group,
-    annotations_of,
     controller_of,
-    image_of,
     is_leaving,
     is_ready,
-    labels_of,
     restarts_of,
 )
 from kohort.simulation.scenario import AFTER_START, BAD_IMAGE, KEEP, LEADER_FIRST
 from kohort.simulator import kinds
-from kohort.simulator.stages import CRASH_AFTER, CRASH_TIMES
 
 _FORGETTING = ("crash-before", "crash-after", "restart", "upgrade")
 # With these, somebody else than the operator may have pods deleted.
@@ -39,7 +32,6 @@ DELETING = (
     "relabel",
     "orphan",
 )
-_SIZE = "leaderworkerset.sigs.k8s.io/size"
 
 
 class Groups(Checker):
@@ -56,7 +48,7 @@ class Groups(Checker):
 
     def commit(self, commit: Commit) -> None:
         """Compare the groups with what a group must be."""
-        if commit.kind == WORKLOAD and commit.old is not None:
+        if commit.kind == self.simulated.kind and commit.old is not None:
             self._remember_wish(commit, commit.old)
         if commit.kind == kinds.STATEFUL_SET and commit.old is None and commit.new is not None:
             self._check_start(commit.new)
@@ -75,7 +67,7 @@ class Groups(Checker):
         if is_taken(commit) and (commit.writer or self._is_ours(commit)):
             self._check_deletion(commit)
         new = commit.new
-        if new is not None and commit.old is None and labels_of(new).get(INDEX) != "0":
+        if new is not None and commit.old is None and self._place_of(new)[1] != "0":
             self._check_start(new)
         groups = self.truth.groups()
         for group in groups:
@@ -90,11 +82,16 @@ class Groups(Checker):
         moved = self.truth.marks.moved
         if not group.is_ready or any(pod["metadata"]["uid"] in moved for pod in group.members):
             return
-        places = sorted(labels_of(pod).get(INDEX, "") for pod in group.members)
+        places = sorted(self._place_of(pod)[1] for pod in group.members)
         if places != sorted(str(place) for place in range(group.size)):
             self.breach(f"G6: group {group.ordinal} has the places {places}")
-        if any(labels_of(p).get(GROUP) != str(group.ordinal) for p in group.members):
+        if any(self._place_of(p)[0] != str(group.ordinal) for p in group.members):
             self.breach(f"G6: a member of group {group.ordinal} names another group")
+
+    def _place_of(self, pod: Object) -> tuple[str, str]:
+        """The group and the index that a pod's labels name."""
+        group, index = self.simulated.labels.place_of(pod)
+        return group, index
 
     def _check_start(self, child: Object) -> None:
         """G5: nothing is made for a leader that has never been ready, if that was asked for."""
@@ -118,11 +115,11 @@ class Groups(Checker):
         scene = self.scene
         since = commit.at - (scene.patience if commit.writer else scene.patience_with_parts)
         specs = [workload["spec"], *(spec for until, spec in self._wishes if until >= since)]
-        if not group.revision or any(is_old(group, spec) for spec in specs):
+        if not group.revision or any(self.simulated.is_old(group, spec) for spec in specs):
             return
         if self.scene.scenario.may_roll_alike:
             return
-        wanted = min(read_policy({"spec": spec}).wanted for spec in specs)
+        wanted = min(self.simulated.read_policy({"spec": spec}).wanted for spec in specs)
         if group.ordinal >= wanted or controller_of(group.leader) not in self._owners():
             return
         policy = self.scene.scenario.restart
@@ -135,7 +132,7 @@ class Groups(Checker):
 
     def _has_gone_back(self) -> bool:
         """Whether the last template never served, and the user has gone back."""
-        images = [_image_of(spec) for _, spec in self._wishes]
+        images = [self.simulated.find_image(spec) for _, spec in self._wishes]
         return BAD_IMAGE in images
 
     def _owners(self) -> set[str]:
@@ -157,21 +154,3 @@ def _is_formed(group: Group) -> bool:
     members = group.members
     phases = [(pod.get("status") or {}).get("phase") for pod in members]
     return len(members) == group.size and "Pending" not in phases and None not in phases
-
-
-def is_old(group: Group, spec: Object) -> bool:
-    """Whether a group is not what a spec asks for: its images, its size, or how long it serves."""
-    template = spec["leaderWorkerTemplate"]
-    notes = template["workerTemplate"].get("metadata", {}).get("annotations") or {}
-    found = annotations_of(group.leader)
-    if any(image_of(pod) != _image_of(spec) for pod in group.members):
-        return True
-    # What makes a pod crash a few times is no part of a template.
-    is_other = CRASH_TIMES not in found and found.get(CRASH_AFTER) != notes.get(CRASH_AFTER)
-    return is_other or found.get(_SIZE, "1") != str(template.get("size", 1))
-
-
-def _image_of(spec: Object) -> str:
-    template = spec["leaderWorkerTemplate"]["workerTemplate"]
-    image: str = template["spec"]["containers"][0]["image"]
-    return image

@@ -5,14 +5,10 @@ from kohort.simulation.checkers.budget import is_taken
 from kohort.simulation.checkers.checker import Checker, Scene
 from kohort.simulation.checkers.truth import (
     CHILDREN,
-    KEY,
-    OWNER,
-    WORKLOAD,
     Commit,
     controller_of,
     is_leaving,
     labels_of,
-    revision_of,
 )
 from kohort.simulation.scenario import NAME
 from kohort.simulator import kinds
@@ -28,7 +24,9 @@ class Ownership(Checker):
     def commit(self, commit: Commit) -> None:
         """Compare what was deleted with what was ours."""
         new, old = commit.new, commit.old
-        if new is not None and (commit.kind == WORKLOAD or controller_of(new) in self._ours):
+        if new is not None and (
+            commit.kind == self.simulated.kind or controller_of(new) in self._ours
+        ):
             self._ours.add(new["metadata"]["uid"])
         if commit.kind == kinds.SERVICE and is_taken(commit) and not commit.is_user:
             self._check_service(commit)
@@ -43,22 +41,25 @@ class Ownership(Checker):
     def _is_ours(self, child: Object) -> bool:
         """Whether a child belongs to the workload, or to nobody and did or has its labels."""
         owner = controller_of(child)
-        was_ours = child["metadata"]["uid"] in self._ours or labels_of(child).get(OWNER) == NAME
+        was_ours = child["metadata"]["uid"] in self._ours or self._is_named(child)
         return owner in self._ours or (not owner and was_ours)
+
+    def _is_named(self, child: Object) -> bool:
+        return labels_of(child).get(self.simulated.labels.owner) == NAME
 
     def _check_service(self, commit: Commit) -> None:
         """C5: a service stays as long as whom it belongs to and a pod that is found by it."""
         assert commit.old is not None
         alive = {
             obj["metadata"]["uid"]
-            for kind in (WORKLOAD, kinds.POD)
+            for kind in (self.simulated.kind, kinds.POD)
             for obj in self.truth.objects[kind].values()
             if not is_leaving(obj)
         }
         if controller_of(commit.old) not in alive:
             return
         for pod in self.truth.pods():
-            if pod["spec"].get("subdomain") == commit.name and not is_leaving(pod):
+            if commit.name in self.simulated.list_services(pod) and not is_leaving(pod):
                 name = pod["metadata"]["name"]
                 self.breach(f"C5: service {commit.name} was deleted while {name} has it")
                 return
@@ -66,8 +67,9 @@ class Ownership(Checker):
     def _check_revision(self, commit: Commit) -> None:
         """C4: the revision of a group that lives stays; leftovers of one that has gone go, too."""
         assert commit.old is not None
-        key = labels_of(commit.old).get(KEY)
-        if not key or (commit.new is not None and labels_of(commit.new).get(KEY) == key):
+        revision_of = self.simulated.labels.revision_of
+        key = revision_of(commit.old)
+        if not key or (commit.new is not None and revision_of(commit.new) == key):
             return
         if controller_of(commit.old) != self._root():
             return

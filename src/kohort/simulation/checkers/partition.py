@@ -9,17 +9,12 @@ or was deleted is made from the revision that it had.
 from collections import deque
 
 from kohort.cluster.objects import Object
-from kohort.simulation.checkers.budget import (
-    Policy,
-    has_gone_back,
-    is_taken,
-    read_policy,
-    read_step,
-)
+from kohort.simulation.checkers.budget import is_taken
 from kohort.simulation.checkers.checker import Checker, Scene
 from kohort.simulation.checkers.groups import DELETING
-from kohort.simulation.checkers.truth import WORKLOAD, Commit, Group
+from kohort.simulation.checkers.truth import Commit, Group
 from kohort.simulation.scenario import COMPATIBLE, NAME
+from kohort.simulation.simulated_api import Policy
 from kohort.simulator import kinds
 
 
@@ -43,8 +38,8 @@ class Partition(Checker):
         """Compare who goes and who comes with what the partition keeps."""
         if self._is_blind:
             return
-        if commit.kind == WORKLOAD and commit.new is not None:
-            self._policies.append((commit.at, read_policy(commit.new)))
+        if commit.kind == self.simulated.kind and commit.new is not None:
+            self._policies.append((commit.at, self.simulated.read_policy(commit.new)))
         if commit.kind != kinds.POD or not self._policies:
             return
         if is_taken(commit) and not commit.is_user:
@@ -65,7 +60,7 @@ class Partition(Checker):
         assert commit.old is not None
         uid = commit.old["metadata"]["uid"]
         group = next((g for g in self._before.values() if g.uid == uid), None)
-        step = read_step(self.truth, self.scene.scenario.carrier)
+        step = self.simulated.read_step(self.truth, self.scene.scenario.carrier)
         if group is None or step is None or uid in self.truth.hurt or not group.revision:
             return
         if group.revision != step[2] and group.ordinal < self._count_kept():
@@ -73,7 +68,7 @@ class Partition(Checker):
 
     def _check_return(self, pod: Object) -> None:
         group = self._find_group(pod)
-        if group is None or has_gone_back(self.truth, self.scene.scenario.carrier):
+        if group is None or self.simulated.has_gone_back(self.truth, self.scene.scenario.carrier):
             return
         known = self._revisions.get(group.ordinal)
         if known and known != group.revision and group.ordinal < self._count_kept():

@@ -8,10 +8,9 @@ as these go too: after the operator's patience, none of them may be left.
 from collections import deque
 
 from kohort.cluster.objects import Object
-from kohort.simulation.checkers.budget import is_taken, read_policy
+from kohort.simulation.checkers.budget import is_taken
 from kohort.simulation.checkers.checker import Checker, Scene
-from kohort.simulation.checkers.groups import is_old
-from kohort.simulation.checkers.truth import WORKLOAD, Commit, Group, labels_of
+from kohort.simulation.checkers.truth import Commit, Group, labels_of
 from kohort.simulator import kinds
 
 
@@ -27,7 +26,7 @@ class Scaling(Checker):
 
     def commit(self, commit: Commit) -> None:
         """Compare who goes with who stays."""
-        if commit.kind == WORKLOAD:
+        if commit.kind == self.simulated.kind:
             self._learn(commit)
         if commit.kind != kinds.POD:
             return
@@ -41,7 +40,7 @@ class Scaling(Checker):
 
     def _is_surplus(self, group: Group) -> bool:
         """Whether nothing is wrong with a group, except that it is not wanted."""
-        if self._spec is None or not group.revision or is_old(group, self._spec):
+        if self._spec is None or not group.revision or self.simulated.is_old(group, self._spec):
             return False
         if self.scene.scenario.may_roll_alike and self._is_stale(group):
             return False
@@ -54,7 +53,7 @@ class Scaling(Checker):
         return labels_of(group.leader).get("controller-revision-hash") != newest
 
     def _learn(self, commit: Commit) -> None:
-        wanted = 0 if commit.new is None else read_policy(commit.new).wanted
+        wanted = 0 if commit.new is None else self.simulated.read_policy(commit.new).wanted
         if wanted != self._wanted:
             self._doomed.clear()
         self._wanted = wanted

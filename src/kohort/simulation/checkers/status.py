@@ -11,9 +11,8 @@ from dataclasses import dataclass
 import orjson
 
 from kohort.cluster.objects import Object
-from kohort.simulation.checkers.budget import read_policy
 from kohort.simulation.checkers.checker import Checker, Scene
-from kohort.simulation.checkers.truth import WORKLOAD, Commit, is_leaving
+from kohort.simulation.checkers.truth import Commit, is_leaving
 from kohort.simulation.faulty_cluster import Request
 from kohort.simulation.scenario import NAME, NAMESPACE
 from kohort.simulator import kinds
@@ -43,9 +42,9 @@ class Status(Checker):
 
     def commit(self, commit: Commit) -> None:
         """Compare what the status claims with what was true."""
-        if commit.kind in (WORKLOAD, kinds.POD, kinds.STATEFUL_SET):
+        if commit.kind in (self.simulated.kind, kinds.POD, kinds.STATEFUL_SET):
             self._note(commit)
-        if commit.kind != WORKLOAD or not commit.writer or commit.new is None:
+        if commit.kind != self.simulated.kind or not commit.writer or commit.new is None:
             return
         self._check_change(commit)
         self._check_claims(commit.new)
@@ -54,10 +53,11 @@ class Status(Checker):
         """Remember on which version a status is written by a process that has seen it."""
         workload = self.truth.workload
         self._asked.pop(request.writer, None)
-        if workload is None or (request.verb, request.kind) != ("patch/status", WORKLOAD):
+        kind = self.simulated.kind
+        if workload is None or (request.verb, request.kind) != ("patch/status", kind):
             return
         version = int(workload["metadata"]["resourceVersion"])
-        if self.truth.views.get(request.writer, {}).get(WORKLOAD, 0) >= version:
+        if self.truth.views.get(request.writer, {}).get(kind, 0) >= version:
             self._asked[request.writer] = version
 
     def answer(self, request: Request, version: int) -> None:
@@ -69,10 +69,9 @@ class Status(Checker):
         workload = self.truth.workload
         if workload is None:
             return
-        policy = read_policy(workload)
+        policy = self.simulated.read_policy(workload)
         ready = self.truth.ready()
-        template = workload["spec"]["leaderWorkerTemplate"]["workerTemplate"]
-        image = template["spec"]["containers"][0]["image"]
+        image = self.simulated.find_image(workload["spec"])
         rolled = [
             group.leader["spec"]["containers"][0]["image"]
             for group in self.truth.groups()
@@ -110,9 +109,11 @@ class Status(Checker):
         if status.get("observedGeneration", 0) > generation:
             self.breach("T1: the status has seen a generation that does not exist")
         most = max(moment.ready for moment in self._moments)
-        if status.get("readyReplicas", 0) > most:
-            self.breach(f"T2: {status['readyReplicas']} groups are said to be ready of {most}")
-        if not status.get("hpaPodSelector") or "replicas" not in status:
+        fields = self.simulated.status
+        said = status.get(fields.ready, 0)
+        if said > most:
+            self.breach(f"T2: {said} groups are said to be ready of {most}")
+        if not status.get(fields.selector) or "replicas" not in status:
             self.breach("T7: the status does not say what an autoscaler needs")
         claims = {c["type"]: c["status"] for c in status.get("conditions") or ()}
         if status.get("observedGeneration") != generation or is_leaving(workload):
@@ -129,10 +130,10 @@ class Status(Checker):
         if workload is None:
             return
         api = self.truth.api
-        answer = api.read(api.target(WORKLOAD, NAMESPACE, NAME, "scale"))
+        answer = api.read(api.target(self.simulated.kind, NAMESPACE, NAME, "scale"))
         scale = orjson.loads(answer.raw)
         said = (scale["spec"]["replicas"], scale["status"]["replicas"], scale["status"]["selector"])
         status = workload.get("status") or {}
         replicas = workload["spec"]["replicas"]
-        if said != (replicas, status.get("replicas"), status.get("hpaPodSelector")):
+        if said != (replicas, status.get("replicas"), status.get(self.simulated.status.selector)):
             self.breach(f"T8: the scale says {said}")

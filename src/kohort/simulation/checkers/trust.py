@@ -11,27 +11,19 @@ run: timestamps of pods have whole seconds, so one second is forgiven.
 from dataclasses import dataclass
 
 from kohort.cluster.objects import Object
-from kohort.simulation.checkers.budget import (
-    has_gone_back,
-    is_released,
-    is_taken,
-    read_policy,
-    read_step,
-)
+from kohort.simulation.checkers.budget import is_released, is_taken
 from kohort.simulation.checkers.checker import Checker, Scene
 from kohort.simulation.checkers.truth import (
-    WORKLOAD,
     Commit,
     Group,
-    annotations_of,
     image_of,
     is_leaving,
     restarts_of,
 )
 from kohort.simulation.scenario import COMPATIBLE, FOREIGN_IMAGE, KEEP, RECREATE
+from kohort.simulation.simulated_api import Step
 from kohort.simulator import kinds
 
-MIN_READY = "kohort.dev/min-ready-seconds"
 GRAIN_SECONDS = 1.0
 QUIET_SECONDS = 600.0
 TRIAL_SECONDS = 3.0  # at least, before a revision is trusted for the first time
@@ -59,7 +51,7 @@ class Lasting(Checker):
     def __init__(self, scene: Scene) -> None:
         super().__init__(scene)
         self._is_blind = scene.scenario.has(*_BLINDING)
-        self._step: tuple[int, int, str] | None = None
+        self._step: Step | None = None
         self._before: dict[str, Group] = {}
         self._made: dict[str, float] = {}  # by incarnation, as all that follows
         self._since: dict[str, float] = {}  # ready from then on
@@ -71,7 +63,7 @@ class Lasting(Checker):
 
     def commit(self, commit: Commit) -> None:
         """Compare what was decided with what had lasted."""
-        if commit.kind == WORKLOAD and commit.new is not None:
+        if commit.kind == self.simulated.kind and commit.new is not None:
             self._wishes.append((commit.at, commit.new))
         if commit.kind == kinds.POD:
             if commit.writer and is_taken(commit):
@@ -108,7 +100,7 @@ class Lasting(Checker):
         is_foreign = group.is_edited or image_of(group.leader) == FOREIGN_IMAGE
         if self._step is None or is_released(group, self._step) or is_foreign:
             return
-        if group.revision != self._step[2] and has_gone_back(
+        if group.revision != self._step[2] and self.simulated.has_gone_back(
             self.truth, self.scene.scenario.carrier
         ):
             return
@@ -128,11 +120,14 @@ class Lasting(Checker):
         relabelled = self.truth.marks.relabelled
         if any(pod["metadata"]["uid"] in relabelled for pod in group.members):
             return True
-        wanted = min(read_policy(wish).wanted for wish in self._recent(0.0))
+        wanted = min(self.simulated.read_policy(wish).wanted for wish in self._recent(0.0))
         return self._is_blind or group.uid in self._disturbed or group.ordinal >= wanted
 
     def _check_step(self, commit: Commit) -> None:
-        before, self._step = self._step, read_step(self.truth, self.scene.scenario.carrier)
+        before, self._step = (
+            self._step,
+            self.simulated.read_step(self.truth, self.scene.scenario.carrier),
+        )
         after, writer = self._step, commit.writer
         if not writer or before is None or after is None or before[2] != after[2]:
             return
@@ -152,18 +147,22 @@ class Lasting(Checker):
         if self.scene.scenario.strategy == COMPATIBLE:
             return
         recent = self._recent(seen)
-        asked = min(_min_ready_of(wish) for wish in recent)
+        asked = min(self.simulated.find_min_ready(wish) for wish in recent)
         # Time passes for who decides, too, whatever its watches tell late.
         until = self.scene.now() - asked + GRAIN_SECONDS
         lasted = {uid for uid, since in self._since.items() if since <= until}
         # What was lost unseen by who decides still counted for it.
         lasted |= {u for u, (since, gone) in self._lost.items() if since <= until and gone >= seen}
-        least = min(read_policy(wish).fewest for wish in recent)
+        least = min(self.simulated.read_policy(wish).fewest for wish in recent)
         if asked and len(lasted - given) < least:
             text = f"{[g.ordinal for g in new]} given up, {len(lasted - given)} have lasted"
             self.breach(f"A8: groups {text} for {asked} s and {least} are promised")
         untried = self._find_untried(target)
-        stale = [g.ordinal for g in new if g.ordinal < min(read_policy(w).wanted for w in recent)]
+        stale = [
+            g.ordinal
+            for g in new
+            if g.ordinal < min(self.simulated.read_policy(w).wanted for w in recent)
+        ]
         if untried and stale and len(lasted - given - untried) < least:
             self.breach(f"A8: groups {stale} given up, and no group of {target} has lasted")
 
@@ -176,12 +175,10 @@ class Lasting(Checker):
         is_tried = any(self._since.get(uid, until + 1) <= until for uid in found)
         return set() if is_tried else found
 
-    def _check_hold(
-        self, groups: list[Group], new: list[Group], step: tuple[int, int, str], seen: float
-    ) -> None:
+    def _check_hold(self, groups: list[Group], new: list[Group], step: Step, seen: float) -> None:
         if self.scene.scenario.restart != RECREATE:
             return
-        surplus = min(read_policy(wish).most for wish in self._recent(seen))
+        surplus = min(self.simulated.read_policy(wish).most for wish in self._recent(seen))
         for group in groups:
             if group.revision != step[2] or group.ordinal >= step[1]:
                 continue
@@ -214,7 +211,3 @@ class Lasting(Checker):
         later = [wish for at, wish in self._wishes[1:] if at >= seen]
         first = [wish for at, wish in self._wishes if at < seen][-1:] or [self._wishes[0][1]]
         return [*first, *later]
-
-
-def _min_ready_of(workload: Object) -> int:
-    return int(annotations_of(workload).get(MIN_READY, "0"))

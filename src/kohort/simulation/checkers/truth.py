@@ -1,9 +1,8 @@
 """
 The truth: every object as it is stored, and the groups that it amounts to.
 
-It listens to the store itself, so it is never behind and has nobody's view. It
-knows how LeaderWorkerSet labels its objects, on either carrier, and nothing of how
-anybody plans.
+It listens to the store itself, so it is never behind and has nobody's view. How an
+API labels its objects is said by the value of that API; nothing is known of how anybody plans.
 """
 
 from bisect import bisect_right
@@ -18,16 +17,13 @@ from kohort.cluster.objects import Kind, Object
 from kohort.controller.lease import LEASE
 from kohort.simulation.faulty_cluster import WRITER
 from kohort.simulation.scenario import NAME, NAMESPACE
+from kohort.simulation.simulated_api import SimulatedApi, WorkloadLabels
 from kohort.simulator import kinds
 from kohort.simulator.api.api import ApiServer
 from kohort.simulator.store.entries import ChangeType, Event
 
-PREFIX = "leaderworkerset.sigs.k8s.io/"
-OWNER, INDEX, GROUP = f"{PREFIX}name", f"{PREFIX}worker-index", f"{PREFIX}group-index"
-KEY, SIZE = f"{PREFIX}template-revision-hash", f"{PREFIX}size"
-WORKLOAD = Kind("leaderworkerset.x-k8s.io", "v1", "LeaderWorkerSet", "leaderworkersets")
 CHILDREN = (kinds.POD, kinds.STATEFUL_SET, kinds.SERVICE, kinds.REVISION)
-KINDS = (WORKLOAD, *CHILDREN, kinds.CLAIM, LEASE)
+KINDS = (*CHILDREN, kinds.CLAIM, LEASE)
 IS_USER: ContextVar[bool] = ContextVar("is_user", default=False)
 
 
@@ -98,6 +94,7 @@ class Marks:
     (``pods``); a set knows what it made.
     """
 
+    labels: WorkloadLabels
     trusts_labels: bool = False
     origins: dict[str, str] = field(default_factory=dict)  # revisions, by uid
     relabelled: set[str] = field(default_factory=set)
@@ -110,12 +107,15 @@ class Marks:
             return
         uid = new["metadata"]["uid"]
         if old is None or old["metadata"]["uid"] != uid:
-            self.origins[uid] = revision_of(new)
-        elif is_user:
-            self.relabelled |= {uid} if revision_of(old) != revision_of(new) else set()
+            self.origins[uid] = self.labels.revision_of(new)
+            return
+        has_moved = self.labels.place_of(old) != self.labels.place_of(new)
+        if is_user:
+            is_relabelled = self.labels.revision_of(old) != self.labels.revision_of(new)
+            self.relabelled |= {uid} if is_relabelled else set()
             self.replaced |= {uid} if image_of(old) != image_of(new) else set()
-            self.moved |= {uid} if _place_of(old) != _place_of(new) else set()
-        elif _place_of(old) != _place_of(new):
+            self.moved |= {uid} if has_moved else set()
+        elif has_moved:
             self.moved.discard(uid)
 
     def origin_of(self, pod: Object) -> str:
@@ -125,7 +125,7 @@ class Marks:
     def is_edited(self, leader: Object, workers: list[Object]) -> bool:
         """Whether a group is of no revision any more."""
         is_relabelled = leader["metadata"]["uid"] in self.relabelled
-        if is_relabelled and (self.trusts_labels or not revision_of(leader)):
+        if is_relabelled and (self.trusts_labels or not self.labels.revision_of(leader)):
             return True
         return any(pod["metadata"]["uid"] in self.replaced for pod in (leader, *workers))
 
@@ -135,7 +135,9 @@ class Truth:
     """All objects of the workload, at every version."""
 
     api: ApiServer
+    simulated: SimulatedApi
     now: Callable[[], float]
+    marks: Marks
     objects: dict[Kind, dict[str, Object]] = field(default_factory=dict)
     listeners: list[Callable[[Commit], None]] = field(default_factory=list)
     log: list[str] = field(default_factory=list)
@@ -143,11 +145,10 @@ class Truth:
     more: tuple[Kind, ...] = ()  # kinds that only some clusters serve
     moments: dict[Kind, list[tuple[int, float]]] = field(default_factory=dict)  # of each write
     views: dict[str, dict[Kind, int]] = field(default_factory=dict)  # what each writer last saw
-    marks: Marks = field(default_factory=Marks)
     _groups: list[Group] | None = None
 
     def __post_init__(self) -> None:
-        for kind in (*KINDS, *self.more):
+        for kind in (self.simulated.kind, *KINDS, *self.more):
             self.objects[kind] = {}
             bucket = self.api.registry.of(kind).bucket
             for entry in (
@@ -159,7 +160,7 @@ class Truth:
     def _listener(self, kind: Kind) -> Callable[[Event], None]:
         held = self.objects[kind]
         home = None if kind == LEASE else NAMESPACE if kind.namespaced else ""
-        is_pod = kind == kinds.POD
+        is_pod, is_root = kind == kinds.POD, kind == self.simulated.kind
         makes_groups = is_pod or kind == kinds.STATEFUL_SET
 
         def listen(event: Event) -> None:
@@ -178,7 +179,7 @@ class Truth:
                 held[name] = new
             if makes_groups:
                 self._groups = None
-            if kind == WORKLOAD or is_named(old) or is_named(new):
+            if is_root or self.is_named(old) or self.is_named(new):
                 self.moments.setdefault(kind, []).append((event.rv, self.now()))
             commit = Commit(kind, name, old, new, WRITER.get(), self.now(), IS_USER.get())
             self.log.append(
@@ -212,61 +213,31 @@ class Truth:
     @property
     def workload(self) -> Object | None:
         """The workload, if it exists."""
-        return self.objects[WORKLOAD].get(NAME)
+        return self.objects[self.simulated.kind].get(NAME)
 
     @property
     def leader_set(self) -> Object | None:
         """The set of all leaders, on that carrier."""
         found = self.objects[kinds.STATEFUL_SET].get(NAME)
-        return found if found is not None and labels_of(found).get(OWNER) == NAME else None
+        return found if self.is_named(found) else None
 
     def pods(self) -> list[Object]:
         """All pods of the workload."""
-        found = self.objects[kinds.POD].values()
-        return [pod for pod in found if labels_of(pod).get(OWNER) == NAME]
+        return [pod for pod in self.objects[kinds.POD].values() if self.is_named(pod)]
+
+    def is_named(self, obj: Object | None) -> bool:
+        """Whether an object carries the name of the workload."""
+        return obj is not None and labels_of(obj).get(self.simulated.labels.owner) == NAME
 
     def groups(self) -> list[Group]:
-        """The groups whose leader is not leaving, lowest ordinal first."""
+        """The groups that are not leaving, lowest ordinal first."""
         if self._groups is None:
-            leaders: list[Object] = []
-            followers: dict[str, list[Object]] = {}
-            for pod in self.pods():
-                if not _is_leader(pod):
-                    followers.setdefault(controller_of(pod), []).append(pod)
-                elif not is_leaving(pod):
-                    leaders.append(pod)
-            found = [self._group(leader, followers) for leader in leaders]
-            self._groups = sorted(found, key=lambda group: group.ordinal)
+            self._groups = self.simulated.list_groups(self)
         return self._groups
-
-    def _group(self, leader: Object, followers: dict[str, list[Object]]) -> Group:
-        name, uid = leader["metadata"]["name"], leader["metadata"]["uid"]
-        workers = followers.get(uid, [])
-        held = self.objects[kinds.STATEFUL_SET].get(name)
-        if held is not None and controller_of(held) == uid:
-            workers = [*workers, *followers.get(held["metadata"]["uid"], ())]
-        size = int(annotations_of(leader).get(SIZE, "1"))
-        return Group(int(name.rsplit("-", 1)[1]), leader, workers, size, self.marks)
 
     def ready(self) -> set[int]:
         """The ordinals of the groups that serve."""
         return {group.ordinal for group in self.groups() if group.is_ready}
-
-
-def _is_leader(pod: Object) -> bool:
-    """Whether a pod has the name of a leader; labels can be changed, names cannot."""
-    name: str = pod["metadata"]["name"]
-    return name.removeprefix(f"{NAME}-").isdigit()
-
-
-def _place_of(pod: Object) -> tuple[str, str]:
-    held = labels_of(pod)
-    return held.get(GROUP, ""), held.get(INDEX, "")
-
-
-def is_named(obj: Object | None) -> bool:
-    """Whether an object carries the name of the workload."""
-    return obj is not None and labels_of(obj).get(OWNER) == NAME
 
 
 def labels_of(obj: Object) -> dict[str, str]:
@@ -277,11 +248,6 @@ def labels_of(obj: Object) -> dict[str, str]:
 def annotations_of(obj: Object) -> dict[str, str]:
     """The annotations."""
     return obj["metadata"].get("annotations") or {}
-
-
-def revision_of(obj: Object) -> str:
-    """The revision that an object was made from."""
-    return labels_of(obj).get(KEY, "")
 
 
 def image_of(pod: Object) -> str:

@@ -5,10 +5,9 @@ What others do to the children of the workload, and to the names that these woul
 import asyncio
 
 from kohort.cluster.objects import Kind
-from kohort.simulation.checkers.truth import KEY
 from kohort.simulation.fault_actions.targets import find_child
 from kohort.simulation.harness import Harness
-from kohort.simulation.scenario import NAME, SHARED, Fault, make_namesake
+from kohort.simulation.scenario import NAME, Fault, make_namesake
 from kohort.simulator import kinds
 
 _CHILDREN = {
@@ -31,8 +30,8 @@ async def _delete_child(harness: Harness, fault: Fault) -> None:
 async def _strip_label(harness: Harness, fault: Fault) -> None:
     leaders = [group.leader["metadata"]["name"] for group in harness.truth.groups()]
     if leaders:
-        name = leaders[fault.pick % len(leaders)]
-        await harness.patch(kinds.POD, name, {"metadata": {"labels": {KEY: None}}})
+        name, label = leaders[fault.pick % len(leaders)], harness.simulated.labels.revision
+        await harness.patch(kinds.POD, name, {"metadata": {"labels": {label: None}}})
 
 
 async def _scale_child(harness: Harness, fault: Fault) -> None:
@@ -56,10 +55,7 @@ async def _plant_namesake(harness: Harness, fault: Fault) -> None:
 
 def _find_free_name(harness: Harness, kind: Kind, pick: int) -> str:
     """A name that a child would have and nobody has, first that which was picked."""
-    groups = harness.scenario.groups
-    names = [f"{NAME}-{(pick + step) % groups}" for step in range(groups)]
-    if kind == kinds.SERVICE and harness.scenario.subdomain == SHARED:
-        names = [NAME]
+    names = harness.simulated.list_free_names(harness.scenario, kind, pick)
     held = harness.truth.objects[kind]
     return next((name for name in names if name not in held), "")
 

@@ -7,7 +7,7 @@ import asyncio
 from kohort.apis.gangs.definitions.volcano import QUEUE
 from kohort.cluster.objects import Kind
 from kohort.simulation.checkers.gangs.dialects import BY_KIND, HYPER_NODE, find_node
-from kohort.simulation.checkers.truth import WORKLOAD, is_leaving
+from kohort.simulation.checkers.truth import is_leaving
 from kohort.simulation.gangs.prerequisites import NODE_GPUS
 from kohort.simulation.gangs.settings import write_requests, write_topology
 from kohort.simulation.harness import Harness
@@ -118,12 +118,12 @@ async def _change_topology(harness: Harness, fault: Fault) -> None:
     topology = write_topology(fault.value)
     if topology is not None:
         topology.setdefault("highestTierAllowed", None)
-    await harness.patch(WORKLOAD, NAME, {"spec": {"networkTopology": topology}})
+    await harness.patch(harness.simulated.kind, NAME, {"spec": {"networkTopology": topology}})
 
 
 async def _choose_gang(harness: Harness, fault: Fault) -> None:
     notes = {GANG: fault.value or None}
-    await harness.patch(WORKLOAD, NAME, {"metadata": {"annotations": notes}})
+    await harness.patch(harness.simulated.kind, NAME, {"metadata": {"annotations": notes}})
 
 
 ACTIONS = {

@@ -9,10 +9,9 @@ import asyncio
 from typing import Any
 
 from kohort.cluster.objects import Kind, Object
-from kohort.simulation.checkers.truth import GROUP, INDEX, KEY, WORKLOAD
 from kohort.simulation.fault_actions.targets import find_child
 from kohort.simulation.harness import Harness
-from kohort.simulation.scenario import FOREIGN_IMAGE, NAME, Fault, make_workload
+from kohort.simulation.scenario import FOREIGN_IMAGE, NAME, Fault
 from kohort.simulator import kinds
 
 RESTARTED = "kubectl.kubernetes.io/restartedAt"
@@ -59,11 +58,13 @@ async def _edit_pod(harness: Harness, fault: Fault) -> None:
 
 async def _relabel(harness: Harness, fault: Fault) -> None:
     """Another value for a label of ours, or none, on a child of one kind."""
+    labels = harness.simulated.labels
+    key = labels.revision
     targets: dict[str, tuple[Kind, Object]] = {
-        "Service": (kinds.SERVICE, {KEY: "foreign", "team": "other"}),
+        "Service": (kinds.SERVICE, {key: "foreign", "team": "other"}),
         "StatefulSet": (kinds.STATEFUL_SET, {"team": "other"}),
-        "Pod": (kinds.POD, {KEY: "foreign"}),
-        "place": (kinds.POD, {GROUP: "7", INDEX: "5"}),
+        "Pod": (kinds.POD, {key: "foreign"}),
+        "place": (kinds.POD, labels.misplaced),
     }
     kind, marks = targets[fault.value]
     found = find_child(harness, kind, fault.pick)
@@ -87,12 +88,12 @@ async def _write_between(harness: Harness, fault: Fault) -> None:
 
 async def _orphan(harness: Harness, fault: Fault) -> None:
     """``kubectl delete --cascade=orphan``, and the same object again."""
-    await harness.delete(WORKLOAD, NAME, propagation="Orphan")
+    await harness.delete(harness.simulated.kind, NAME, propagation="Orphan")
     while harness.truth.workload is not None:
         # Its children are let go first; kubectl waits for that, too.
         await asyncio.sleep(ORPHANED_POLL_SECONDS)
     await asyncio.sleep(fault.pick % 3 * 0.7)
-    await harness.create(WORKLOAD, make_workload(harness.scenario))
+    await harness.create_workload()
 
 
 ACTIONS = {

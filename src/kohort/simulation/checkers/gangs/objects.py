@@ -15,15 +15,7 @@ from kohort.simulation.checkers.gangs.dialects import (
     find_node,
     list_members,
 )
-from kohort.simulation.checkers.truth import (
-    SIZE,
-    WORKLOAD,
-    Commit,
-    annotations_of,
-    controller_of,
-    is_leaving,
-)
-from kohort.simulation.scenario import LEADER_FIRST
+from kohort.simulation.checkers.truth import Commit, Group, controller_of, is_leaving
 from kohort.simulator import kinds
 
 GPU = "nvidia.com/gpu"
@@ -53,36 +45,34 @@ class GangObjects(Checker):
 
     def _check_counts(self, words: Words, gang: Object) -> None:
         """P2, P3: it counts the pods of its own leader's revision, and no more than will come."""
-        leader = self._find_leader(words, gang)
-        if leader is None:
+        group = self._find_group(words, gang)
+        if group is None:
             return
         name, spec = gang["metadata"]["name"], gang["spec"]
-        size = int(annotations_of(leader).get(SIZE, "1"))
         minimum = words.find_minimum(spec)
-        alone = self.scene.scenario.startup == LEADER_FIRST
-        most = 1 if alone else size
+        most, size = self.simulated.count_gang(group, self.scene.scenario)
         if minimum > most:
             self.breach(f"P2: gang {name} waits for {minimum} pods, of which {most} will come")
         elif minimum != most:
             self.breach(f"P3: gang {name} is of {minimum} pods, its group of {most}")
-        asked = (leader["spec"]["containers"][0].get("resources") or {}).get("requests") or {}
+        asked = (group.leader["spec"]["containers"][0].get("resources") or {}).get("requests") or {}
         wanted = int(asked.get(GPU, 0)) * size
         found = (spec.get("minResources") or {}).get(GPU)
         if found is not None and int(found) != wanted:
             self.breach(f"P3: gang {name} asks for {found} devices, its group for {wanted}")
 
-    def _find_leader(self, words: Words, gang: Object) -> Object | None:
-        """The leader whose gang it is; one that belongs to the workload is of whoever names it."""
+    def _find_group(self, words: Words, gang: Object) -> Group | None:
+        """The group whose gang it is; one that belongs to the workload is of whoever names it."""
         owner, name = controller_of(gang), gang["metadata"]["name"]
         for group in self.truth.groups():
             leader = group.leader
             if owner == group.uid or (words.find_name(leader) == name and owner != group.uid):
-                return leader if words.find_name(leader) == name else None
+                return group if words.find_name(leader) == name else None
         return None
 
     def _is_owned(self, pod: Object) -> bool:
         """Whether a member has an owner that exists; others are leftovers of an earlier gang."""
-        owners = (WORKLOAD, kinds.STATEFUL_SET, kinds.POD)
+        owners = (self.simulated.kind, kinds.STATEFUL_SET, kinds.POD)
         held = (obj for kind in owners for obj in self.truth.objects.get(kind, {}).values())
         owner = controller_of(pod)
         return not owner or any(obj["metadata"]["uid"] == owner for obj in held)
@@ -103,7 +93,9 @@ class GangObjects(Checker):
     def end(self) -> None:
         """P1: each gang that is named is there, once, and belongs to somebody who is."""
         truth = self.truth
-        alive = {p["metadata"]["uid"] for k in (kinds.POD, WORKLOAD) for p in self._list(k)}
+        alive = {
+            p["metadata"]["uid"] for k in (kinds.POD, self.simulated.kind) for p in self._list(k)
+        }
         for words in ALL:
             named = {words.find_name(pod) for pod in self._list(kinds.POD)} - {""}
             held = truth.objects.get(words.kind, {})

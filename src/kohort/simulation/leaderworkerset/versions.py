@@ -6,22 +6,15 @@ takes over from it finds its revisions, sets and pods, and has to go on with the
 a name that it would not have chosen itself is no reason to replace anything.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from kohort.apis.api import DEFAULTS, Api, Reading, Settings, Snapshot
+from kohort.apis.api import DEFAULTS, Reading, Snapshot
 from kohort.apis.leaderworkerset.api import LEADER_WORKER_SET
+from kohort.simulation.leaderworkerset.labels import KEY
 from kohort.simulation.scenario import PODS
+from kohort.simulation.simulated_api import OperatorVersion, OperatorVersions
 
 EARLIER = "v0-"
-_KEY = "leaderworkerset.sigs.k8s.io/template-revision-hash"
-
-
-@dataclass(frozen=True, slots=True)
-class OperatorVersion:
-    """What one version of the operator is made of."""
-
-    api: Api
-    settings: Settings
 
 
 def _read_as_before(snapshot: Snapshot) -> Reading[object]:
@@ -31,12 +24,14 @@ def _read_as_before(snapshot: Snapshot) -> Reading[object]:
     if memory.key.startswith(EARLIER):
         return reading
     key = f"{EARLIER}{memory.key}"
-    held = [r for r in memory.revisions if r.metadata.labels.get(_KEY) == key]
+    held = [r for r in memory.revisions if r.metadata.labels.get(KEY) == key]
     memory = replace(memory, key=key, revision=held[-1] if held else None)
     return replace(reading, workload=replace(reading.workload, revision=key), memory=memory)
 
 
-PRESENT = OperatorVersion(LEADER_WORKER_SET, DEFAULTS)
-BEFORE = OperatorVersion(replace(LEADER_WORKER_SET, read=_read_as_before), DEFAULTS)
-# What takes over has another default for new workloads, which must not touch old ones.
-AFTER = OperatorVersion(LEADER_WORKER_SET, replace(DEFAULTS, carrier=PODS))
+VERSIONS = OperatorVersions(
+    present=OperatorVersion(LEADER_WORKER_SET, DEFAULTS),
+    before=OperatorVersion(replace(LEADER_WORKER_SET, read=_read_as_before), DEFAULTS),
+    # What takes over has another default for new workloads, which must not touch old ones.
+    after=OperatorVersion(LEADER_WORKER_SET, replace(DEFAULTS, carrier=PODS)),
+)

@@ -1,0 +1,20 @@
+"""
+The APIs that simulations know.
+"""
+
+from kohort.cluster.errors import KohortError
+from kohort.simulation.leaderworkerset.simulated import LEADER_WORKER_SETS
+from kohort.simulation.simulated_api import SimulatedApi
+
+SIMULATED: dict[str, SimulatedApi] = {each.name: each for each in (LEADER_WORKER_SETS,)}
+
+
+class UnknownApi(KohortError):
+    """An API that cannot be simulated."""
+
+
+def find_simulated(name: str) -> SimulatedApi:
+    """The API of that name."""
+    if name not in SIMULATED:
+        raise UnknownApi(f"no API {name!r} can be simulated; there are: {', '.join(SIMULATED)}")
+    return SIMULATED[name]

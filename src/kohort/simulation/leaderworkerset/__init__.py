@@ -1,0 +1,1 @@
+"""LeaderWorkerSet in simulations."""

@@ -1,0 +1,150 @@
+"""
+What there should be of a LeaderWorkerSet when all is at rest, from its spec alone.
+"""
+
+from dataclasses import dataclass
+
+from kohort.cluster.objects import Object
+from kohort.simulation.checkers.checker import Scene
+from kohort.simulation.checkers.truth import Group, Truth, image_of, labels_of
+from kohort.simulation.leaderworkerset.groups import find_image
+from kohort.simulation.leaderworkerset.labels import KEY, LABELS, OWNER
+from kohort.simulation.leaderworkerset.losses import DEGRADED, find_losses
+from kohort.simulation.leaderworkerset.steps import read_policy, read_step
+from kohort.simulation.scenario import BAD_IMAGE, LEADER_FIRST, NAME, PODS, UNIQUE, Scenario
+from kohort.simulation.simulated_api import Policy
+from kohort.simulator import kinds
+
+
+def find_trouble(scene: Scene) -> str:
+    """What is not as it was asked for; empty if all is."""
+    workload = scene.truth.workload
+    assert workload is not None
+    rest = _Rest(scene.scenario, scene.truth)
+    return (
+        rest.find_in_groups(workload)
+        or rest.find_in_objects(workload)
+        or rest.find_in_status(workload)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Rest:
+    """What is there, and what it is compared with."""
+
+    scenario: Scenario
+    truth: Truth
+
+    def find_in_groups(self, workload: Object) -> str:
+        """What is not as it was asked for in the groups."""
+        policy = read_policy(workload)
+        image = find_image(workload["spec"])
+        pods = self.truth.objects[kinds.POD]
+        sizes, stuck = self._sizes(workload), self._find_stuck(policy)
+        wanted = {f"{NAME}-{g}" for g in sizes}
+        wanted |= {f"{NAME}-{g}-{w}" for g, size in sizes.items() for w in range(1, size)}
+        if set(pods) != wanted:
+            return f"pods {sorted(pods)}, not {sorted(wanted)}"
+        groups = self.truth.groups()
+        serving = [ordinal for ordinal in range(policy.wanted) if ordinal not in stuck]
+        if [g.ordinal for g in groups if g.is_ready] != serving:
+            return f"ready groups {sorted(self.truth.ready())} of {policy.wanted}"
+        rolled = [g for g in groups if g.ordinal >= policy.partition]
+        members = [pod for group in rolled for pod in (group.leader, *group.workers)]
+        for pod in members:
+            if pod["spec"]["containers"][0]["image"] != image:
+                return f"pod {pod['metadata']['name']} has not {image}"
+        moved = self.truth.marks.moved
+        for pod in pods.values():
+            if pod["metadata"]["uid"] in moved:
+                return f"pod {pod['metadata']['name']} has labels of another place"
+        keys = {revision for group in rolled for revision in group.revisions}
+        return f"pods of revisions {keys}" if len(keys) > 1 else ""
+
+    def _find_stuck(self, policy: Policy) -> set[int]:
+        """The groups that the user's partition keeps on a template that never serves."""
+        below = [group for group in self.truth.groups() if group.ordinal < policy.partition]
+        return {g.ordinal for g in below if image_of(g.leader) == BAD_IMAGE}
+
+    def _sizes(self, workload: Object) -> dict[int, int]:
+        """How many pods each wanted group has; those below the partition keep theirs."""
+        policy = read_policy(workload)
+        size = workload["spec"]["leaderWorkerTemplate"].get("size", 1)
+        held = {group.ordinal: group.size for group in self.truth.groups()}
+        sizes = {
+            ordinal: held.get(ordinal, size) if ordinal < policy.partition else size
+            for ordinal in range(policy.wanted)
+        }
+        # Workers that wait for a leader which never serves do not come.
+        is_alone = self.scenario.startup == LEADER_FIRST
+        return sizes | dict.fromkeys(self._find_stuck(policy) if is_alone else (), 1)
+
+    def find_in_objects(self, workload: Object) -> str:
+        """What is not as it was asked for in the objects."""
+        policy = read_policy(workload)
+        sets = set(self.truth.objects[kinds.STATEFUL_SET])
+        wanted: set[str] = set()
+        if self.scenario.carrier != PODS:
+            wanted = {NAME}
+            wanted |= {f"{NAME}-{g}" for g, size in self._sizes(workload).items() if size > 1}
+        if sets != wanted:
+            return f"sets {sorted(sets)}, not {sorted(wanted)}"
+        services = set(self.truth.objects[kinds.SERVICE])
+        names = {NAME}
+        if self.scenario.subdomain == UNIQUE:
+            names = {f"{NAME}-{g}" for g in range(policy.wanted)}
+        if services != names:
+            return f"services {sorted(services)}, not {sorted(names)}"
+        uid = workload["metadata"]["uid"]
+        revisions = [
+            r
+            for r in self.truth.objects[kinds.REVISION].values()
+            if labels_of(r).get(OWNER) == NAME
+            and labels_of(r).get(KEY)
+            and any(o["uid"] == uid for o in r["metadata"].get("ownerReferences") or ())
+        ]
+        # While a partition holds groups back the rollout is not over, and all of them stay.
+        is_over = policy.partition == 0
+        is_right = len(revisions) == 1 if is_over else bool(revisions)
+        return "" if is_right else f"{len(revisions)} revisions in force"
+
+    def _is_told(self, group: Group) -> bool:
+        """
+        Whether it is drift that the partition keeps an edited group.
+
+        One of an old revision is old in the first place, and goes when the partition does. A
+        label that was taken away says nothing of who took it.
+        """
+        step = read_step(self.truth, self.scenario.carrier)
+        origin = self.truth.marks.origin_of(group.leader)
+        return bool(LABELS.revision_of(group.leader)) and step is not None and origin == step[2]
+
+    def find_in_status(self, workload: Object) -> str:
+        """What is not as it was asked for in the status."""
+        policy = read_policy(workload)
+        status = workload.get("status") or {}
+        if status.get("observedGeneration") != workload["metadata"]["generation"]:
+            return "the status is of an old generation"
+        stuck = len(self._find_stuck(policy))
+        counts = [status.get(key, 0) for key in ("replicas", "readyReplicas")]
+        updated = status.get("updatedReplicas", 0)
+        rolled = max(0, policy.wanted - policy.partition)
+        if (
+            counts != [policy.wanted, policy.wanted - stuck]
+            or not rolled <= updated <= policy.wanted
+        ):
+            return f"the status counts {counts}, {updated} of them updated"
+        true = {c["type"] for c in status.get("conditions") or () if c["status"] == "True"}
+        losses = find_losses(workload, self.scenario)
+        if losses is None:
+            true.discard(DEGRADED)
+        if stuck:
+            # As upstream has it, a rollout is over when all groups serve.
+            true.discard("UpdateInProgress")
+        wanted = {"Progressing" if stuck else "Available"} | ({DEGRADED} if losses else set())
+        below = [g for g in self.truth.groups() if g.ordinal < policy.partition and g.is_edited]
+        if any(self._is_told(group) for group in below):
+            wanted.add("Drifted")
+        elif below:
+            true.discard("Drifted")
+        return "" if true == wanted else f"conditions {sorted(true)}, not {sorted(wanted)}"

@@ -1,0 +1,73 @@
+"""
+What a LeaderWorkerSet asks for, and how far its rollout has come, as its carrier remembers it.
+"""
+
+import orjson
+
+from kohort.cluster.objects import Object
+from kohort.simulation.checkers.truth import Truth, annotations_of
+from kohort.simulation.leaderworkerset.labels import LABELS
+from kohort.simulation.scenario import PODS
+from kohort.simulation.simulated_api import Policy, Step
+from kohort.simulator import kinds
+
+MIN_READY = "kohort.dev/min-ready-seconds"
+_NOTE = "kohort.dev/progress"
+
+
+def read_policy(workload: Object) -> Policy:
+    """What a workload asks for; percentages down for missing ones, up for extra ones."""
+    spec = workload["spec"]
+    wanted = spec.get("replicas", 1)
+    rolling = (spec.get("rolloutStrategy") or {}).get("rollingUpdateConfiguration") or {}
+    unavailable = rolling.get("maxUnavailable", 1)
+    surge = rolling.get("maxSurge", 0)
+    if isinstance(unavailable, str):
+        unavailable = int(unavailable[:-1]) * wanted // 100
+    if isinstance(surge, str):
+        surge = -(-int(surge[:-1]) * wanted // 100)
+    return Policy(wanted, unavailable, min(surge, wanted), rolling.get("partition") or 0)
+
+
+def find_min_ready(workload: Object) -> int:
+    """How long a group must be ready before it counts."""
+    return int(annotations_of(workload).get(MIN_READY, "0"))
+
+
+def read_step(truth: Truth, carrier: str) -> Step | None:
+    """How far the rollout has come, as the carrier remembers it."""
+    if carrier != PODS:
+        return _step_of(truth.leader_set)
+    note, target = _find_note(truth)
+    return None if note is None else (note["boundary"], note["count"], target)
+
+
+def has_gone_back(truth: Truth, carrier: str) -> bool:
+    """Whether groups come back on the target wherever the boundary stands."""
+    if carrier == PODS:
+        note, target = _find_note(truth)
+        return note is not None and note["base"] == target
+    status = (truth.leader_set or {}).get("status") or {}
+    return bool(status.get("currentRevision") == status.get("updateRevision"))
+
+
+def _find_note(truth: Truth) -> tuple[Object | None, str]:
+    """The newest note of the rollout, and the revision that it stands on."""
+    notes = []
+    for revision in truth.objects[kinds.REVISION].values():
+        text, key = annotations_of(revision).get(_NOTE), LABELS.revision_of(revision)
+        if text and key:
+            note = orjson.loads(text)
+            notes.append((note["turn"], note["boundary"], note["count"], key, note))
+    if not notes:
+        return None, ""
+    *_, key, note = max(notes, key=lambda entry: entry[:4])
+    return note, key
+
+
+def _step_of(leader_set: Object | None) -> Step | None:
+    if leader_set is None:
+        return None
+    spec = leader_set["spec"]
+    rolling = (spec.get("updateStrategy") or {}).get("rollingUpdate") or {}
+    return rolling.get("partition") or 0, spec["replicas"], LABELS.revision_of(leader_set)

@@ -1,0 +1,121 @@
+"""
+What a simulation knows of one API: how its objects are found, what is drawn, what must hold.
+
+Checkers, faults and the harness are the same for all APIs. They ask this value where a workload's
+groups are, what a user asked for, and what there should be at rest.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from kohort.apis.api import Api, Settings
+from kohort.cluster.objects import Kind, Object
+
+if TYPE_CHECKING:
+    from kohort.simulation.checkers.checker import Checker, Scene
+    from kohort.simulation.checkers.truth import Group, Truth
+    from kohort.simulation.scenario import Scenario
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorVersion:
+    """What one version of the operator is made of."""
+
+    api: Api
+    settings: Settings
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorVersions:
+    """The present version, one that might have been before, and one that takes over from it."""
+
+    present: OperatorVersion
+    before: OperatorVersion
+    after: OperatorVersion
+
+
+@dataclass(frozen=True, slots=True)
+class WorkloadLabels:
+    """The labels by which children of a workload are found."""
+
+    owner: str  # on every child: the name of the workload
+    revision: str  # on pods and revisions
+    place: tuple[str, ...]  # on pods: where each stands
+    misplaced: Object  # the same, with values that no pod has
+
+    def revision_of(self, obj: Object) -> str:
+        """The revision that an object was made from; empty if no label says so."""
+        held: dict[str, str] = obj["metadata"].get("labels") or {}
+        return held.get(self.revision, "")
+
+    def place_of(self, pod: Object) -> list[str]:
+        """Where a pod stands, as its labels say."""
+        held: dict[str, str] = pod["metadata"].get("labels") or {}
+        return [held.get(label, "") for label in self.place]
+
+
+@dataclass(frozen=True, slots=True)
+class StatusFields:
+    """The fields of a status that say what every status says."""
+
+    ready: str  # how many groups serve
+    selector: str  # what an autoscaler counts
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What a user asks for."""
+
+    wanted: int
+    unavailable: int
+    surge: int
+    partition: int
+
+    @property
+    def fewest(self) -> int:
+        """The groups that must serve."""
+        return max(0, self.wanted - self.unavailable)
+
+    @property
+    def most(self) -> int:
+        """The groups that may exist."""
+        return self.wanted + self.surge
+
+
+Step = tuple[int, int, str]  # how far a rollout has come: partition, count, target
+
+
+@dataclass(frozen=True, slots=True)
+class SpecEdits:
+    """What a user's edits look like: each function gives the change of a spec."""
+
+    write_template: "Callable[[Scenario, Object, str, Object], Object]"  # an image, annotations
+    write_size: Callable[[Object, int], Object]
+    write_partition: Callable[[int], Object]
+
+
+@dataclass(frozen=True, slots=True)
+class SimulatedApi:
+    """One API in simulations."""
+
+    name: str
+    kind: Kind
+    labels: WorkloadLabels
+    status: StatusFields
+    versions: OperatorVersions
+    checkers: "tuple[Callable[[Scene], Checker], ...]"
+    draw: "Callable[[int], Scenario]"
+    make_workload: "Callable[[Scenario, bool], Object]"  # whether it is the first
+    edits: SpecEdits
+    read_policy: Callable[[Object], Policy]
+    list_groups: "Callable[[Truth], list[Group]]"
+    is_old: "Callable[[Group, Object], bool]"  # whether a group is not what a spec asks for
+    find_image: Callable[[Object], str]  # of a spec
+    find_min_ready: Callable[[Object], int]  # seconds that a workload wants its groups to last
+    count_gang: "Callable[[Group, Scenario], tuple[int, int]]"  # pods waited for, and of all
+    list_services: Callable[[Object], tuple[str, ...]]  # those that a pod is found by
+    list_free_names: "Callable[[Scenario, Kind, int], list[str]]"  # those that children would have
+    find_trouble: "Callable[[Scene], str]"  # what is not as it was asked for
+    read_step: "Callable[[Truth, str], Step | None]"  # where a rollout is written down first
+    has_gone_back: "Callable[[Truth, str], bool]"
