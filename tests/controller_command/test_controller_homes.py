@@ -7,6 +7,7 @@ from process_world import HELD, make_api, read_holder, running, until
 
 from gadget_api import GADGET, GADGETS, HOME, define_gadgets
 from kohort.apis.leaderworkerset.api import LEADER_WORKER_SET
+from kohort.apis.modelserving.api import MODEL_SERVING
 from kohort.cluster.errors import Forbidden, NotFound
 from kohort.cluster.port import Address, Selection
 from kohort.controller.certificates.secrets import ensure_namespace
@@ -97,6 +98,16 @@ async def test_the_process_ends_when_the_last_lease_is_lost():
         await until(lambda: works_on(one, GADGET), one.task)
         await steal(api, GADGET_LEASE)
         with pytest.raises(LeaseLost, match="gadget-system/gadget-controller is lost"):
+            await asyncio.wait_for(one.task, 20)
+
+
+async def test_defect_15_a_controller_of_model_servings_that_lost_its_lease_ends():
+    """Upstream's goes on as a process that does nothing, with green probes (kthena §13.2.15)."""
+    api, lease = make_api(), MODEL_SERVING.home
+    async with running(api, "a", apis=(MODEL_SERVING,)) as one:
+        await until(lambda: works_on(one, MODEL_SERVING.kind), one.task)
+        await steal(api, Address(LEASE, lease.namespace, lease.lease))
+        with pytest.raises(LeaseLost, match=f"{lease.lease} is lost"):
             await asyncio.wait_for(one.task, 20)
 
 
