@@ -106,7 +106,18 @@ class ApiController:
 
         selection = Selection(watched.kind, labels=watched.labels)
         optional = bool(watched.remedy)
-        return informers.add(selection, watched.decode, {_OWNER: owners}, optional=optional)
+        return informers.add(
+            selection,
+            watched.decode,
+            {_OWNER: owners},
+            optional=optional,
+            on_served=self._wake_all,
+        )
+
+    def _wake_all(self) -> None:
+        """Look again at all workloads: a kind that they did without is served now."""
+        for entry in self.roots:
+            self.queue.add(entry.key)
 
     def _add_reference(self, informers: Informers, reference: Reference) -> Cache[Any]:
         optional = bool(reference.remedy)

@@ -94,6 +94,12 @@ class ServingLab(Lab):
         await self.edit("x", {"op": "add", "path": path, "value": value}, kind=KIND)
 
 
+async def start(lab: ServingLab, *roles: Object, **spec: Any) -> None:
+    """Make a ModelServing, and let it become ready."""
+    await lab.apply(serving(*roles, **spec))
+    await lab.until(lab.is_done, 120)
+
+
 def has_marks(pod: Object, marks: dict[str, str]) -> bool:
     held = labels_of(pod)
     return all(

@@ -13,12 +13,10 @@ What upstream was seen to do wrong (spec §13.2): each defect has a number, and 
 | 19 | ``tests/apis/modelserving/test_serving_warnings.py`` |
 """  # noqa: E501
 
-from typing import Any
-
 import pytest
 from edits import edit_as
 from gang_lab import VOLCANO, define_pod_groups
-from serving_lab import KIND, ServingLab, role, serving
+from serving_lab import KIND, ServingLab, role, serving, start
 
 from kohort.apis.gangs.dialects.volcano import POD_GROUP
 from kohort.cluster.errors import InternalError
@@ -30,11 +28,6 @@ from kohort.simulator.stages import CRASH_AFTER, CRASH_TIMES, NEVER_READY, RUN_F
 from kohort.simulator.store.entries import Event
 
 PREFIX = "modelserving.volcano.sh/"
-
-
-async def start(lab: ServingLab, *roles: Object, **spec: Any) -> None:
-    await lab.apply(serving(*roles, **spec))
-    await lab.until(lab.is_done, 120)
 
 
 async def annotate(lab: ServingLab, pod: str, **notes: str | None) -> None:

@@ -1,17 +1,12 @@
 """A ModelServing from its first pod to its last, with the operator that plans any API."""
 
 import pytest
-from serving_lab import KIND, ServingLab, role, serving
+from serving_lab import KIND, ServingLab, role, serving, start
 
 from kohort.cluster.objects import annotations_of, labels_of, name_of
 from kohort.simulator import kinds
 
 PREFIX = "modelserving.volcano.sh/"
-
-
-async def start(lab: ServingLab, *roles, **spec) -> None:
-    await lab.apply(serving(*roles, **spec))
-    await lab.until(lab.is_done, 120)
 
 
 class TestBirth:

@@ -48,8 +48,13 @@ class Informers:
         indexes: Mapping[str, Index[T]] | None = None,
         *,
         optional: bool = False,
+        on_served: Callable[[], None] = lambda: None,
     ) -> Cache[T]:
-        """Cache what is selected; before ``run``. An optional kind need not be served."""
+        """
+        Cache what is selected; before ``run``.
+
+        An optional kind need not be served; whoever does without it is told when it is.
+        """
 
         def report(fault: UndecodableObject) -> None:
             self.report(selection, fault)
@@ -60,7 +65,7 @@ class Informers:
         watcher = Watcher(
             self._cluster,
             selection,
-            self._listener(selection, writer.apply),
+            self._listener(selection, writer.apply, on_served),
             self._time,
             self._chance,
             self._troubled(writer.reader),
@@ -70,11 +75,15 @@ class Informers:
         return writer.reader
 
     def _listener(
-        self, selection: Selection, apply: Callable[[Event], None]
+        self,
+        selection: Selection,
+        apply: Callable[[Event], None],
+        on_served: Callable[[], None],
     ) -> Callable[[Event], None]:
         def emit(event: Event) -> None:
             apply(event)
-            self.absent.pop(selection, None)
+            if self.absent.pop(selection, None) is not None:
+                on_served()
             if isinstance(event, Ready) and self.are_ready:
                 self._ready.set()
 
