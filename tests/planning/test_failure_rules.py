@@ -6,7 +6,7 @@ import pytest
 
 from kohort.apis.carriers.failures import read_failures, write_failures
 from kohort.model.observed import Crash, Failure, Group, Member, Observed, Progress
-from kohort.model.policies import RecoveryPolicy, RolloutPolicy, Trigger
+from kohort.model.policies import Backoff, RecoveryPolicy, RolloutPolicy, Trigger
 from kohort.model.units import Phase
 from kohort.model.workload import Role, Workload
 from kohort.planning.failures import RECORDS_MAX, keep_failures, trust_seconds, wait_seconds
@@ -16,16 +16,19 @@ from kohort.planning.recovery import plan_recovery
 
 T0 = 1_800_000_000.0
 POLICY = RolloutPolicy(2, max_unavailable=1, max_surge=1)
+USUAL = Backoff()
 
 
-def workload(trigger: Trigger = Trigger.ALWAYS, rollout: RolloutPolicy = POLICY) -> Workload:
+def workload(
+    trigger: Trigger = Trigger.ALWAYS, rollout: RolloutPolicy = POLICY, backoff: Backoff = USUAL
+) -> Workload:
     return Workload(
         *("default", "x", "uid", 1),
         groups=rollout.wanted,
         roles=(Role(),),
         revision="new",
         rollout=rollout,
-        recovery=RecoveryPolicy(trigger),
+        recovery=RecoveryPolicy(trigger, backoff=backoff),
     )
 
 
@@ -42,19 +45,20 @@ def failed(ordinal: int, uid: str, made: float, at: float, **more) -> Group:
     return group(ordinal, uid, made, has_restarted=True, crash=crash, **more)
 
 
-def live_and_fail(lives: list[float]) -> list[float]:
+def live_and_fail(lives: list[float], backoff: Backoff = USUAL) -> list[float]:
     """Let a group fail again and again, each time after it lived for so long: the waits."""
     now, failures, waits = T0, (), []
+    asked = workload(backoff=backoff)
     for number, seconds in enumerate(lives):
         made, now = now, now + seconds
         seen = Observed((failed(0, f"life-{number}", made, now),), failures=failures)
-        recorded = plan_recovery(group_line(workload(), seen), now)
+        recorded = plan_recovery(group_line(asked, seen), now)
         assert recorded.restarts == (), "taken down before its failure was recorded"
         failures = recorded.failures
-        waiting = plan_recovery(group_line(workload(), replace(seen, failures=failures)), now)
+        waiting = plan_recovery(group_line(asked, replace(seen, failures=failures)), now)
         wait = waiting.waits.get(0, 0.0)
         assert bool(waiting.restarts) == (wait == 0)
-        after = plan_recovery(group_line(workload(), replace(seen, failures=failures)), now + wait)
+        after = plan_recovery(group_line(asked, replace(seen, failures=failures)), now + wait)
         assert [restart.cause for restart in after.restarts] == ["x-0"]
         assert after.failures == failures, "recorded twice"
         waits.append(wait)
@@ -107,7 +111,27 @@ class TestWaits:
 
     @pytest.mark.parametrize("count", [1, 2, 40, 10**6])
     def test_waits_are_bounded(self, count: int):
-        assert 0 <= wait_seconds(count) <= trust_seconds(count) <= 300
+        assert 0 <= wait_seconds(count, USUAL) <= trust_seconds(count, USUAL) <= 300
+
+    def test_a_user_says_how_long_units_wait(self):
+        waits = live_and_fail([3.0] * 6, Backoff(base_seconds=4.0, max_seconds=20.0))
+        assert waits == [0, 4, 8, 16, 20, 20]
+
+    def test_no_base_and_no_maximum_mean_no_wait(self):
+        assert live_and_fail([3.0] * 9, Backoff(0.0, 0.0)) == [0] * 9
+
+    def test_a_user_says_how_long_a_unit_has_to_live_to_be_forgiven(self):
+        lives = [3.0, 3.0, 59.0, 60.0, 3.0]
+        assert live_and_fail(lives, Backoff(quiet_seconds=60.0)) == [0, 10, 20, 0, 10]
+
+    def test_a_record_is_kept_for_as_long_as_a_unit_may_wait_for_it(self):
+        waiting = Failure(1, "new", "life", 12, T0, Crash("x-1"))
+        seen = (failed(0, "now", T0, T0 + 5000), failed(1, "life", T0 - 9, T0))
+        asked = workload(backoff=Backoff(10.0, 7200.0, 14_400.0))
+        observed = Observed(seen, failures=(waiting,))
+        found = plan_recovery(group_line(asked, observed), T0 + 5000)
+        assert found.waits == {1: 2200.0}
+        assert waiting in found.failures
 
 
 def rolling(*groups: Group, **more) -> Observed:
@@ -184,6 +208,14 @@ class TestHold:
         relabelled = group(2, "a", revision="foreign")
         found = plan(workload(), rolling(relabelled, failures=held), T0 + 5)
         assert (found.step.rollout.boundary, found.report.blockers[0].ordinals) == (2, (2,))
+
+    def test_a_hold_lasts_as_long_as_the_backoff_of_the_line(self):
+        held = (Failure(2, "new", "before", 1, T0 - 1, Crash("x-2", "engine", 1)),)
+        seen = rolling(group(2, "a"), failures=held)
+        slow, at_once = (workload(backoff=b) for b in (Backoff(60.0, 600.0), Backoff(0.0, 0.0)))
+        assert plan(slow, seen, T0 + 61).step.rollout.boundary == 2
+        assert plan(slow, seen, T0 + 62).step.rollout.boundary < 2
+        assert plan(at_once, seen, T0 + 3).step.rollout.boundary < 2
 
     def test_a_hold_of_groups_that_are_made_anew_speaks_of_no_new_revision(self):
         held = (Failure(2, "new", "before", 1, T0 - 1, Crash("x-2", "engine", 1)),)
@@ -299,7 +331,7 @@ class TestRecords:
     def test_records_do_not_grow_without_end(self):
         held = tuple(Failure(i, "r", f"u{i}", 1, T0 + i, Crash(f"x-{i}")) for i in range(600))
         new = (Failure(1000, "r", "u", 1, T0 + 1000, Crash("x-1000")),)
-        kept = keep_failures(held, new, T0 + 1000)
+        kept = keep_failures(held, new, T0 + 1000, USUAL)
         assert len(kept) == RECORDS_MAX and kept[-1] == new[0]
         assert len(write_failures(kept)) < 200_000
-        assert keep_failures(held, new, T0 + 7200) == new
+        assert keep_failures(held, new, T0 + 7200, USUAL) == new

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from kohort.model.observed import Failure, Group, Instance, Observed, Progress, RoleInstances, Tally
 from kohort.model.policies import (
     Amendment,
+    Backoff,
     RecoveryPolicy,
     RolloutPolicy,
     Startup,
@@ -19,6 +20,8 @@ from kohort.model.policies import (
 )
 from kohort.model.units import GROUPS, Level, Line, Reach
 from kohort.model.workload import Part, Role, Workload
+
+_USUAL_BACKOFF = Backoff()
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +55,11 @@ class LineState:
     def wanted(self) -> int:
         """Units that the user asks for."""
         return self.rollout.wanted
+
+    @property
+    def backoff(self) -> Backoff:
+        """How long units of it wait that fail again and again."""
+        return self.recovery.backoff if self.recovery else _USUAL_BACKOFF
 
     @property
     def noun(self) -> str:

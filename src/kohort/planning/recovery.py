@@ -64,10 +64,10 @@ def plan_recovery(state: LineState, now: float) -> Recovery:
         is_there = group.incarnation or group.lost
         if not is_there or group.phase is Phase.LEAVING:
             continue
-        last, crash = find_failure(known, group), find_crash(group, policy)
+        last, crash = find_failure(known, group, policy.backoff), find_crash(group, policy)
         cause = _find_damage(group, policy.trigger)
         if crash is not None and not _is_recorded(last, group, crash, policy):
-            new.append(record_failure(last, group, crash, now, state.line))
+            new.append(record_failure(last, group, crash, now, policy.backoff, state.line))
         elif crash is not None and last is not None:
             wait = _find_wait(last, policy) - seconds_since(last.at, now)
             if wait > 0 and _is_to_replace(group, policy):
@@ -77,12 +77,12 @@ def plan_recovery(state: LineState, now: float) -> Recovery:
         if cause:
             waits.pop(group.ordinal, None)
             restarts.append(Restart(group.ordinal, group.incarnation, cause))
-    failures = keep_failures(state.failures, tuple(new), now)
+    failures = keep_failures(state.failures, tuple(new), now, policy.backoff)
     return Recovery(tuple(restarts), waits, failures, frozenset(f.ordinal for f in new))
 
 
 def _find_wait(last: Failure, policy: RecoveryPolicy) -> float:
-    return max(wait_seconds(last.count), policy.grace_seconds)
+    return max(wait_seconds(last.count, policy.backoff), policy.grace_seconds)
 
 
 def explain_waits(recovery: Recovery, state: LineState) -> tuple[Blocker, ...]:

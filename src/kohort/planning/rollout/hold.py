@@ -19,13 +19,7 @@ from kohort.model.plans import Rollout
 from kohort.model.policies import RolloutPolicy
 from kohort.model.reasons import Blocker
 from kohort.model.units import Phase
-from kohort.planning.failures import (
-    QUIET_SECONDS,
-    find_failure,
-    seconds_since,
-    trust_seconds,
-    wait_seconds,
-)
+from kohort.planning.failures import find_failure, is_recent, seconds_since, trust_seconds
 from kohort.planning.lines import LineState
 from kohort.planning.recovery import must_restart
 
@@ -51,9 +45,9 @@ def find_trust_waits(state: LineState, now: float) -> Iterator[float]:
     """How long units that failed have still to be ready before that is forgotten."""
     failures = {failure.ordinal: failure for failure in state.failures}
     for group in state.units:
-        failure, since = find_failure(failures, group), group.ready_since
+        failure, since = find_failure(failures, group, state.backoff), group.ready_since
         if failure is not None and since is not None:
-            wait = trust_seconds(failure.count) - seconds_since(since, now)
+            wait = trust_seconds(failure.count, state.backoff) - seconds_since(since, now)
             if wait > 0:
                 yield wait
 
@@ -93,7 +87,7 @@ def explain_hold(
     else:
         times = "" if failure.count == 1 else f" {failure.count} times in a row"
         cause = f"{name}{which} failed{times} ({failure.crash})"
-        seconds = f"{trust_seconds(failure.count):g}"
+        seconds = f"{trust_seconds(failure.count, state.backoff):g}"
         end = f"it goes on when the {noun} has been ready for {seconds} seconds"
     others = f", and {len(untrusted) - 1} more" if len(untrusted) > 1 else ""
     return Blocker(
@@ -112,14 +106,11 @@ def _list_untrusted(state: LineState, progress: Progress, now: float) -> Iterato
         group = groups.get(ordinal)
         if group is None or group.phase is Phase.LEAVING:
             failure = failures.get(ordinal)
-            if failure and ordinal >= progress.boundary and _is_recent(failure, now):
+            if failure and ordinal >= progress.boundary and is_recent(failure, state.backoff, now):
                 yield UntrustedUnit(ordinal, failure)
         elif group.revision == state.target:
-            yield from _distrust(state, group, find_failure(failures, group), now)
-
-
-def _is_recent(failure: Failure, now: float) -> bool:
-    return seconds_since(failure.at, now) < QUIET_SECONDS + wait_seconds(failure.count)
+            failure = find_failure(failures, group, state.backoff)
+            yield from _distrust(state, group, failure, now)
 
 
 def _distrust(
@@ -129,7 +120,7 @@ def _distrust(
     if has_failed or (failure is not None and since is None) or _has_broken(group):
         yield UntrustedUnit(group.ordinal, failure)
     elif failure is not None and since is not None:
-        wait = trust_seconds(failure.count) - seconds_since(since, now)
+        wait = trust_seconds(failure.count, state.backoff) - seconds_since(since, now)
         if wait > 0:
             yield UntrustedUnit(group.ordinal, failure, wait)
 

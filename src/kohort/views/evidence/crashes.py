@@ -11,14 +11,9 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from kohort.model.observed import Failure, Group, Observed
+from kohort.model.policies import Backoff
 from kohort.model.workload import Workload
-from kohort.planning.failures import (
-    QUIET_SECONDS,
-    find_failure,
-    seconds_since,
-    trust_seconds,
-    wait_seconds,
-)
+from kohort.planning.failures import find_failure, is_recent, seconds_since, trust_seconds
 from kohort.views.troubles import CRASH_LOOP, RESTARTED, Trouble, describe_exit
 
 _FAILURES_MANY = 2
@@ -31,18 +26,20 @@ def remember_crashes(observed: Observed, workload: Workload, now: datetime) -> I
         group = groups.get(failure.ordinal)
         if group is None and failure.ordinal >= workload.groups:
             continue  # an extra group of a rollout, which was given back
-        if failure.revision == workload.revision and _is_in_force(failure, group, now.timestamp()):
+        if failure.revision != workload.revision:
+            continue
+        if _is_in_force(failure, group, workload.recovery.backoff, now.timestamp()):
             yield _make_trouble(failure, group)
 
 
-def _is_in_force(failure: Failure, group: Group | None, now: float) -> bool:
+def _is_in_force(failure: Failure, group: Group | None, backoff: Backoff, now: float) -> bool:
     # What an edited group was made from is not told by its revision, but that it serves is.
     if group is None or (not group.revision and group.ready_since is None):
-        return seconds_since(failure.at, now) < QUIET_SECONDS + wait_seconds(failure.count)
-    if find_failure({failure.ordinal: failure}, group) is None:
+        return is_recent(failure, backoff, now)
+    if find_failure({failure.ordinal: failure}, group, backoff) is None:
         return False
     since = group.ready_since
-    return since is None or seconds_since(since, now) < trust_seconds(failure.count)
+    return since is None or seconds_since(since, now) < trust_seconds(failure.count, backoff)
 
 
 def _make_trouble(failure: Failure, group: Group | None) -> Trouble:
