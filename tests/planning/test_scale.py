@@ -5,7 +5,7 @@ from line_search import NEW, make_instance
 
 from kohort.model.policies import Victims
 from kohort.model.units import Phase
-from kohort.planning.scale import choose_ordinals, find_missing
+from kohort.planning.scale import Choice, choose_ordinals, find_missing
 
 READY, STARTING, LEAVING = Phase.READY, Phase.STARTING, Phase.LEAVING
 
@@ -74,3 +74,8 @@ def test_one_that_leaves_is_not_counted_again():
     units = [make_instance(o, (NEW, phase)) for o, phase in states.items()]
     found = choose_ordinals(units, 2, Victims.CHEAPEST)
     assert (found.wanted, found.surplus) == ((0, 1), ())
+
+
+def test_where_ordinals_are_addresses_exactly_those_below_the_count_exist():
+    units = [make_instance(o, (NEW, READY)) for o in (0, 2, 3, 5)]
+    assert choose_ordinals(units, 3, Victims.BEYOND) == Choice((0, 1, 2), (3, 5))

@@ -82,6 +82,9 @@ class Step:
 
     line: Line
     rollout: Rollout  # in numbers, for carriers that are told numbers
+    wanted: int = (
+        0  # units that it should have now, extra ones not counted: rules may ask for fewer
+    )
     make: tuple[Make, ...] = ()  # lowest first; bounded, the next step makes more
     retire: tuple[Retirement, ...] = ()
     surplus: frozenset[int] = frozenset()  # units that are too many, those that leave included

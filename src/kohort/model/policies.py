@@ -111,6 +111,7 @@ class Victims(StrEnum):
 
     HIGHEST = "highest"  # the highest ordinals
     CHEAPEST = "cheapest"  # those that do not serve, then by deletion cost, then the highest
+    BEYOND = "beyond"  # exactly those whose ordinal is not below the wanted count
 
 
 class Amendment(StrEnum):

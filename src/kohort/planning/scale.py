@@ -5,9 +5,10 @@ Ordinals of new units are the lowest that are free below the wanted count; units
 beyond it stay as long as they are not too many, so a line may be sparse. A unit that is
 leaving holds its name until it has gone: its ordinal is free again only then.
 
-Which units go is decided by the victims that the user chose. Units below the partition are
-spared while there are others (kthena's partition counts positions, so these are the lowest
-of those that exist).
+Which units go is decided by the victims that the user chose. Where ordinals are addresses that
+clients know, exactly those below the count exist, and a hole is filled while a higher one goes.
+Units below the partition are spared while there are others (kthena's partition counts positions,
+so these are the lowest of those that exist).
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -45,6 +46,8 @@ def choose_ordinals(
     """
     found = sorted(units, key=lambda unit: unit.ordinal)
     live = [unit for unit in found if unit.phase is not Phase.LEAVING]
+    if victims is Victims.BEYOND:
+        return Choice(tuple(range(wanted)), tuple(u.ordinal for u in live if u.ordinal >= wanted))
     extra = tuple(u.ordinal for u in live if wanted <= u.ordinal < wanted + surge)
     live = [unit for unit in live if unit.ordinal not in extra]
     if len(live) > wanted:

@@ -70,7 +70,7 @@ def _count(state: LineState, bounds: Bounds) -> Step:
         boundary = max(boundary, count - bounds.updated_max)
     if policy.is_paused:
         boundary = max(boundary, count - (tally.updated if tally else 0))
-    return Step(state.line, Rollout(boundary, count), blockers=bounds.blockers)
+    return Step(state.line, Rollout(boundary, count), wanted=count, blockers=bounds.blockers)
 
 
 def _decide(state: LineState, now: float, bounds: Bounds) -> Step:
@@ -91,6 +91,7 @@ def _decide(state: LineState, now: float, bounds: Bounds) -> Step:
     return Step(
         line=state.line,
         rollout=rollout,
+        wanted=state.wanted,
         make=tuple(_find_makes(state, rollout, limits.kept_old if limits else 0)),
         retire=retire,
         surplus=surplus,
