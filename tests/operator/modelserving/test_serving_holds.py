@@ -1,0 +1,22 @@
+"""A revision of a role that does not last holds the rollout of that role."""
+
+from serving_lab import KIND, ServingLab, role, serving
+
+from kohort.simulator.stages import CRASH_AFTER
+
+ENTRY = "/spec/template/roles/0/entryTemplate"
+# Long enough to be counted on, and too short to be trusted after a failure.
+CRASHING = {"annotations": {CRASH_AFTER: "6s"}}
+
+
+async def test_an_instance_that_crashed_holds_the_rollout_of_its_role(lab: ServingLab):
+    more = {"recoveryPolicy": "RoleRecreate", "rolloutStrategy": {"type": "RoleRollingUpdate"}}
+    await lab.apply(serving(role("decode", 6, workers=0), replicas=1, **more))
+    await lab.until(lab.is_done)
+    image = {"op": "replace", "path": f"{ENTRY}/spec/containers/0/image", "value": "engine:2"}
+    await lab.edit(
+        "x", image, {"op": "add", "path": f"{ENTRY}/metadata", "value": CRASHING}, kind=KIND
+    )
+    await lab.run(180)
+    images = [pod["spec"]["containers"][0]["image"] for pod in lab.pods().values()]
+    assert images.count("engine:1") >= 3, images
