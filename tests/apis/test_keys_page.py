@@ -6,6 +6,7 @@ from types import ModuleType
 
 import pytest
 
+from kohort.apis.inferenceservice import labels as inference
 from kohort.apis.leaderworkerset import labels as lws
 from kohort.apis.modelserving import labels as serving
 from kohort.apis.rolebasedgroup import labels as groups
@@ -26,7 +27,10 @@ def test_the_committed_page_is_the_one_that_the_generator_makes():
     assert generator.TARGET.read_text() == generator.render()
 
 
-@pytest.mark.parametrize("labels", [lws, serving, groups], ids=lambda module: module.KIND.name)
+APIS = [lws, serving, groups, inference]
+
+
+@pytest.mark.parametrize("labels", APIS, ids=lambda module: module.KIND.name)
 def test_every_key_of_an_api_stands_on_the_page(labels: ModuleType):
     texts = [key.text for key in load().list_keys()[labels.KIND.name]]
     keys = {

@@ -1,0 +1,55 @@
+"""Every kind that an InferenceService names, and every kind of object that is made for one."""
+
+from kohort.cluster.objects import Kind
+
+GROUP, VERSION = "ome.io", "v1beta1"
+
+INFERENCE_SERVICE = Kind(GROUP, VERSION, "InferenceService", "inferenceservices")
+SERVING_RUNTIME = Kind(GROUP, VERSION, "ServingRuntime", "servingruntimes")
+CLUSTER_SERVING_RUNTIME = Kind(
+    GROUP, VERSION, "ClusterServingRuntime", "clusterservingruntimes", namespaced=False
+)
+BASE_MODEL = Kind(GROUP, VERSION, "BaseModel", "basemodels")
+CLUSTER_BASE_MODEL = Kind(GROUP, VERSION, "ClusterBaseModel", "clusterbasemodels", namespaced=False)
+FINE_TUNED_WEIGHT = Kind(GROUP, VERSION, "FineTunedWeight", "finetunedweights", namespaced=False)
+ACCELERATOR_CLASS = Kind(GROUP, VERSION, "AcceleratorClass", "acceleratorclasses", namespaced=False)
+
+CONFIG_MAP = Kind("", "v1", "ConfigMap", "configmaps")
+SERVICE = Kind("", "v1", "Service", "services")
+SERVICE_ACCOUNT = Kind("", "v1", "ServiceAccount", "serviceaccounts")
+ROLE = Kind("rbac.authorization.k8s.io", "v1", "Role", "roles")
+ROLE_BINDING = Kind("rbac.authorization.k8s.io", "v1", "RoleBinding", "rolebindings")
+DEPLOYMENT = Kind("apps", "v1", "Deployment", "deployments")
+AUTOSCALER = Kind("autoscaling", "v2", "HorizontalPodAutoscaler", "horizontalpodautoscalers")
+DISRUPTION_BUDGET = Kind("policy", "v1", "PodDisruptionBudget", "poddisruptionbudgets")
+INGRESS = Kind("networking.k8s.io", "v1", "Ingress", "ingresses")
+
+SCALED_OBJECT = Kind("keda.sh", "v1alpha1", "ScaledObject", "scaledobjects")
+LEADER_WORKER_SET = Kind("leaderworkerset.x-k8s.io", "v1", "LeaderWorkerSet", "leaderworkersets")
+ROLE_BASED_GROUP = Kind("workloads.x-k8s.io", "v1alpha2", "RoleBasedGroup", "rolebasedgroups")
+SCALING_ADAPTER = Kind(
+    "workloads.x-k8s.io",
+    "v1alpha2",
+    "RoleBasedGroupScalingAdapter",
+    "rolebasedgroupscalingadapters",
+)
+COORDINATED_POLICY = Kind(
+    "workloads.x-k8s.io", "v1alpha2", "CoordinatedPolicy", "coordinatedpolicies"
+)
+RAY_CLUSTER = Kind("ray.io", "v1", "RayCluster", "rayclusters")
+KNATIVE_SERVICE = Kind("serving.knative.dev", "v1", "Service", "services")
+HTTP_ROUTE = Kind("gateway.networking.k8s.io", "v1", "HTTPRoute", "httproutes")
+VIRTUAL_SERVICE = Kind("networking.istio.io", "v1beta1", "VirtualService", "virtualservices")
+ISTIO_SIDECAR = Kind("networking.istio.io", "v1beta1", "Sidecar", "sidecars")
+
+# Kinds that a cluster may lack, each with what to do about it.
+OPTIONAL = {
+    SCALED_OBJECT: "install KEDA, or remove the annotation ome.io/autoscalerClass: keda",
+    LEADER_WORKER_SET: "install LeaderWorkerSet, or serve it here with --apis lws",
+    ROLE_BASED_GROUP: "install RoleBasedGroup, or serve it here with --apis rbg",
+    RAY_CLUSTER: "install KubeRay, or use deployment mode MultiNode",
+    KNATIVE_SERVICE: "install Knative Serving, or set minReplicas to 1 or more",
+    HTTP_ROUTE: "install the Gateway API, or set enableGatewayAPI to false",
+    VIRTUAL_SERVICE: "install Istio, or set disableIstioVirtualHost to true",
+    ISTIO_SIDECAR: "install Istio, or remove the label sidecar.istio.io/inject",
+}

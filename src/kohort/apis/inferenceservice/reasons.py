@@ -1,0 +1,32 @@
+"""
+Why a service cannot be served as it stands: a reason for events, one for the status, a sentence.
+
+The reasons of events are upstream's. Those of the status are the ones that upstream's definition
+lets pass, since a status with any other is refused by the API server.
+"""
+
+from kohort.apis.api import InvalidWorkload
+
+# Reasons of events.
+READY, NOT_READY = "InferenceServiceReady", "InferenceServiceNotReady"
+MIGRATION, MODEL = "PredictorMigrationError", "ModelReconcileError"
+RUNTIME_INVALID, RUNTIME_FETCH = "RuntimeValidationError", "RuntimeFetchError"
+RUNTIME_SELECTION, MERGE = "RuntimeSelectionError", "MergeSpecsError"
+MODE, ACCELERATOR = "DeploymentModeError", "AcceleratorClassError"
+INTERNAL, SERVERLESS_REJECTED = "InternalError", "ServerlessModeRejected"
+STRATEGY, INVALID_MODE = "StrategySelectionFailed", "InvalidDeploymentMode"
+WORKLOAD = "WorkloadReconcileFailed"
+
+# Reasons of ``status.modelStatus.lastFailureInfo``.
+MODEL_NOT_FOUND, MODEL_NOT_READY = "BaseModelNotFound", "BaseModelNotReady"
+LOAD_FAILED, UNHEALTHY = "ModelLoadFailed", "RuntimeUnhealthy"
+RUNTIME_DISABLED, NO_RUNTIME = "RuntimeDisabled", "NoSupportingRuntime"
+RUNTIME_UNKNOWN, INVALID_SPEC = "RuntimeNotRecognized", "InvalidPredictorSpec"
+
+
+class ServiceError(InvalidWorkload):
+    """A service that cannot be turned into workloads: becomes a condition and an event."""
+
+    def __init__(self, reason: str, message: str, failure: str = INVALID_SPEC) -> None:
+        super().__init__(reason, message)
+        self.failure = failure
