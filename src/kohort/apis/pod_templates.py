@@ -19,17 +19,17 @@ def _keyed(key: str, fields: Mapping[str, MergeType] | None = None) -> MergeType
 _METADATA = MergeType(
     fields={"finalizers": MergeType(merge=True), "ownerReferences": _keyed("uid")}
 )
-_CONTAINERS = _keyed(
-    "name",
-    {
+CONTAINER = MergeType(
+    fields={
         "env": _keyed("name"),
         "ports": _keyed("containerPort"),
         "volumeDevices": _keyed("devicePath"),
         "volumeMounts": _keyed("mountPath"),
-    },
+    }
 )
+_CONTAINERS = _keyed("name", CONTAINER.fields)
 _CLAIM = MergeType(fields={"volumeClaimTemplate": MergeType(fields={"metadata": _METADATA})})
-_POD = MergeType(
+POD = MergeType(
     fields={
         "containers": _CONTAINERS,
         "ephemeralContainers": _CONTAINERS,
@@ -42,7 +42,7 @@ _POD = MergeType(
         "volumes": _keyed("name", {"ephemeral": _CLAIM}),
     }
 )
-TEMPLATE = MergeType(fields={"metadata": _METADATA, "spec": _POD})
+TEMPLATE = MergeType(fields={"metadata": _METADATA, "spec": POD})
 
 
 def merge_template(base: Object, patch: Any) -> Object:

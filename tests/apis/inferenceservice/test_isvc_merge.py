@@ -1,11 +1,9 @@
 """A runtime's configuration with the user's over it, in the order that upstream makes."""
 
-from hypothesis import given
-from hypothesis import strategies as st
+import pytest
 
-from kohort.apis.inferenceservice.resolution.merge import merge_component, merge_list
-from kohort.simulator.patches.strategic import apply_strategic_patch
-from kohort.simulator.schemas.shapes import Shape, Type
+from kohort.apis.inferenceservice.reasons import ServiceError
+from kohort.apis.inferenceservice.resolution.merge import merge_component
 
 
 def named(*names: str) -> list[dict]:
@@ -13,7 +11,9 @@ def named(*names: str) -> list[dict]:
 
 
 def order(old: str, new: str) -> str:
-    return "".join(e["name"] for e in merge_list(named(*old), named(*new), "name"))
+    base, own = ({"name": "c", "env": named(*each)} for each in (old, new))
+    merged = merge_component({"runner": base}, {"runner": own})
+    return "".join(each["name"] for each in merged["runner"]["env"])
 
 
 def test_without_a_runtime_the_users_component_stands_alone():
@@ -107,13 +107,10 @@ def test_amounts_have_one_spelling():
     assert merged == {"nvidia.com/gpu": "8", "memory": "1Gi"}
 
 
-LETTERS = st.lists(st.sampled_from("abcdefg"), unique=True)
-
-
-@given(old=LETTERS, new=LETTERS.filter(bool))
-def test_lists_come_out_as_the_api_server_orders_them(old: list[str], new: list[str]):
-    entry = Shape(Type.OBJECT)
-    shape = Shape(Type.LIST, items=entry, merge=True, merge_key="name")
-    holder = Shape(Type.OBJECT, fields={"env": shape})
-    theirs = apply_strategic_patch({"env": named(*old)}, {"env": named(*new)}, holder)
-    assert merge_list(named(*old), named(*new), "name") == theirs["env"]
+@pytest.mark.parametrize(
+    "broken", [{"ports": ["80"]}, {"resources": {"limits": {"cpu": "much"}}}, {"env": [3]}]
+)
+def test_a_field_that_cannot_be_read_is_an_error_of_the_service(broken: dict):
+    with pytest.raises(ServiceError) as error:
+        merge_component({"runner": {"name": "c", **broken}}, {})
+    assert error.value.reason == "MergeSpecsError"

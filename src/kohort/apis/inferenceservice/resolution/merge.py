@@ -7,28 +7,16 @@ nothing, and a zero of a pointer counts. New items of the user stand before thos
 An empty name of a runner means the runtime's name; upstream makes an invalid pod of it.
 """
 
-from typing import Any
-
 from kohort.apis.gojson import GoTypes, drop_nulls
+from kohort.apis.inferenceservice import reasons
 from kohort.apis.inferenceservice.fields import without
+from kohort.apis.inferenceservice.reasons import ServiceError
+from kohort.apis.pod_templates import CONTAINER, POD
 from kohort.cluster.objects import Object
+from kohort.cluster.strategic_merge import MergeType, apply_strategic_patch
 
-# By which field the entries of a list are told apart.
-MERGE_KEYS = {
-    "containers": "name",
-    "initContainers": "name",
-    "ephemeralContainers": "name",
-    "imagePullSecrets": "name",
-    "schedulingGates": "name",
-    "volumes": "name",
-    "resourceClaims": "name",
-    "hostAliases": "ip",
-    "topologySpreadConstraints": "topologyKey",
-    "env": "name",
-    "ports": "containerPort",
-    "volumeMounts": "mountPath",
-    "volumeDevices": "devicePath",
-}
+_PART = MergeType(fields={**POD.fields, "runner": CONTAINER})
+COMPONENT = MergeType(fields={**_PART.fields, "leader": _PART, "worker": _PART})
 _POD = " core.PodSpec i"
 _EXTENSION = [
     "minReplicas *number o",
@@ -68,12 +56,22 @@ def merge_component(runtime: Object | None, service: Object) -> Object:
     if runtime is None:
         return own
     base = _normalise(without(runtime, "acceleratorOverride"))
-    return merge(base, own)
+    return apply_strategic_patch(base, own, COMPONENT)
 
 
 def _normalise(raw: Object) -> Object:
-    written: Object = drop_nulls(_TYPES.write("ome.Component", raw))
-    return _clean_runners(written)
+    return _clean_runners(write_go("ome.Component", raw))
+
+
+def write_go(name: str, raw: Object) -> Object:
+    """A value as Go writes it after reading it; raises ServiceError where Go could not read it."""
+    try:
+        written: Object = drop_nulls(_TYPES.write(name, raw))
+    except (AttributeError, TypeError, ValueError) as error:
+        raise ServiceError(
+            reasons.MERGE, f"a field of the service or of its runtime cannot be read: {error}"
+        ) from error
+    return written
 
 
 def _clean_runners(component: Object) -> Object:
@@ -88,49 +86,8 @@ def _clean_runners(component: Object) -> Object:
     return result
 
 
-def merge(base: Object, patch: Object) -> Object:
-    """The base with every member of the patch merged in."""
-    result = dict(base)
-    for name, value in patch.items():
-        result[name] = _merge_field(name, result.get(name), value)
-    return result
-
-
-def _merge_field(name: str, old: Any, new: Any) -> Any:
-    if isinstance(old, dict) and isinstance(new, dict):
-        return merge(old, new)
-    if isinstance(old, list) and isinstance(new, list):
-        if not new:
-            return old
-        key = MERGE_KEYS.get(name)
-        return merge_list(old, new, key) if key else new
-    return new
-
-
-def merge_list(old: list[Object], new: list[Object], key: str) -> list[Object]:
-    """Two lists of things with names, in the order of a strategic merge patch."""
-    places = {_key_of(entry, key): place for place, entry in reversed(list(enumerate(old)))}
-    named = dict.fromkeys(_key_of(entry, key) for entry in new)
-    merged: dict[str, Object] = {}
-    for entry in new:
-        found = _key_of(entry, key)
-        before = merged.get(found) or (old[places[found]] if found in places else {})
-        merged[found] = merge(before, entry)
-    others = [entry for entry in old if _key_of(entry, key) not in named]
-    result: list[Object] = []
-    for found in named:
-        while others and places[_key_of(others[0], key)] < places.get(found, -1):
-            result.append(others.pop(0))
-        result.append(merged[found])
-    return [*result, *others]
-
-
-def _key_of(entry: Object, key: str) -> str:
-    return str(entry.get(key))
-
-
 def merge_containers(container: Object, runner: Object) -> Object:
     """A container of a pod with its runner over it; arguments of both follow each other."""
-    merged = merge(container, runner)
+    merged = apply_strategic_patch(container, runner, CONTAINER)
     args = [*(container.get("args") or ()), *(runner.get("args") or ())]
     return {**merged, "args": args} if args else merged
