@@ -75,7 +75,6 @@ def test_a_role_template_is_patched_and_stays_as_it_was():
     ("reference", "said"),
     [
         ({"name": "other", "patch": {}}, "refers to role template 'other', which does not exist"),
-        ({"name": "base"}, "without a patch"),
         ({"name": "base", "patch": {"spec": {"containers": [{}]}}}, "cannot be applied"),
     ],
 )
@@ -84,6 +83,13 @@ def test_a_bad_reference_to_a_role_template_is_said(reference: Object, said: str
     spec = read_spec(group(role, roleTemplates=[{"name": "base", "template": template()}]))
     assert reasons(spec) == [INVALID_TEMPLATE_REF]
     assert said in spec.all_problems[0].message
+
+
+def test_a_reference_without_a_patch_is_the_template_itself():
+    role = {"name": "a", "standalonePattern": {"templateRef": {"name": "base"}}}
+    spec = read_spec(group(role, roleTemplates=[{"name": "base", "template": template()}]))
+    assert spec.roles[0].components[0].template == template()
+    assert spec.all_problems == ()
 
 
 def test_bad_role_templates_are_said():

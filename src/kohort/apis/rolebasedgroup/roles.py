@@ -183,8 +183,11 @@ class RoleSpec:
 
     @property
     def selects_leader(self) -> bool:
-        """Whether the Service leads to leaders only, which is the rule for leader and workers."""
-        return self.pattern is Pattern.LEADER_WORKER and self.service_selection != SHARED_ALL
+        """Whether the Service leads to leaders only: by choice, and by default on our own sets."""
+        if self.pattern is not Pattern.LEADER_WORKER:
+            return False
+        by_default = self.workload == labels.INSTANCE_SET and not self.service_selection
+        return by_default or self.service_selection == SHARED_LEADER
 
     def find_component(self, name: str) -> ComponentSpec | None:
         """The component of that name."""

@@ -326,7 +326,10 @@ def _read_runtime(entry: Object) -> RuntimeSpec:
 def _resolve(
     role: str, source: Object, templates: Mapping[str, Object], problems: list[Problem]
 ) -> Object:
-    """The template of a pattern: its own, or that of the group with a patch."""
+    """The template of a pattern: its own, or that of the group with a patch.
+
+    Upstream refuses a reference without a patch, which its own examples have; here it is empty.
+    """
     reference = source.get("templateRef")
     if not isinstance(reference, dict):
         return as_map(source.get("template"))
@@ -335,11 +338,6 @@ def _resolve(
         text = f"role {role!r} refers to role template {name!r}, which does not exist"
         problems.append(Problem(INVALID_TEMPLATE_REF, text, role))
         return {}
-    if reference.get("patch") is None:
-        text = (
-            f"role {role!r} refers to role template {name!r} without a patch; an empty one is {{}}"
-        )
-        problems.append(Problem(INVALID_TEMPLATE_REF, text, role))
     return _merge(templates[name], reference.get("patch"), role, problems)
 
 

@@ -1,0 +1,244 @@
+"""
+Revisions of groups, RoleInstanceSets and RoleInstances: upstream's own hashes, recomputed.
+
+What upstream hashes is JSON as Go writes it, so its names can be found again, and a taken-over
+group needs no new revision. The count of replicas never enters: scaling rolls nothing. A group's
+revision is FNV-1a over all roles; that of a role is the same over the role alone, with the template
+that it refers to. Sets and instances are hashed as StatefulSets are: FNV-1, with a count
+of collisions behind.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kohort.apis.gojson import write_bytes
+from kohort.apis.revision_hash import hash_revision, hash_revision_a
+from kohort.apis.rolebasedgroup import labels, names
+from kohort.apis.rolebasedgroup.roles import as_int, as_map, as_objects
+from kohort.apis.rolebasedgroup.types import (
+    COMPONENT,
+    INSTANCE_TEMPLATE,
+    ROLE,
+    ROLE_TEMPLATE,
+    write_typed,
+)
+from kohort.cluster.objects import (
+    Object,
+    annotations_of,
+    labels_of,
+    name_of,
+    namespace_of,
+    owner_reference,
+)
+
+GROUP_HISTORY = 5  # revisions of a group that are kept
+INSTANCE_HISTORY = 5  # of an instance, beside those in use
+_REPLACE = {"$patch": "replace"}
+_PATTERNS = ("standalonePattern", "leaderWorkerPattern")
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRevision:
+    """What a ControllerRevision holds."""
+
+    name: str
+    hash: str
+    number: int
+    data: Object
+
+
+def write_group_data(group: Object) -> Object:
+    """All roles without replicas, and the templates that they may refer to."""
+    spec = as_map(group.get("spec"))
+    roles = [_write_role(role) for role in as_objects(spec.get("roles"))]
+    templates = [write_typed(ROLE_TEMPLATE, t) for t in as_objects(spec.get("roleTemplates"))]
+    return {
+        "spec": {
+            "roles": [dict(_REPLACE), *roles],
+            "roleTemplates": [dict(_REPLACE), *templates],
+        }
+    }
+
+
+def write_set_data(instance_set: Object) -> Object:
+    """The template of instances."""
+    template = as_map(as_map(instance_set.get("spec")).get("roleInstanceTemplate"))
+    written = write_typed(INSTANCE_TEMPLATE, template)
+    return {"spec": {"roleInstanceTemplate": {**_REPLACE, **written}}}
+
+
+def write_instance_data(instance: Object) -> Object:
+    """The components of an instance without their sizes."""
+    listed = as_objects(as_map(instance.get("spec")).get("components"))
+    return {
+        "spec": {
+            "$setElementOrder/components": [{"name": each.get("name")} for each in listed],
+            "components": [_write_component(each) for each in listed],
+        }
+    }
+
+
+def hash_group(group: Object) -> str:
+    """The hash of all roles, without replicas."""
+    return hash_revision_a(write_bytes(write_group_data(group)))
+
+
+def hash_roles(group: Object) -> dict[str, str]:
+    """The hash of each role, by its name."""
+    spec = as_map(group.get("spec"))
+    templates = {str(t.get("name")): t for t in as_objects(spec.get("roleTemplates"))}
+    return {
+        str(role.get("name")): _hash_role(role, templates) for role in as_objects(spec.get("roles"))
+    }
+
+
+def hash_set(instance_set: Object, collisions: int = 0) -> str:
+    """The hash of a RoleInstanceSet's template."""
+    return _hash_data(write_set_data(instance_set), collisions)
+
+
+def hash_instance(instance: Object, collisions: int = 0) -> str:
+    """The hash of an instance's components, which its pods carry."""
+    return _hash_data(write_instance_data(instance), collisions)
+
+
+def make_group_revision(group: Object, number: int) -> Object:
+    """The ControllerRevision that holds the roles of now."""
+    data = write_group_data(group)
+    found = hash_revision_a(write_bytes(data))
+    marks = {labels.GROUP_NAME: name_of(group), labels.GROUP_REVISION: found}
+    name = names.group_revision_name(name_of(group), found, number)
+    return _make(group, name, marks, {}, (number, data))
+
+
+def make_set_revision(instance_set: Object, number: int, collisions: int = 0) -> Object:
+    """The ControllerRevision of a RoleInstanceSet's template."""
+    data = write_set_data(instance_set)
+    found = _hash_data(data, collisions)
+    selector = as_map(as_map(instance_set.get("spec")).get("selector")).get("matchLabels")
+    marks = {**as_map(selector), labels.HASH: found}
+    name = names.revision_name(name_of(instance_set), found)
+    return _make(instance_set, name, marks, annotations_of(instance_set), (number, data))
+
+
+def make_instance_revision(instance: Object, number: int, collisions: int = 0) -> Object:
+    """The ControllerRevision of an instance's components."""
+    data = write_instance_data(instance)
+    found = _hash_data(data, collisions)
+    marks = {labels.INSTANCE_NAME: name_of(instance), labels.HASH: found}
+    name = names.revision_name(name_of(instance), found)
+    return _make(instance, name, marks, annotations_of(instance), (number, data))
+
+
+def read_revision(revision: Object) -> StoredRevision | None:
+    """What a ControllerRevision of a group, a set or an instance holds; None if it is another's."""
+    marks, data = labels_of(revision), revision.get("data")
+    found = marks.get(labels.GROUP_REVISION) or marks.get(labels.HASH)
+    if not found or not isinstance(data, dict):
+        return None
+    return StoredRevision(name_of(revision), found, as_int(revision.get("revision"), 0), data)
+
+
+def find_current(stored: Iterable[StoredRevision], data: Object) -> StoredRevision | None:
+    """The newest revision that holds just that; two are compared by what they say, not by hash."""
+    wanted = write_bytes(data)
+    same = [each for each in stored if write_bytes(each.data) == wanted]
+    return max(same, key=lambda each: each.number, default=None)
+
+
+def next_number(stored: Iterable[StoredRevision]) -> int:
+    """The number of a new revision: one above all others."""
+    return 1 + max((each.number for each in stored), default=0)
+
+
+def list_outdated(stored: Sequence[StoredRevision], live: Iterable[str], kept: int) -> list[str]:
+    """The names of revisions beyond the history, the oldest first; those in use stay."""
+    used = set(live)
+    free = sorted((each for each in stored if each.name not in used), key=lambda each: each.number)
+    return [each.name for each in free[: max(0, len(free) - kept)]]
+
+
+def roles_in(data: Object) -> list[Object]:
+    """The roles that a group's revision holds, without replicas."""
+    listed = as_objects(as_map(data.get("spec")).get("roles"))
+    return [_without_replicas(role) for role in listed if "$patch" not in role]
+
+
+def at_revision(group: Object, data: Object) -> Object:
+    """The group with the roles of a stored revision; replicas stay, and new roles get 1."""
+    spec = as_map(group.get("spec"))
+    counts = {role.get("name"): role.get("replicas") for role in as_objects(spec.get("roles"))}
+    roles = [{**role, "replicas": _given(counts.get(role.get("name")))} for role in roles_in(data)]
+    listed = as_objects(as_map(data.get("spec")).get("roleTemplates"))
+    templates = [template for template in listed if "$patch" not in template]
+    changed = {**spec, "roles": roles, "roleTemplates": templates}
+    if not templates:
+        del changed["roleTemplates"]
+    return {**group, "spec": changed}
+
+
+def _given(replicas: Any) -> int:
+    return as_int(replicas, 1)
+
+
+def _without_replicas(role: Object) -> Object:
+    return {key: value for key, value in role.items() if key != "replicas"}
+
+
+def _write_role(role: Object) -> Object:
+    written: Object = write_typed(ROLE, {**role, "replicas": None})
+    return written
+
+
+def _hash_role(role: Object, templates: Mapping[str, Object]) -> str:
+    data = write_bytes(_write_role(role))
+    reference = _find_reference(role)
+    if reference in templates:
+        data += write_bytes(write_typed(ROLE_TEMPLATE, templates[reference])["template"])
+    return hash_revision_a(data)
+
+
+def _find_reference(role: Object) -> str:
+    for pattern in _PATTERNS:
+        reference = as_map(as_map(role.get(pattern)).get("templateRef"))
+        if reference:
+            return str(reference.get("name"))
+    return ""
+
+
+def _write_component(component: Object) -> Object:
+    written: Object = write_typed(COMPONENT, component)
+    written.pop("size", None)
+    written.setdefault("serviceName", None)
+    written["template"] = {**_REPLACE, **written["template"]}
+    return written
+
+
+def _hash_data(data: Object, collisions: int) -> str:
+    return hash_revision(write_bytes(data) + str(collisions).encode())
+
+
+def _make(
+    owner: Object,
+    name: str,
+    marks: Mapping[str, str],
+    notes: Mapping[str, str],
+    content: tuple[int, Object],
+) -> Object:
+    number, data = content
+    metadata: Object = {
+        "name": name,
+        "namespace": namespace_of(owner),
+        "labels": dict(marks),
+        "ownerReferences": [owner_reference(owner)],
+    }
+    if notes:
+        metadata["annotations"] = dict(notes)
+    return {
+        "apiVersion": labels.CONTROLLER_REVISION.api_version,
+        "kind": labels.CONTROLLER_REVISION.name,
+        "metadata": metadata,
+        "revision": number,
+        "data": data,
+    }
