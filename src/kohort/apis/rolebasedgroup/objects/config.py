@@ -1,0 +1,94 @@
+"""
+The discovery ConfigMap: which roles a group has, and at what address each instance is found.
+
+Upstream writes addresses of instances, which no pod has where an instance is several pods
+(rbg#448). Here an instance's address is that of its leader or first pod, and the others are
+listed beside. What upstream wrote is left until something else in it changes.
+"""
+
+import yaml
+
+from kohort.apis.rolebasedgroup import labels, names
+from kohort.apis.rolebasedgroup.objects.templates import CONFIG_FILE, RoleContext, find_service
+from kohort.apis.rolebasedgroup.roles import LEADER, WORKER, Pattern, as_int, as_map
+from kohort.cluster.objects import Object, name_of, namespace_of, owner_reference
+
+REFINE, LEGACY = "refine", "legacy"
+
+
+def make_config_map(group: Object, contexts: list[RoleContext]) -> Object | None:
+    """The ConfigMap of a group; None if no role has ordinals, since none would read it."""
+    listed = [context for context in contexts if context.role.has_ordinals]
+    if not listed:
+        return None
+    return {
+        "apiVersion": labels.CONFIG_MAP.api_version,
+        "kind": labels.CONFIG_MAP.name,
+        "metadata": {
+            "name": names.config_name(name_of(group)),
+            "namespace": namespace_of(group),
+            "ownerReferences": [owner_reference(group)],
+        },
+        "data": {CONFIG_FILE: write_config(group, listed)},
+    }
+
+
+def is_current(found: Object, group: Object, contexts: list[RoleContext]) -> bool:
+    """Whether a ConfigMap says what it should, in our way or in upstream's."""
+    listed = [context for context in contexts if context.role.has_ordinals]
+    text = as_map(found.get("data")).get(CONFIG_FILE)
+    return text in (write_config(group, listed), write_config(group, listed, as_upstream=True))
+
+
+def write_config(group: Object, contexts: list[RoleContext], as_upstream: bool = False) -> str:
+    """The text of the file that pods read."""
+    roles = {context.role.name: _describe(context, as_upstream) for context in contexts}
+    listed = [context.role.name for context in contexts]
+    head = {"name": name_of(group), "size": len(listed), "roles": listed}
+    text: str = yaml.safe_dump(
+        {"group": head, "roles": roles}, default_flow_style=False, width=4096
+    )
+    return text
+
+
+def _describe(context: RoleContext, as_upstream: bool) -> Object:
+    role = context.role
+    ports = {_port_key(port): as_int(port.get("port"), 0) for port in role.service_ports}
+    instances = [
+        {**_address(context, ordinal, as_upstream), **({"ports": dict(ports)} if ports else {})}
+        for ordinal in range(role.replicas)
+    ]
+    return {"size": role.replicas, "instances": instances}
+
+
+def _address(context: RoleContext, ordinal: int, as_upstream: bool) -> Object:
+    instance = names.instance_name(context.workload_name, ordinal)
+    own = f"{instance}.{context.service_name}"
+    on_set = context.role.workload == labels.INSTANCE_SET
+    if as_upstream or not on_set or context.role.pattern is Pattern.STANDALONE:
+        return {"address": own}
+    addresses = _list_addresses(context, instance)
+    if len(addresses) < 2:
+        return {"address": addresses[0] if addresses else own}
+    return {"address": addresses[0], "pods": addresses}
+
+
+def _list_addresses(context: RoleContext, instance: str) -> list[str]:
+    """The pods of an instance that have names, leaders first."""
+    found = []
+    for component in context.role.components:
+        service = find_service(context, component)
+        for index in range(component.size if service else 0):
+            found.append(f"{_pod_name(context, instance, component.name, index)}.{service}")
+    return found
+
+
+def _pod_name(context: RoleContext, instance: str, component: str, index: int) -> str:
+    if context.role.pattern is Pattern.LEADER_WORKER and component in (LEADER, WORKER):
+        return names.leader_worker_pod_name(instance, index + (component == WORKER))
+    return names.component_pod_name(instance, component, index)
+
+
+def _port_key(port: Object) -> str:
+    name = port.get("name")
+    return str(name).lower().replace("-", "_") if name else f"port{as_int(port.get('port'), 0)}"

@@ -1,0 +1,75 @@
+"""
+RoleInstances: one instance of a role, with its ordinal written into its own templates.
+
+Upstream shares one template between instances that it makes at once, so that several of them carry
+the ordinal of the last one; and it drops the ordinals when it updates in place. Each
+instance here is a copy of its own, and is made by the same function whenever it is written.
+"""
+
+from collections.abc import Mapping
+
+import orjson
+
+from kohort.apis.rolebasedgroup import labels, names
+from kohort.apis.rolebasedgroup.roles import as_map, as_objects
+from kohort.cluster.objects import (
+    Object,
+    annotations_of,
+    labels_of,
+    name_of,
+    namespace_of,
+    owner_reference,
+    uid_of,
+)
+
+ALL_PODS_READY = "AllPodReady"
+
+
+def make_instance(instance_set: Object, ordinal: int, revision: str) -> Object:
+    """The instance with that ordinal, from the set with the template of that revision."""
+    name = names.instance_name(name_of(instance_set), ordinal)
+    marks = {labels.INSTANCE_INDEX: str(ordinal), labels.SET_POD_NAME: name}
+    return _make(instance_set, name, revision, marks, marks)
+
+
+def make_stateless_instance(instance_set: Object, identity: str, revision: str) -> Object:
+    """An instance without an ordinal; five characters tell it from others."""
+    name = names.stateless_name(name_of(instance_set), identity)
+    marks = {labels.INSTANCE_OWNER: uid_of(instance_set), labels.INSTANCE_ID: identity}
+    return _make(instance_set, name, names.short_revision(revision), marks, {})
+
+
+def _make(
+    instance_set: Object,
+    name: str,
+    revision: str,
+    marks: Mapping[str, str],
+    pod_marks: Mapping[str, str],
+) -> Object:
+    given = as_map(as_map(instance_set.get("spec")).get("roleInstanceTemplate"))
+    template: Object = orjson.loads(orjson.dumps(given))
+    components = [_mark(each, pod_marks) for each in as_objects(template.get("components"))]
+    found = annotations_of(instance_set)
+    notes = {key: found[key] for key in labels.INHERITED if key in found}
+    metadata: Object = {
+        "name": name,
+        "namespace": namespace_of(instance_set),
+        "labels": {**labels_of(instance_set), labels.REVISION: revision, **marks},
+        "ownerReferences": [owner_reference(instance_set)],
+    }
+    if notes:
+        metadata["annotations"] = notes
+    spec = {"readyPolicy": ALL_PODS_READY, **template, "components": components}
+    return {
+        "apiVersion": labels.INSTANCE.api_version,
+        "kind": labels.INSTANCE.name,
+        "metadata": metadata,
+        "spec": spec,
+    }
+
+
+def _mark(component: Object, marks: Mapping[str, str]) -> Object:
+    template = as_map(component.get("template"))
+    metadata = as_map(template.get("metadata"))
+    marked = {**metadata, "labels": {**labels_of(template), **marks}}
+    return {**component, "template": {**template, "metadata": marked}}

@@ -1,0 +1,61 @@
+"""
+The headless Service of a role: it gives pods their names before anything is ready.
+
+It has no ports. It belongs to the role's workload, not to the group, and goes with it.
+"""
+
+from collections.abc import Iterable
+
+from kohort.apis.rolebasedgroup import labels, names
+from kohort.apis.rolebasedgroup.objects.templates import RoleContext
+from kohort.apis.rolebasedgroup.roles import LEADER
+from kohort.cluster.objects import Object, labels_of, name_of, namespace_of, uid_of
+
+
+def make_service(context: RoleContext, workload: Object, name: str = "") -> Object:
+    """The Service of a role, whose workload exists."""
+    selector = {
+        labels.GROUP_NAME: name_of(context.group),
+        labels.ROLE_NAME: context.role.name,
+    }
+    if context.role.selects_leader:
+        selector[labels.COMPONENT_NAME] = LEADER
+    return {
+        "apiVersion": labels.SERVICE.api_version,
+        "kind": labels.SERVICE.name,
+        "metadata": {
+            "name": name or context.service_name,
+            "namespace": namespace_of(context.group),
+            "labels": context.common_labels,
+            "annotations": {
+                **context.role.annotations,
+                labels.ROLE_SIZE: str(context.role.replicas),
+            },
+            "ownerReferences": [reference_to(workload)],
+        },
+        "spec": {"clusterIP": "None", "publishNotReadyAddresses": True, "selector": selector},
+    }
+
+
+def choose_name(context: RoleContext, services: Iterable[Object]) -> str:
+    """The Service's name; one of a former version keeps its own, if it is the group's indeed.
+
+    InferenceService makes a Service of that very name, which is not ours to take.
+    """
+    former = names.workload_name(name_of(context.group), context.role.name)
+    for service in services:
+        is_ours = labels_of(service).get(labels.GROUP_NAME) == name_of(context.group)
+        if name_of(service) == former and is_ours:
+            return former
+    return context.service_name
+
+
+def reference_to(owner: Object) -> Object:
+    """An owner that is no controller, as upstream writes it: without the field."""
+    return {
+        "apiVersion": owner["apiVersion"],
+        "kind": owner["kind"],
+        "name": name_of(owner),
+        "uid": uid_of(owner),
+        "blockOwnerDeletion": True,
+    }
