@@ -122,7 +122,7 @@ def search(
     return find_dead_end(seen, finished, before)
 
 
-def find_dead_end(seen: set[World], finished: list[World], before: dict[World, list[World]]) -> str:
+def find_dead_end(seen: set, finished: list, before: dict) -> str:
     """A state from which no end can be reached, if there is one."""
     alive, queue = set(finished), deque(finished)
     while queue:

@@ -61,7 +61,7 @@ class Member:
     crash: Crash | None = None  # the last one
     has_recovered: bool = False  # it has been ready since that crash
     unready_since: float | None = None  # None while it is ready, or where that is not said
-    is_spared: bool = False  # its failures take nothing down with it
+    is_spared: bool = False  # neither its failures nor its end take the unit down
     part: str = ""  # the part of its instance that it belongs to, where a role has parts
 
     @property

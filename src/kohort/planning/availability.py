@@ -38,6 +38,7 @@ def judge_availability(state: LineState, now: float) -> Availability:
     """The units of a line, with those marked that are ready and not yet counted on."""
     on_trial = _find_trial(state, now)
     asked = float(state.rollout.min_ready_seconds)
+    known = {failure.ordinal: failure for failure in state.failures}
     units, waits = [], {}
     for group in state.units:
         unit = group.unit
@@ -45,7 +46,7 @@ def judge_availability(state: LineState, now: float) -> Availability:
             wait = _seconds_left(group, asked, now)
             if group.ordinal in on_trial:
                 wait = max(wait, on_trial[group.ordinal])
-            has_failed = must_restart(group, state.recovery)
+            has_failed = must_restart(group, state.recovery, known.get(group.ordinal))
             if wait > 0 and not has_failed:
                 waits[group.ordinal] = wait
             is_settling = wait > 0 or has_failed
@@ -72,10 +73,11 @@ def _find_trial(state: LineState, now: float) -> dict[int, float]:
 
 
 def _trials(state: LineState, now: float) -> Iterator[tuple[int, float]]:
+    known = {failure.ordinal: failure for failure in state.failures}
     for group in state.units:
         if group.revision != state.target or not group.unit.is_ready:
             continue
-        if must_restart(group, state.recovery):
+        if must_restart(group, state.recovery, known.get(group.ordinal)):
             continue
         since = group.ready_since
         started = 0.0 if since is None else since - group.made_at

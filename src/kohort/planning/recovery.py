@@ -4,7 +4,14 @@ What a failure takes down with it, and when.
 A unit lives and dies as one engine: when a member has failed, was deleted or has
 gone, the whole unit is restarted, once for each incarnation of it. Members that
 belong to an earlier incarnation are leftovers and start nothing (lws#805). With
-``after-start`` a unit that is still coming up is left to come up.
+``after-start`` a unit that is still coming up is left to come up, and with ``after-ready`` one
+that was never ready: its containers start again by themselves, and members that have ended are
+made anew alone. A crash that a member got over before its unit served is held against nobody.
+
+A member that is spared takes nothing down; neither does one that was deleted, where the policy
+spares those. Both are made anew alone, the entry too. There a failure that is recorded is followed
+by a restart even if the member that failed was deleted meanwhile: it may be our own restart that
+was broken off. So members are deleted before their entry, which ends the incarnation.
 
 A unit that failed by itself is recorded before it is taken down, and taken down by a
 plan that has read the record, after the wait that the record asks for, or the grace that
@@ -64,16 +71,17 @@ def plan_recovery(state: LineState, now: float) -> Recovery:
         is_there = group.incarnation or group.lost
         if not is_there or group.phase is Phase.LEAVING:
             continue
-        last, crash = find_failure(known, group, policy.backoff), find_crash(group, policy)
-        cause = _find_damage(group, policy.trigger)
+        last = find_failure(known, group, policy.backoff)
+        crash = find_crash(group, policy, last)
+        cause = _find_damage(group, policy)
         if crash is not None and not _is_recorded(last, group, crash, policy):
             new.append(record_failure(last, group, crash, now, policy.backoff, state.line))
-        elif crash is not None and last is not None:
+        elif last is not None and (crash is not None or _is_condemned(group, policy, last)):
             wait = _find_wait(last, policy) - seconds_since(last.at, now)
-            if wait > 0 and _is_to_replace(group, policy):
+            if wait > 0 and _is_to_replace(group, policy, last):
                 waits[group.ordinal] = wait
-            elif wait <= 0 and must_restart(group, policy):
-                cause = cause or crash.member
+            elif wait <= 0 and must_restart(group, policy, last):
+                cause = cause or (crash or last.crash).member
         if cause:
             waits.pop(group.ordinal, None)
             restarts.append(Restart(group.ordinal, group.incarnation, cause))
@@ -101,7 +109,9 @@ def explain_waits(recovery: Recovery, state: LineState) -> tuple[Blocker, ...]:
     return (Blocker("BackingOff", message, tuple(sorted(recovery.waits)), members),)
 
 
-def find_crash(group: Instance, policy: RecoveryPolicy) -> Crash | None:
+def find_crash(
+    group: Instance, policy: RecoveryPolicy, last: Failure | None = None
+) -> Crash | None:
     """
     The failure of a unit as it lives now, if it has failed.
 
@@ -110,18 +120,31 @@ def find_crash(group: Instance, policy: RecoveryPolicy) -> Crash | None:
     """
     if group.is_quiet:
         return None
-    failed = next(_failed_members(group, policy), None)
+    failed = next(_failed_members(group, policy, last), None)
     return None if failed is None else failed.crash or Crash(failed.name)
 
 
-def must_restart(group: Instance, policy: RecoveryPolicy | None) -> bool:
+def must_restart(
+    group: Instance, policy: RecoveryPolicy | None, last: Failure | None = None
+) -> bool:
     """Whether the unit as it lives now has failed, and has to be made anew."""
-    if policy is None or group.is_quiet:
+    if policy is None:
+        return False
+    if last is not None and _is_condemned(group, policy, last):
+        return True
+    if group.is_quiet:
         return False
     if policy.trigger is Trigger.NEVER:
         entry = next((m for m in group.members if m.index == 0 and m.is_current), None)
-        return entry is not None and entry.has_ended
-    return any(True for _ in _failed_members(group, policy))
+        return entry is not None and entry.has_ended and not _is_renewed_alone(entry, group, policy)
+    return any(True for _ in _failed_members(group, policy, last))
+
+
+def _is_condemned(group: Instance, policy: RecoveryPolicy, last: Failure) -> bool:
+    """Whether the record alone says that the unit is taken down, since deletions say nothing."""
+    if policy.is_forgiving or policy.trigger is Trigger.NEVER or not policy.spares_deleted:
+        return False
+    return bool(group.incarnation) and last.incarnation == group.incarnation
 
 
 def find_ended(state: LineState, staying: frozenset[int]) -> tuple[tuple[int, str], ...]:
@@ -131,8 +154,15 @@ def find_ended(state: LineState, staying: frozenset[int]) -> tuple[tuple[int, st
         for unit in state.units
         if not unit.is_quiet and unit.ordinal in staying and not _has_roles(unit)
         for member in unit.members
-        if (member.index > 0 or state.recovery is None) and _has_ended(member)
+        if _has_ended(member) and _is_renewed_alone(member, unit, state.recovery)
     )
+
+
+def _is_renewed_alone(member: Member, unit: Instance, policy: RecoveryPolicy | None) -> bool:
+    """Whether a member is made anew without its unit; with most entries, a new life begins."""
+    if member.index > 0 or member.is_spared or policy is None or policy.spares_deleted:
+        return True
+    return policy.trigger is Trigger.AFTER_READY and not unit.has_served
 
 
 def _has_roles(unit: Instance) -> bool:
@@ -144,21 +174,46 @@ def _has_ended(member: Member) -> bool:
     return member.has_ended and member.is_current and member.phase is not Phase.LEAVING
 
 
-def _is_to_replace(group: Instance, policy: RecoveryPolicy) -> bool:
+def _is_to_replace(group: Instance, policy: RecoveryPolicy, last: Failure | None) -> bool:
     """Whether the unit or a member of it is to be made anew; a container starts again itself."""
-    return must_restart(group, policy) or any(m.has_ended for m in group.members if m.is_current)
+    has_ended = any(m.has_ended for m in group.members if m.is_current)
+    return has_ended or must_restart(group, policy, last)
 
 
-def _failed_members(group: Instance, policy: RecoveryPolicy) -> Iterator[Member]:
-    trigger = policy.trigger
-    if trigger is Trigger.AFTER_START and group.is_forming:
-        return iter(())
+def _is_left_alone(group: Instance, trigger: Trigger) -> bool:
+    """Whether no member takes the unit down now, whatever happens to it."""
+    if trigger is Trigger.NEVER or (trigger is Trigger.AFTER_START and group.is_forming):
+        return True
+    return trigger is Trigger.AFTER_READY and not group.has_served
+
+
+def _failed_members(
+    group: Instance, policy: RecoveryPolicy, last: Failure | None
+) -> Iterator[Member]:
     present = (m for m in group.members if m.is_current and m.phase is not Phase.LEAVING)
-    if trigger is Trigger.NEVER:
+    if policy.trigger is Trigger.NEVER:
         return (m for m in present if m.has_ended or (m.was_ready and m.crash is not None))
-    if policy.is_forgiving:
-        present = (m for m in present if not m.has_recovered)
+    if _is_left_alone(group, policy.trigger):
+        return iter(())
+    present = (m for m in present if not m.is_spared and not _is_forgiven(m, group, policy, last))
     return (m for m in present if m.has_restarted or m.has_ended)
+
+
+def _is_forgiven(
+    member: Member, group: Instance, policy: RecoveryPolicy, last: Failure | None
+) -> bool:
+    """
+    Whether a member has got over its crash, and nothing more comes of it.
+
+    Whether the unit served before a crash is known while the member has not got over it; from
+    then on only the record of that crash tells, since none is made before the unit serves.
+    """
+    if not member.has_recovered or member.has_ended:
+        return False
+    if policy.is_forgiving:
+        return True
+    is_recorded = last is not None and last.incarnation == group.incarnation
+    return policy.trigger is Trigger.AFTER_READY and not is_recorded
 
 
 def _is_recorded(
@@ -179,18 +234,19 @@ def _has_served_since(group: Instance, last: Failure) -> bool:
     return failed.unready_since > last.crash.ended_at + _SAME_SECONDS
 
 
-def _find_damage(group: Instance, trigger: Trigger) -> str:
+def _find_damage(group: Instance, policy: RecoveryPolicy) -> str:
     """A member for which the unit is restarted at once: made wrong, deleted or gone."""
     if group.is_quiet:
         return ""
     if group.unfit:
         return group.unfit[0]
-    if trigger is Trigger.NEVER or (trigger is Trigger.AFTER_START and group.is_forming):
+    if policy.spares_deleted or _is_left_alone(group, policy.trigger):
         return ""
     if isinstance(group, Group) and group.roles:
         return _find_role_damage(group)
     leaving = (m.name for m in group.members if m.is_current and m.phase is Phase.LEAVING)
-    return next(iter([*leaving, *group.lost]), "")
+    spared = {m.name for m in group.members if m.is_spared}
+    return next((name for name in [*leaving, *group.lost] if name not in spared), "")
 
 
 def _find_role_damage(group: Group) -> str:
@@ -200,7 +256,8 @@ def _find_role_damage(group: Group) -> str:
         for instance in role.instances:
             if instance.phase is Phase.LEAVING and live >= role.wanted:
                 continue
-            gone = [m.name for m in instance.members if m.is_current and m.phase is Phase.LEAVING]
+            present = (m for m in instance.members if m.is_current and not m.is_spared)
+            gone = [m.name for m in present if m.phase is Phase.LEAVING]
             if gone or instance.lost:
                 return [*gone, *instance.lost][0]
     return ""

@@ -9,7 +9,7 @@ others, so that a moment of trouble in one role does not freeze the rest.
 from kohort.model.observed import Group, Instance
 from kohort.model.policies import Startup
 from kohort.model.reasons import Blocker
-from kohort.model.units import Line, Phase
+from kohort.model.units import GROUPS, Line, Phase
 from kohort.model.workload import Workload
 from kohort.planning.lines import LineState
 
@@ -20,7 +20,9 @@ def plan_startup(state: LineState) -> frozenset[int]:
 
 
 def _may_complete(state: LineState, unit: Instance) -> bool:
-    if not unit.incarnation or unit.phase is Phase.LEAVING:
+    # An instance of a role may be an object of which no member exists yet, or none any more.
+    is_there = unit.incarnation or state.line != GROUPS
+    if not is_there or unit.phase is Phase.LEAVING:
         return False
     if state.startup is Startup.TOGETHER:
         return True

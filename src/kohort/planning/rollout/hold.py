@@ -116,7 +116,7 @@ def _list_untrusted(state: LineState, progress: Progress, now: float) -> Iterato
 def _distrust(
     state: LineState, group: Instance, failure: Failure | None, now: float
 ) -> Iterator[UntrustedUnit]:
-    since, has_failed = group.ready_since, must_restart(group, state.recovery)
+    since, has_failed = group.ready_since, must_restart(group, state.recovery, failure)
     if has_failed or (failure is not None and since is None) or _has_broken(group):
         yield UntrustedUnit(group.ordinal, failure)
     elif failure is not None and since is not None:
