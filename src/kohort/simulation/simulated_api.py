@@ -107,6 +107,7 @@ class LineView:
     rolls: bool  # whether its units are brought to a new template by themselves
     recovers: bool  # whether a member that fails takes its unit of this line along
     is_uniform: bool  # whether all pods of a unit have one revision
+    is_inner: bool = False  # whether its units are parts of a group
 
 
 @dataclass(frozen=True, slots=True)

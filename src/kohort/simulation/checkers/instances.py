@@ -38,6 +38,7 @@ class Instances(Checker):
         self._since: dict[tuple[str, str], float] = {}  # units that serve, and from when on
         self._hurt: set[str] = set()  # pods of units in which a member failed
         self._lost: set[str] = set()  # pods of units that lost a member to others
+        self._given: set[str] = set()  # pods of units that were given up for a reason
 
     def commit(self, commit: Commit) -> None:
         """Compare instances with what an instance must be."""
@@ -101,7 +102,9 @@ class Instances(Checker):
             return
         seen = self.truth.find_seen(commit.writer)
         specs = [workload["spec"], *(spec for until, spec in self._wishes if until >= seen)]
-        if not any(self._has_reason(view, unit, specs, seen) for view, unit in units):
+        whole = [unit for view, unit in units if self._has_reason(view, unit, specs, seen)]
+        self._given |= {pod["metadata"]["uid"] for unit in whole for pod in unit.members}
+        if not whole and commit.old["metadata"]["uid"] not in self._given:
             where = ", ".join(f"{view.name}: unit {unit.ordinal}" for view, unit in units)
             self.breach(f"G3: {commit.name} was deleted without a reason ({where})")
 
@@ -112,7 +115,9 @@ class Instances(Checker):
             return True
         policies = [p for until, name, p in self._policies if until >= seen and name == view.name]
         wanted = min(policy.wanted for policy in (view.policy, *policies))
-        if unit.is_edited or len(view.units) > wanted:
+        # An extra unit stands in for others, and goes when it is not needed.
+        is_extra = view.policy.surge > 0 and unit.ordinal >= wanted
+        if unit.is_edited or is_extra or len(view.units) > wanted:
             return True
         return view.rolls and any(self.simulated.is_old(unit, spec) for spec in specs)
 

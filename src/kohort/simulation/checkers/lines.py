@@ -43,6 +43,7 @@ class LineBudget(Checker):
         super().__init__(scene)
         self._lines: dict[str, _Watched] = {}
         self._uid = ""
+        self._is_group_surplus = False  # instances go with their group then
 
     def commit(self, commit: Commit) -> None:
         """Compare what is there with what was promised."""
@@ -50,6 +51,11 @@ class LineBudget(Checker):
             self._learn(commit)
         elif commit.kind != kinds.POD:
             return
+        self._is_group_surplus = any(
+            len(watched.view.units) > min(policy.wanted for _, policy in watched.policies)
+            for watched in self._lines.values()
+            if not watched.view.is_inner
+        )
         views = {view.name: view for view in self.simulated.list_lines(self.truth)}
         for name in [name for name in self._lines if name not in views]:
             del self._lines[name]
@@ -85,7 +91,7 @@ class LineBudget(Checker):
             if ordinal in ready and ready[ordinal].uid == unit.uid:
                 continue
             is_ours = bool(commit.writer) and is_taken(commit) and _has(unit, commit)
-            if is_ours:
+            if is_ours and not (view.is_inner and self._is_group_surplus):
                 self._check_decision(watched, before, unit, commit)
             else:
                 watched.lost[ordinal] = now
@@ -115,7 +121,8 @@ class LineBudget(Checker):
         place = _places_of(before).index(unit.ordinal)
         if before.rolls and not is_surplus and place < min(p.partition for p in policies):
             self.breach(f"A4: {name} is below the partition and was deleted")
-        if is_surplus and not self._is_old(unit):
+        is_extra = before.policy.surge > 0 and unit.ordinal >= wanted
+        if is_surplus and not is_extra and not self._is_old(unit):
             self._doom(watched, before, unit, seen)
 
     def _is_leaving(self) -> bool:

@@ -35,8 +35,8 @@ _OWN: dict[str, Draw] = {
     "namesake": valued("namesake", ("Pod", "Pod", "Service"), 4.0, 20.0),
     "relabel": valued("relabel", ("Service", "Pod", "place")),
 }
-# StatefulSets are no part of a ModelServing.
-NEVER = ("scale-child", "restart-set", "set-image", "metric")
+# StatefulSets are no part of a ModelServing; what others edit in its pods and Services stays.
+NEVER = ("scale-child", "restart-set", "set-image", "edit-pod", "edit-service", "relabel")
 EDITS = ("roll", "bad-roll", "fleeting-roll", "scale", "scale-role", "resize", "hold", "recreate")
 FAILURES = tuple(
     name
@@ -65,7 +65,7 @@ def _draw_workload(seed: int, choices: Choices) -> Scenario:
         seed=seed,
         api="ms",
         groups=groups,
-        unavailable=min(unavailable, groups) if isinstance(unavailable, int) else unavailable,
+        unavailable=unavailable if groups > 1 else 1,
         surge=surge,
         partition=choices.pick((0, 0, 0, 0, 1)),
         restart=choices.pick(recoveries),

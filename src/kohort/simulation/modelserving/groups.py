@@ -21,6 +21,7 @@ from kohort.simulation.modelserving.labels import (
     ENTRY_UID,
     GROUP_RECREATE,
     LABELS,
+    RECOVER_NONE,
     ROLE_RECREATE,
     ROLE_ROLLING,
     SIZE,
@@ -102,9 +103,13 @@ def _list_instances(truth: Truth) -> list[tuple[Place, Group]]:
         elif not is_leaving(pod):
             entries[key] = pod
     found = []
+    spec = (truth.workload or {"spec": {}})["spec"]
+    # Without a policy, workers stay when their entry goes.
+    is_alone = spec.get("recoveryPolicy") == RECOVER_NONE
     for key, entry in sorted(entries.items()):
-        uid = entry["metadata"]["uid"]
-        own = [w for w in workers.get(key, ()) if annotations_of(w).get(ENTRY_UID) in (None, uid)]
+        known = (None, entry["metadata"]["uid"])
+        held = workers.get(key, [])
+        own = [w for w in held if is_alone or annotations_of(w).get(ENTRY_UID) in known]
         size = int(annotations_of(entry).get(SIZE, "1"))
         found.append((Place(*key, 0), Group(key[2], entry, own, size, truth.marks)))
     return found
@@ -145,6 +150,7 @@ def list_lines(truth: Truth) -> list[LineView]:
                     rolls=by_role,
                     recovers=recovery == ROLE_RECREATE,
                     is_uniform=True,
+                    is_inner=True,
                 )
             )
     return lines
