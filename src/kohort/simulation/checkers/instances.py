@@ -106,7 +106,19 @@ class Instances(Checker):
         self._given |= {pod["metadata"]["uid"] for unit in whole for pod in unit.members}
         if not whole and commit.old["metadata"]["uid"] not in self._given:
             where = ", ".join(f"{view.name}: unit {unit.ordinal}" for view, unit in units)
-            self.breach(f"G3: {commit.name} was deleted without a reason ({where})")
+            promise = "G7" if self._has_hurt_other(units) else "G3"
+            self.breach(f"{promise}: {commit.name} was deleted without a reason ({where})")
+
+    def _has_hurt_other(self, units: list[tuple[LineView, Group]]) -> bool:
+        """Whether an instance failed of which these pods are none, and takes nobody along."""
+        own = {unit.uid for _, unit in units}
+        others = [u for view in self._views if view.is_inner and view.recovers for u in view.units]
+        return any(
+            pod["metadata"]["uid"] in self._hurt
+            for unit in others
+            if unit.uid not in own
+            for pod in unit.members
+        )
 
     def _has_reason(self, view: LineView, unit: Group, specs: list[Object], seen: float) -> bool:
         is_serving = self._since.get((view.name, unit.uid), seen) < seen
