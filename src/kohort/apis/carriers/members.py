@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from kohort.apis.facts import Condition, Meta, PodFacts, Restarts
+from kohort.cluster.numbers import find_whole
 from kohort.model.observed import Crash, Member
 from kohort.model.units import Phase
 
@@ -102,6 +103,13 @@ def _is_crashing(pod: PodFacts) -> bool:
     """Whether a container crashes again and again, and just runs between two crashes."""
     crash = _find_crash(pod)
     return pod.restarts >= _RESTARTS_MANY and crash is not None and bool(crash.code)
+
+
+def read_cost(text: str) -> int:
+    """What a deletion costs, as an annotation says it; 0 where that is no whole number."""
+    negative = text.startswith("-")
+    number = find_whole(text[1:] if negative else text)
+    return 0 if number is None else -number if negative else number
 
 
 def read_moment(stamp: str | None) -> float:

@@ -38,6 +38,7 @@ from kohort.apis.leaderworkerset.revision import (
 from kohort.apis.leaderworkerset.topology_losses import read_placement
 from kohort.apis.ordinals import find_ordinal
 from kohort.apis.revision_hash import hash_revision
+from kohort.apis.strategy_choice import choose_strategy
 from kohort.cluster.objects import (
     Kind,
     Object,
@@ -55,7 +56,6 @@ from kohort.model.policies import (
     RolloutPolicy,
     Startup,
     Trigger,
-    list_strategies,
 )
 from kohort.model.workload import Role, Workload
 
@@ -129,7 +129,7 @@ def read_workload(snapshot: Snapshot, key: str, groups: tuple[Group, ...]) -> Wo
         partition=spec.partition_of(lws),
         max_unavailable=spec.max_unavailable_of(lws),
         max_surge=spec.max_surge_of(lws),
-        strategy=_strategy_of(snapshot),
+        strategy=choose_strategy(snapshot, labels.STRATEGY, _noted_strategy),
         min_ready_seconds=_min_ready_seconds_of(lws),
     )
     ready_first = spec.startup_policy_of(lws) == spec.LEADER_READY
@@ -147,17 +147,6 @@ def read_workload(snapshot: Snapshot, key: str, groups: tuple[Group, ...]) -> Wo
         placement=read_placement(snapshot, key, groups),
         is_leaving=is_leaving(lws),
     )
-
-
-def _strategy_of(snapshot: Snapshot) -> str:
-    own = annotations_of(snapshot.root).get(labels.STRATEGY)
-    strategy = own or snapshot.settings.strategy or _noted_strategy(snapshot)
-    if strategy not in list_strategies():
-        known = " or ".join(list_strategies())
-        raise InvalidWorkload(
-            "UnknownStrategy", f'annotation {labels.STRATEGY} is "{strategy}", and must be {known}'
-        )
-    return strategy
 
 
 def _min_ready_seconds_of(lws: Object) -> int:

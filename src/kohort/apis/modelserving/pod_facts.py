@@ -6,10 +6,10 @@ Labels can be forged and names cannot, so a pod stands where both agree, or nowh
 
 import msgspec
 
+from kohort.apis.carriers.members import read_cost
 from kohort.apis.facts import PodFacts, add_details
 from kohort.apis.modelserving import labels
 from kohort.apis.modelserving.objects.instances import PodPlace, find_place
-from kohort.cluster.numbers import find_whole
 
 
 class ServingPod(PodFacts):
@@ -27,11 +27,5 @@ def read_pod(raw: bytes) -> ServingPod:
     pod = add_details(_decoder.decode(raw), raw)
     marks = pod.metadata.labels
     pod.place = find_place(marks.get(labels.NAME, ""), pod.metadata.name, marks)
-    pod.cost = _read_cost(pod.metadata.annotations.get(labels.DELETION_COST, ""))
+    pod.cost = read_cost(pod.metadata.annotations.get(labels.DELETION_COST, ""))
     return pod
-
-
-def _read_cost(text: str) -> int:
-    negative = text.startswith("-")
-    number = find_whole(text[1:] if negative else text)
-    return 0 if number is None else -number if negative else number

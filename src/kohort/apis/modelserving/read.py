@@ -12,7 +12,7 @@ from functools import lru_cache, partial
 
 import orjson
 
-from kohort.apis.api import InvalidWorkload, Reading, Snapshot
+from kohort.apis.api import Reading, Snapshot
 from kohort.apis.carriers.failures import read_failures
 from kohort.apis.facts import Whole
 from kohort.apis.modelserving import labels
@@ -30,6 +30,7 @@ from kohort.apis.modelserving.spec import (
     read_roles,
     read_spec,
 )
+from kohort.apis.strategy_choice import choose_strategy
 from kohort.cluster.objects import (
     Object,
     annotations_of,
@@ -44,7 +45,6 @@ from kohort.model.policies import (
     RolloutPolicy,
     Trigger,
     Victims,
-    list_strategies,
 )
 from kohort.model.units import Level, Line, Reach
 from kohort.model.workload import Role, Workload
@@ -181,14 +181,17 @@ def _read_workload(snapshot: Snapshot, context: Context) -> Workload:
         uid=uid_of(serving),
         generation=serving["metadata"].get("generation", 0),
         groups=spec.replicas,
-        roles=tuple(_read_role(role, spec, _strategy_of(snapshot)) for role in spec.roles),
+        roles=tuple(
+            _read_role(role, spec, choose_strategy(snapshot, labels.STRATEGY))
+            for role in spec.roles
+        ),
         revision=context.target.revision,
         rollout=RolloutPolicy(
             wanted=spec.replicas,
             partition=spec.partition or 0,
             max_unavailable=spec.max_unavailable,
             max_surge=0 if by_role else spec.max_surge,
-            strategy=_strategy_of(snapshot),
+            strategy=choose_strategy(snapshot, labels.STRATEGY),
         ),
         recovery=_recovery_of(spec, Level.GROUP),
         is_leaving=is_leaving(serving),
@@ -229,14 +232,3 @@ def _recovery_of(spec: ServingSpec, level: Level) -> RecoveryPolicy:
         return RecoveryPolicy(level=Level.MEMBER)
     grace = float(spec.grace_seconds)
     return RecoveryPolicy(Trigger.ALWAYS, level, grace_seconds=grace, is_forgiving=True)
-
-
-def _strategy_of(snapshot: Snapshot) -> str:
-    own = annotations_of(snapshot.root).get(labels.STRATEGY) or snapshot.settings.strategy
-    strategy = own or list_strategies()[0]
-    if strategy not in list_strategies():
-        known = " or ".join(list_strategies())
-        raise InvalidWorkload(
-            "UnknownStrategy", f'annotation {labels.STRATEGY} is "{strategy}", and must be {known}'
-        )
-    return strategy

@@ -105,6 +105,9 @@ OLD_EXCLUSIVE_TOPOLOGY = OLD_PREFIX + "exclusive-topology"
 OLD_DISABLE_EXCLUSIVE = OLD_PREFIX + "disable-exclusive-topology"
 
 # Annotations of our own.
+STRATEGY = "kohort.dev/rollout-strategy"
+RESTARTS = "kohort.dev/restarts"  # on the group's revision: the last failure of each instance
+SERVED = "kohort.dev/served"  # on the group's revision: all roles were ready on it
 RATIO = "kohort.dev/ratio"
 UPDATE_ORDER = "kohort.dev/update-order"
 FORMER_NODES = "kohort.dev/former-nodes"
@@ -228,6 +231,9 @@ KEYS = (
         "as role-disable-exclusive",
         UPSTREAM,
     ),
+    Key(STRATEGY, ANNOTATION, _USER, "rollout strategy of the planner", _NOW),
+    Key(RESTARTS, ANNOTATION, "ControllerRevisions", "last failure of each instance", _NOW),
+    Key(SERVED, ANNOTATION, "ControllerRevisions", "all roles were ready on it", _NOW),
     Key(RATIO, ANNOTATION, "CoordinatedPolicies, by users", "JSON: units by role, by policy", _NOW),
     Key(
         UPDATE_ORDER,

@@ -35,8 +35,13 @@ def make_config_map(group: Object, contexts: list[RoleContext]) -> Object | None
 
 def is_current(found: Object, group: Object, contexts: list[RoleContext]) -> bool:
     """Whether a ConfigMap says what it should, in our way or in upstream's."""
-    listed = [context for context in contexts if context.role.has_ordinals]
     text = as_map(found.get("data")).get(CONFIG_FILE)
+    return is_text_current(text, group, contexts)
+
+
+def is_text_current(text: str | None, group: Object, contexts: list[RoleContext]) -> bool:
+    """Whether the text of a ConfigMap is what it should be, in our way or in upstream's."""
+    listed = [context for context in contexts if context.role.has_ordinals]
     return text in (write_config(group, listed), write_config(group, listed, as_upstream=True))
 
 

@@ -1,0 +1,107 @@
+"""RoleBasedGroup, as the value that the operator knows it by."""
+
+from collections.abc import Callable
+from typing import Any
+
+from kohort.apis.api import Api, Key, Watched
+from kohort.apis.facts import Whole, read_node
+from kohort.apis.home import Home
+from kohort.apis.references import Reference
+from kohort.apis.rolebasedgroup import labels
+from kohort.apis.rolebasedgroup.config_facts import ConfigFacts, find_group, read_config
+from kohort.apis.rolebasedgroup.definition import DEFINITIONS
+from kohort.apis.rolebasedgroup.instance_facts import read_facts
+from kohort.apis.rolebasedgroup.pod_facts import read_pod
+from kohort.apis.rolebasedgroup.read import read
+from kohort.apis.rolebasedgroup.render import render
+from kohort.apis.rolebasedgroup.report import list_events, list_projections, write_status
+from kohort.apis.rolebasedgroup.set_actions import MANAGER
+from kohort.apis.rolebasedgroup.spec import roles_of
+from kohort.apis.rolebasedgroup.verbs import VERBS
+from kohort.cluster.objects import Kind, Object, name_of, namespace_of
+from kohort.cluster.permissions import Grant
+
+NODE = Kind("", "v1", "Node", "nodes", namespaced=False)
+HOME = Home(
+    namespace="rbgs-system",
+    lease="rbg-controller",
+    prefix="rbgs",
+    reporter="rbg-controller",
+    field_manager=MANAGER,
+    mutating="rbgs-mutating-webhook-configuration",
+    validating="rbgs-validating-webhook-configuration",
+)
+
+
+def _owners(child: Any) -> tuple[Key, ...]:
+    metadata = child.metadata
+    name = metadata.labels.get(labels.GROUP_NAME)
+    return ((metadata.namespace, name),) if name else ()
+
+
+def _config_owners(child: ConfigFacts) -> tuple[Key, ...]:
+    name = find_group(child.metadata.owner_references)
+    return ((child.metadata.namespace, name),) if name else ()
+
+
+def _find_lost(pod: Any, find: Callable[[Kind, Key], Any]) -> None:
+    """A pod that has gone is made anew alone, so nobody has to remember it."""
+
+
+def _find_profiles(group: Object) -> tuple[Key, ...]:
+    named = [r for role in roles_of(group) for r in role.get("engineRuntimes") or ()]
+    return tuple(("", str(runtime.get("profileName"))) for runtime in named)
+
+
+def _find_policies(group: Object) -> tuple[Key, ...]:
+    return ((namespace_of(group), name_of(group)),)
+
+
+_ALL = ("get", "create", "patch", "delete")
+WRITES = (
+    Grant(labels.POD, _ALL),
+    Grant(labels.POD, ("patch",), "status"),
+    Grant(labels.SERVICE, _ALL),
+    Grant(labels.CONFIG_MAP, _ALL),
+    Grant(labels.CONTROLLER_REVISION, _ALL),
+    Grant(labels.INSTANCE_SET, _ALL),
+    Grant(labels.INSTANCE, _ALL),
+    Grant(labels.ADAPTER, _ALL),
+    Grant(labels.KIND, ("patch",)),
+    Grant(labels.KIND, ("update",), "finalizers"),
+    Grant(labels.INSTANCE_SET, ("update",), "finalizers"),
+    Grant(labels.INSTANCE, ("update",), "finalizers"),
+    Grant(labels.INSTANCE_SET, ("patch",), "status"),
+    Grant(labels.INSTANCE, ("patch",), "status"),
+    Grant(labels.ADAPTER, ("patch",), "status"),
+)
+
+ROLE_BASED_GROUP = Api(
+    kind=labels.KIND,
+    short_name="rbg",
+    watched=(
+        Watched(labels.POD, read_pod, labels.GROUP_NAME, _owners),
+        Watched(labels.SERVICE, Whole, labels.GROUP_NAME, _owners),
+        Watched(labels.CONTROLLER_REVISION, Whole, labels.GROUP_NAME, _owners),
+        Watched(labels.INSTANCE_SET, Whole, labels.GROUP_NAME, _owners),
+        Watched(labels.INSTANCE, read_facts, labels.GROUP_NAME, _owners),
+        Watched(labels.ADAPTER, Whole, labels.GROUP_NAME, _owners),
+        Watched(labels.CONFIG_MAP, read_config, "", _config_owners),
+        Watched(NODE, read_node),
+    ),
+    members=labels.POD,
+    find_lost=_find_lost,
+    read=read,
+    render=render,
+    write_status=write_status,
+    list_events=list_events,
+    list_projections=list_projections,
+    references=(
+        Reference(labels.POLICY, _find_policies),
+        Reference(labels.PROFILE, _find_profiles),
+    ),
+    home=HOME,
+    definitions=DEFINITIONS,
+    writes=WRITES,
+    verbs=VERBS,
+)

@@ -1,0 +1,217 @@
+"""
+What a RoleBasedGroup asks for, beside what is stored of it: made once as long as nothing changes.
+
+An autoscaler writes the replicas of a role into its adapter. That number counts from the moment it
+is seen, whatever the group says; the group is told by the same plan that acts on it.
+"""
+
+from collections import defaultdict
+from dataclasses import replace
+from functools import lru_cache
+from typing import NamedTuple
+
+import orjson
+
+from kohort.apis.api import Snapshot
+from kohort.apis.carriers.failures import read_failures
+from kohort.apis.facts import Whole
+from kohort.apis.rolebasedgroup import labels, names
+from kohort.apis.rolebasedgroup.objects.adapters import BOUND
+from kohort.apis.rolebasedgroup.objects.sets import make_instance_set
+from kohort.apis.rolebasedgroup.objects.templates import RoleContext, is_made_by_us
+from kohort.apis.rolebasedgroup.revision import (
+    StoredRevision,
+    find_current,
+    hash_group,
+    hash_roles,
+    hash_set,
+    read_revision,
+    write_group_data,
+    write_set_data,
+)
+from kohort.apis.rolebasedgroup.role_facts import GroupFacts, RoleFacts
+from kohort.apis.rolebasedgroup.roles import RoleSpec, as_int, as_map, as_objects
+from kohort.apis.rolebasedgroup.spec import read_spec
+from kohort.cluster.objects import Object, annotations_of, labels_of, name_of, namespace_of, uid_of
+from kohort.model.observed import Failure
+from kohort.model.units import Line
+
+
+class _Inputs(NamedTuple):
+    """All that the facts of a group are made from, so that equal inputs give the same value."""
+
+    body: bytes  # the group
+    sets: tuple[bytes, ...]
+    revisions: tuple[bytes, ...]
+    references: tuple[bytes, ...]  # policies and profiles
+    gang_scheduler: str
+
+
+def find_facts(snapshot: Snapshot, gang_scheduler: str = "") -> GroupFacts:
+    """What the group asks for and what is stored of it."""
+    group = heed_adapters(snapshot.root, snapshot.all(labels.ADAPTER))
+    metadata = group["metadata"]
+    body = {
+        "apiVersion": labels.KIND.api_version,
+        "kind": labels.KIND.name,
+        "metadata": {
+            "name": name_of(group),
+            "namespace": namespace_of(group),
+            "uid": uid_of(group),
+            "generation": metadata.get("generation"),
+            "labels": labels_of(group),
+            "annotations": annotations_of(group),
+        },
+        "spec": group["spec"],
+    }
+    sets = sorted(_strip_set(found) for found in snapshot.all(labels.INSTANCE_SET))
+    revisions = sorted(found.raw for found in snapshot.all(labels.CONTROLLER_REVISION))
+    named = [f.raw for kind in (labels.POLICY, labels.PROFILE) for f in _referred(snapshot, kind)]
+    inputs = _Inputs(
+        orjson.dumps(body), tuple(sets), tuple(revisions), tuple(named), gang_scheduler
+    )
+    return _make_facts(inputs)
+
+
+def _referred(snapshot: Snapshot, kind: object) -> tuple[Whole, ...]:
+    return snapshot.references.get(kind, ())  # type: ignore[call-overload, no-any-return]
+
+
+def _strip_set(found: Whole) -> bytes:
+    """What matters of a set: a status that only counts would make all of it anew."""
+    held = found.decode()
+    status = as_map(held.get("status"))
+    kept = {key: status.get(key) for key in ("currentRevision", "updateRevision")}
+    metadata = {key: held["metadata"].get(key) for key in ("name", "uid", "ownerReferences")}
+    return orjson.dumps({"metadata": metadata, "spec": held.get("spec"), "status": kept})
+
+
+def heed_adapters(group: Object, adapters: tuple[Whole, ...]) -> Object:
+    """The group with the replicas that adapters ask for."""
+    asked = {}
+    for adapter in adapters:
+        found = adapter.decode()
+        wanted, target = read_adapter(found)
+        owners = {owner.uid for owner in adapter.metadata.owner_references}
+        if wanted is not None and target[0] == name_of(group) and uid_of(group) in owners:
+            asked[target[1]] = wanted
+    roles = as_objects(as_map(group.get("spec")).get("roles"))
+    counts = [_find_count(role, asked) for role in roles]
+    if all(role.get("replicas", 1) == count for role, count in zip(roles, counts, strict=True)):
+        return group
+    changed = [{**r, "replicas": count} for r, count in zip(roles, counts, strict=True)]
+    return {**group, "spec": {**group["spec"], "roles": changed}}
+
+
+def read_adapter(adapter: Object) -> tuple[int | None, tuple[str, str]]:
+    """The replicas that a bound adapter asks for, and of which role of which group."""
+    spec, status = as_map(adapter.get("spec")), as_map(adapter.get("status"))
+    target = as_map(spec.get("scaleTargetRef"))
+    replicas = spec.get("replicas") if status.get("phase") == BOUND else None
+    wanted = as_int(replicas, -1)
+    return wanted if wanted >= 0 else None, (str(target.get("name")), str(target.get("role")))
+
+
+def _find_count(role: Object, asked: dict[str, int]) -> int:
+    own = as_int(role.get("replicas"), 1)
+    is_scaled = as_map(role.get("scalingAdapter")).get("enable") is True
+    return asked.get(str(role.get("name")), own) if is_scaled else own
+
+
+@lru_cache(maxsize=1024)
+def _make_facts(inputs: _Inputs) -> GroupFacts:
+    group: Object = orjson.loads(inputs.body)
+    spec = read_spec(group)
+    sets = {name_of(found): found for found in map(orjson.loads, inputs.sets)}
+    owned = _sort_revisions(inputs.revisions)
+    own = tuple(revision for revision, _ in owned[uid_of(group)])
+    current = find_current(own, write_group_data(group))
+    failures = _read_failures(owned[uid_of(group)], current)
+    references = [orjson.loads(raw) for raw in inputs.references]
+    profiles = {name_of(r): r for r in references if r["kind"] == labels.PROFILE.name}
+    hashes = hash_roles(group)
+    roles = {}
+    for role in spec.roles:
+        if role.workload != labels.INSTANCE_SET or role.problems:
+            continue
+        context = RoleContext(group, spec, role, profiles, inputs.gang_scheduler)
+        found = sets.get(context.workload_name)
+        roles[role.name] = _read_role(
+            context, hashes[role.name], found, owned, failures.get(Line(0, role.name), ())
+        )
+    return GroupFacts(
+        group=group,
+        spec=spec,
+        roles=roles,
+        hash=current.hash if current else hash_group(group),
+        stored=own,
+        current=current,
+    )
+
+
+def _read_role(
+    context: RoleContext,
+    role_hash: str,
+    found: Object | None,
+    owned: dict[str, list[tuple[StoredRevision, str]]],
+    failures: tuple[Failure, ...],
+) -> RoleFacts:
+    uid = uid_of(found) if found and _is_owned(found, context.group) else ""
+    held = found if uid else None
+    # A set that upstream made keeps its style for as long as it lives.
+    context = replace(context, is_ours=is_made_by_us(held))
+    wanted = make_instance_set(context, role_hash)
+    stored = tuple(revision for revision, _ in owned[uid]) if uid else ()
+    current = find_current(stored, write_set_data(wanted))
+    target = (
+        current.name if current else names.revision_name(context.workload_name, hash_set(wanted))
+    )
+    known = as_map((held or {}).get("status")).get("currentRevision") or ""
+    base = known if known != target and any(r.name == known for r in stored) else ""
+    return RoleFacts(
+        objects=context,
+        instance_set=wanted,
+        set_uid=uid,
+        target=target,
+        is_stored=current is not None,
+        stored=stored,
+        base=base,
+        grown=as_int(as_map((held or {}).get("spec")).get("replicas"), 0) if held else None,
+        failures=failures,
+    )
+
+
+def _is_owned(found: Object, group: Object) -> bool:
+    owners = found["metadata"].get("ownerReferences") or ()
+    return any(o.get("controller") and o.get("uid") == uid_of(group) for o in owners)
+
+
+def _sort_revisions(raws: tuple[bytes, ...]) -> dict[str, list[tuple[StoredRevision, str]]]:
+    """Stored revisions with their records of failures, by the uid of their owner, lowest first."""
+    found: dict[str, list[tuple[StoredRevision, str]]] = defaultdict(list)
+    for raw in raws:
+        obj: Object = orjson.loads(raw)
+        revision = read_revision(obj)
+        owners = obj["metadata"].get("ownerReferences") or ()
+        owner = next((o["uid"] for o in owners if o.get("controller")), "")
+        if revision is not None and owner:
+            found[owner].append((revision, annotations_of(obj).get(labels.RESTARTS, "")))
+    for own in found.values():
+        own.sort(key=lambda pair: pair[0].number)
+    return found
+
+
+def _read_failures(
+    stored: list[tuple[StoredRevision, str]], current: StoredRevision | None
+) -> dict[Line, tuple[Failure, ...]]:
+    notes = {revision.name: text for revision, text in stored}
+    in_force = notes.get(current.name, "") if current else ""
+    by_line: dict[Line, list[Failure]] = defaultdict(list)
+    for failure in read_failures(notes.values(), in_force=in_force):
+        by_line[failure.line].append(failure)
+    return {line: tuple(found) for line, found in by_line.items()}
+
+
+def list_other_roles(facts: GroupFacts) -> tuple[RoleSpec, ...]:
+    """The roles that other controllers carry."""
+    return tuple(role for role in facts.spec.roles if role.name not in facts.roles)

@@ -1,0 +1,178 @@
+"""
+What can change in a running pod, and the walk that changes it.
+
+Images of containers and metadata can change; anything else means a new pod. The walk has three
+writes, each of which shows on the pod, so a plan sees how far it is and does the next:
+
+1. both gates become False: the pod serves no more, and endpoints drop it;
+2. once it is not ready, its hash, a note of what it runs, and the change itself; or, with a grace
+   period, the change as a pending note;
+3. after the grace period, the pending change.
+
+It ends when the containers run what was asked for and the gates become True, which happens with
+all pods of the instance together.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+
+from kohort.apis.carriers.members import read_moment
+from kohort.apis.rolebasedgroup import labels
+from kohort.apis.rolebasedgroup.objects.pods import GATES
+from kohort.apis.rolebasedgroup.pod_facts import RolePod, write_note
+from kohort.cluster.actions import Action, Patch
+from kohort.cluster.objects import Object
+from kohort.cluster.port import Address, PatchForm
+
+OPEN, CLOSED = dict.fromkeys(GATES, True), dict.fromkeys(GATES, False)
+_NOT_READY = orjson.dumps([{"userAgent": "Lifecycle", "key": "InstanceReady"}]).decode()
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """What two templates of a pod differ in, where a running pod can follow."""
+
+    images: dict[str, str] = field(default_factory=dict)  # by container
+    labels: dict[str, str | None] = field(default_factory=dict)  # None: it goes
+    annotations: dict[str, str | None] = field(default_factory=dict)
+
+    @property
+    def body(self) -> Object:
+        """The patch that makes a pod follow, as far as it says something."""
+        containers = [{"name": name, "image": image} for name, image in self.images.items()]
+        metadata = {"labels": self.labels, "annotations": self.annotations}
+        spec: Object = {"spec": {"containers": containers}} if containers else {}
+        return {"metadata": {key: value for key, value in metadata.items() if value}, **spec}
+
+
+def find_difference(old: Object, new: Object) -> Difference | None:
+    """What a running pod of one template lacks of another; None: it has to be made anew."""
+    before, after = old.get("spec") or {}, new.get("spec") or {}
+    held, asked = before.get("containers") or [], after.get("containers") or []
+    if [c.get("name") for c in held] != [c.get("name") for c in asked]:
+        return None
+    if _without(before, "containers") != _without(after, "containers"):
+        return None
+    for own, wanted in zip(held, asked, strict=True):
+        if _without(own, "image") != _without(wanted, "image"):
+            return None
+    pairs = zip(held, asked, strict=True)
+    images = {w["name"]: w["image"] for o, w in pairs if o.get("image") != w.get("image")}
+    return Difference(images, *(_compare_marks(old, new, key) for key in ("labels", "annotations")))
+
+
+def _without(value: Object, key: str) -> Object:
+    return {name: inner for name, inner in value.items() if name != key}
+
+
+def _compare_marks(old: Object, new: Object, key: str) -> dict[str, str | None]:
+    before = (old.get("metadata") or {}).get(key) or {}
+    after = (new.get("metadata") or {}).get(key) or {}
+    found: dict[str, str | None] = {k: v for k, v in after.items() if before.get(k) != v}
+    return found | {name: None for name in before if name not in after}
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """The change of one pod to another revision of its instance."""
+
+    pod: RolePod
+    hash: str  # what the pod is to carry
+    revision: str  # by its whole name
+    difference: Difference
+    grace_seconds: float
+    now: str  # a timestamp
+
+    def list_steps(self) -> Iterator[Action]:
+        """The next write."""
+        closed = set_gates(self.pod, CLOSED, self.now, "StartInPlaceUpdate")
+        if closed is not None:
+            yield closed
+        elif not self.pod.is_ready:
+            yield self._begin()
+
+    def _begin(self) -> Patch:
+        changed = frozenset(self.difference.images)
+        note = write_note(self.pod, self.revision, changed, self.now)
+        grace: str | None = None
+        body = self.difference.body
+        if self.grace_seconds > 0 and changed:
+            grace, body = orjson.dumps(body).decode(), {"metadata": {}}
+        marks = {labels.IN_PLACE_STATE: note, labels.IN_PLACE_GRACE: grace}
+        return _patch_pod(self.pod, body, {labels.REVISION: self.hash}, marks, "changes in place")
+
+
+def find_grace_end(pod: RolePod, seconds: float) -> float | None:
+    """When the pending change of a pod is to be applied; None: none is pending."""
+    if labels.IN_PLACE_GRACE not in pod.metadata.annotations:
+        return None
+    return read_moment(pod.note.started if pod.note else "") + seconds
+
+
+def apply_pending(pod: RolePod, template: Object) -> Patch:
+    """The change that waited for its grace period; one that we did not write is found anew."""
+    try:
+        body = orjson.loads(pod.metadata.annotations[labels.IN_PLACE_GRACE])
+    except orjson.JSONDecodeError:
+        body = None
+    if not isinstance(body, dict) or not isinstance(body.get("metadata"), dict):
+        body = _find_missing(pod, template)
+    marks: dict[str, str | None] = {labels.IN_PLACE_GRACE: None}
+    return _patch_pod(pod, body, {}, marks, "grace period is over")
+
+
+def _find_missing(pod: RolePod, template: Object) -> Object:
+    """What a running pod lacks of its template, as far as it can follow."""
+    asked = (template.get("spec") or {}).get("containers") or []
+    images = {c["name"]: c["image"] for c in asked if pod.find_image(c["name"]) != c.get("image")}
+    held = {"labels": pod.metadata.labels, "annotations": pod.metadata.annotations}
+    marks = template.get("metadata") or {}
+    new = {
+        key: {k: v for k, v in (marks.get(key) or {}).items() if held[key].get(k) != v}
+        for key in held
+    }
+    return Difference(images, dict(new["labels"]), dict(new["annotations"])).body
+
+
+def _patch_pod(
+    pod: RolePod,
+    body: Object,
+    own_labels: dict[str, str],
+    marks: dict[str, Any],
+    why: str,
+) -> Patch:
+    metadata = pod.metadata
+    said = body.get("metadata") or {}
+    merged = {
+        "uid": metadata.uid,
+        "labels": {**(said.get("labels") or {}), **own_labels},
+        "annotations": {**(said.get("annotations") or {}), **marks},
+    }
+    merged = {key: value for key, value in merged.items() if value}
+    address = Address(labels.POD, metadata.namespace, metadata.name)
+    return Patch(
+        address,
+        {**_without(body, "metadata"), "metadata": merged},
+        PatchForm.STRATEGIC,
+        why=f"pod {metadata.name}: {why}",
+    )
+
+
+def set_gates(pod: RolePod, wanted: Mapping[str, bool], now: str, reason: str) -> Patch | None:
+    """Gates of a pod, in one write; None if all of them are as they should be."""
+    conditions = []
+    for gate, is_open in wanted.items():
+        status = "True" if is_open else "False"
+        if pod.find_condition(gate) != status:
+            said = {"type": gate, "status": status, "lastTransitionTime": now, "reason": reason}
+            conditions.append(said if is_open else {**said, "message": _NOT_READY})
+    if not conditions:
+        return None
+    metadata = pod.metadata
+    address = Address(labels.POD, metadata.namespace, metadata.name, "status")
+    body = {"metadata": {"uid": metadata.uid}, "status": {"conditions": conditions}}
+    changed = ", ".join(f"{said['type']} {said['status']}" for said in conditions)
+    return Patch(address, body, PatchForm.STRATEGIC, why=f"pod {metadata.name}: {changed}")

@@ -1,0 +1,100 @@
+"""
+RoleInstances: which are made, which change to another revision, and which go.
+
+An instance is made from the stored template of its revision. One that changes is written as it
+would be made anew, ordinals included; its pods follow. One that goes takes its pods along,
+which the garbage collector sees to.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from kohort.apis.api import Reading, Snapshot
+from kohort.apis.rolebasedgroup import labels, names
+from kohort.apis.rolebasedgroup.instance_facts import RoleInstanceFacts
+from kohort.apis.rolebasedgroup.instances import has_foreign_hash, revision_of
+from kohort.apis.rolebasedgroup.objects.instances import make_instance
+from kohort.apis.rolebasedgroup.pod_facts import RolePod
+from kohort.apis.rolebasedgroup.read import Memory
+from kohort.apis.rolebasedgroup.role_facts import RoleFacts
+from kohort.cluster.actions import Action, Create, Delete, Patch
+from kohort.cluster.objects import Object, annotations_of, labels_of, namespace_of
+from kohort.cluster.port import Address
+from kohort.model.plans import Cause, Step
+
+
+@dataclass(frozen=True, slots=True)
+class InstanceActions:
+    """The instances of one role in one plan."""
+
+    snapshot: Snapshot
+    reading: Reading[Memory]
+    role: RoleFacts
+    step: Step
+
+    @property
+    def leaving(self) -> frozenset[int]:
+        """The ordinals of instances that are deleted now."""
+        return frozenset(r.ordinal for r in self.step.retire if r.cause is not Cause.FAILED)
+
+    def list_actions(self) -> Iterator[Action]:
+        """What to do about the instances of the role."""
+        held = self.reading.memory.instances[self.role.spec.name]
+        for retired in self.step.retire:
+            if retired.cause is not Cause.FAILED:
+                yield _delete(held[retired.ordinal], retired.why)
+        for make in self.step.make:
+            made = self._make(make.ordinal, make.revision)
+            if made is not None:
+                why = f"instance {made['metadata']['name']} does not exist"
+                yield Create(labels.INSTANCE, namespace_of(self.snapshot.root), made, why)
+        for ordinal in self.step.amend:
+            yield from self._amend(held[ordinal], ordinal)
+
+    def _make(self, ordinal: int, revision: str) -> Object | None:
+        template = self.role.find_template(revision)
+        if template is None:
+            return None
+        owner = self.role.instance_set
+        metadata = {**owner["metadata"], "uid": self.role.set_uid}
+        spec = {**owner["spec"], "roleInstanceTemplate": template}
+        return make_instance({**owner, "metadata": metadata, "spec": spec}, ordinal, revision)
+
+    def _amend(self, instance: RoleInstanceFacts, ordinal: int) -> Iterator[Action]:
+        pods = self.reading.memory.pods.get(instance.metadata.uid, {})
+        foreign = [pod for pod in pods.values() if has_foreign_hash(instance, pod)]
+        if foreign:
+            # They say what they were made from before the status of their instance forgets it.
+            for pod in foreign:
+                yield _relabel(instance, pod)
+            return
+        made = self._make(ordinal, self.role.target)
+        if made is None:
+            return
+        body = {
+            "metadata": {
+                "uid": instance.metadata.uid,
+                "labels": labels_of(made),
+                "annotations": annotations_of(made),
+            },
+            "spec": made["spec"],
+        }
+        address = Address(labels.INSTANCE, instance.metadata.namespace, instance.metadata.name)
+        name, revision = instance.metadata.name, names.short_revision(self.role.target)
+        yield Patch(address, body, why=f"instance {name} changes to revision {revision}")
+
+
+def _relabel(instance: RoleInstanceFacts, pod: RolePod) -> Patch:
+    metadata = pod.metadata
+    marks = {labels.REVISION: names.short_revision(revision_of(instance))}
+    address = Address(labels.POD, metadata.namespace, metadata.name)
+    body = {"metadata": {"uid": metadata.uid, "labels": marks}}
+    return Patch(address, body, why=f"pod {metadata.name} carries the hash of its instance alone")
+
+
+def _delete(instance: RoleInstanceFacts, why: str) -> Delete:
+    metadata = instance.metadata
+    text = f"instance {metadata.name}: {why}"
+    return Delete(
+        labels.INSTANCE, metadata.namespace, metadata.name, metadata.uid, "Background", why=text
+    )

@@ -1,0 +1,55 @@
+"""RoleInstances as caches keep them: with the names of the pods that each should have."""
+
+from typing import NamedTuple
+
+import msgspec
+import orjson
+
+from kohort.apis.facts import Condition, Meta
+from kohort.apis.rolebasedgroup.objects.pods import list_places
+from kohort.cluster.objects import Object
+
+
+class PodName(NamedTuple):
+    """A pod that an instance should have."""
+
+    name: str
+    component: str
+    position: int  # within the instance; 0 is the entry
+
+
+class InstanceStatusFacts(msgspec.Struct, rename="camel"):
+    """What an instance says of itself."""
+
+    observed_generation: int = 0
+    update_revision: str = ""
+    conditions: list[Condition] | None = None
+    restart_count: int = 0
+
+
+class RoleInstanceFacts(msgspec.Struct, rename="camel"):
+    """A RoleInstance, with its JSON for what is compared field by field."""
+
+    metadata: Meta
+    status: InstanceStatusFacts = msgspec.field(default_factory=InstanceStatusFacts)
+    raw: bytes = b""
+    places: tuple[PodName, ...] = ()
+
+    def decode(self) -> Object:
+        """The whole object, as a fresh dictionary."""
+        decoded: Object = orjson.loads(self.raw)
+        return decoded
+
+
+_decoder = msgspec.json.Decoder(RoleInstanceFacts)
+
+
+def read_facts(raw: bytes) -> RoleInstanceFacts:
+    """A RoleInstance."""
+    found = _decoder.decode(raw)
+    listed = list_places(orjson.loads(raw))
+    found.raw = raw
+    found.places = tuple(
+        PodName(place.name, place.component_name, index) for index, place in enumerate(listed)
+    )
+    return found

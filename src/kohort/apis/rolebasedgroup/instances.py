@@ -1,0 +1,124 @@
+"""
+From RoleInstances and pods to instances of the model.
+
+A pod belongs to the RoleInstance that controls it, by uid: a namesake that an earlier instance
+left behind is not seen (rbg defect 15). Which pods an instance should have is said by its own spec.
+A pod is of its instance's revision if it carries the hash of that; pods of upstream carry the
+hash of a revision that only the status of their instance names, which holds as long as the
+instance has not changed since.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from kohort.apis.carriers.members import Reader, read_cost, read_member, read_moment
+from kohort.apis.rolebasedgroup import labels, names
+from kohort.apis.rolebasedgroup.in_place import find_grace_end
+from kohort.apis.rolebasedgroup.instance_facts import PodName, RoleInstanceFacts
+from kohort.apis.rolebasedgroup.objects.pods import INSTANCE_POD_READY
+from kohort.apis.rolebasedgroup.pod_facts import RolePod, count_restarts
+from kohort.apis.rolebasedgroup.role_facts import RoleFacts
+from kohort.model.observed import Instance, Member
+from kohort.model.units import Phase
+
+_READER = Reader(
+    group_of=lambda metadata: None,
+    index_of=lambda metadata: None,
+    revision_of=lambda metadata: metadata.labels.get(labels.REVISION, ""),
+    size_of=lambda metadata: 1,
+)
+IGNORED = "Ignore"
+
+
+def is_current(instance: RoleInstanceFacts, pod: RolePod) -> bool:
+    """Whether a pod is of its instance's revision."""
+    held = pod.metadata.labels.get(labels.REVISION, "")
+    if held == names.short_revision(revision_of(instance)):
+        return True
+    return has_foreign_hash(instance, pod)
+
+
+def has_foreign_hash(instance: RoleInstanceFacts, pod: RolePod) -> bool:
+    """Whether a pod carries the hash of a revision that only the status of its instance names."""
+    held, status = pod.metadata.labels.get(labels.REVISION, ""), instance.status
+    if not held or held == names.short_revision(revision_of(instance)):
+        return False
+    is_seen = status.observed_generation == instance.metadata.generation
+    return is_seen and held == names.short_revision(status.update_revision)
+
+
+def revision_of(instance: RoleInstanceFacts) -> str:
+    """The name of the revision that an instance was made from."""
+    return instance.metadata.labels.get(labels.REVISION, "")
+
+
+def read_instance(
+    context: RoleFacts, instance: RoleInstanceFacts, pods: Mapping[str, RolePod]
+) -> Instance:
+    """One instance, from its object and the pods that it controls."""
+    places = instance.places
+    found = tuple((p, pods[p.name]) for p in places if p.name in pods)
+    members = tuple(_read_member(instance, place, pod) for place, pod in found)
+    first = found[0][1].metadata if found else instance.metadata
+    revision = revision_of(instance)
+    return Instance(
+        ordinal=ordinal_of(instance),
+        revision=revision,
+        phase=_phase_of(instance, len(places), members),
+        incarnation=first.uid,
+        size=len(places),
+        members=members,
+        made_at=read_moment(first.creation_timestamp),
+        cost=read_cost(instance.metadata.annotations.get(labels.DELETION_COST, "")),
+        may_amend=revision != context.target and context.may_amend(revision),
+        has_served=_has_served(instance, pods.values()),
+        wakes_at=_find_wake(context, pods.values()),
+    )
+
+
+def ordinal_of(instance: RoleInstanceFacts) -> int:
+    """The ordinal that the name of an instance ends with; labels can be forged."""
+    return names.read_ordinal(instance.metadata.name)
+
+
+def _read_member(instance: RoleInstanceFacts, place: PodName, pod: RolePod) -> Member:
+    member = read_member(_READER, place.position, pod, True)
+    is_old = not is_current(instance, pod)
+    if count_restarts(pod) == 0 and not pod.has_ended:
+        # What an update in place has ended is no crash.
+        member = replace(member, has_restarted=False, crash=None, was_ready=False)
+    if is_old and member.phase is Phase.READY:
+        member = replace(member, phase=Phase.STARTING, ready_since=None)
+    return replace(
+        member,
+        has_ended=pod.has_ended,
+        part=place.component,
+        is_spared=pod.metadata.annotations.get(labels.RESTART_TRIGGER) == IGNORED,
+    )
+
+
+def _phase_of(instance: RoleInstanceFacts, size: int, members: tuple[Member, ...]) -> Phase:
+    if instance.metadata.is_leaving:
+        return Phase.LEAVING
+    if sum(member.phase is Phase.READY for member in members) == size:
+        return Phase.READY
+    if any(member.phase is Phase.BROKEN for member in members):
+        return Phase.BROKEN
+    return Phase.STARTING
+
+
+def _has_served(instance: RoleInstanceFacts, pods: Iterable[RolePod]) -> bool:
+    """
+    Whether it was ready once: the gate of a pod is first written when the instance is ready.
+
+    One that was restarted counts as well until it has been quiet for long, and then its record
+    is forgotten.
+    """
+    has_gate = any(pod.find_condition(INSTANCE_POD_READY) for pod in pods)
+    return has_gate or instance.status.restart_count > 0
+
+
+def _find_wake(context: RoleFacts, pods: Iterable[RolePod]) -> float | None:
+    seconds = float(context.spec.rollout.grace_seconds or 0)
+    ends = [find_grace_end(pod, seconds) for pod in pods]
+    return min((end for end in ends if end is not None), default=None)

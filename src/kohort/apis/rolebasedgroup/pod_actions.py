@@ -1,0 +1,190 @@
+"""
+The pods of instances: which are made, which go, which change as they run, and when they serve.
+
+All pods of an instance become ready together: their gates open when every one of them runs with
+all containers ready and on the revision of the instance. Only gates are written, never Ready,
+which is the kubelet's (rbg defect 16).
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from kohort.apis.api import Reading, Snapshot
+from kohort.apis.rolebasedgroup import labels, names
+from kohort.apis.rolebasedgroup.in_place import (
+    OPEN,
+    Walk,
+    apply_pending,
+    find_difference,
+    find_grace_end,
+    set_gates,
+)
+from kohort.apis.rolebasedgroup.instance_facts import RoleInstanceFacts
+from kohort.apis.rolebasedgroup.instances import is_current, revision_of
+from kohort.apis.rolebasedgroup.objects.pods import (
+    GATES,
+    INSTANCE_POD_READY,
+    list_places,
+    make_pod,
+)
+from kohort.apis.rolebasedgroup.pod_facts import RolePod, is_update_complete
+from kohort.apis.rolebasedgroup.read import Memory
+from kohort.apis.rolebasedgroup.role_facts import RoleFacts, find_component
+from kohort.apis.rolebasedgroup.roles import as_map
+from kohort.cluster.actions import Action, Create, Delete
+from kohort.cluster.objects import Object
+from kohort.model.plans import Plan, Step
+
+MAKE_MAX = 1_000
+
+
+@dataclass(slots=True)
+class PodActions:
+    """The pods of one group in one plan."""
+
+    snapshot: Snapshot
+    reading: Reading[Memory]
+    plan: Plan
+    _names: set[str] = field(init=False)  # of all pods in the namespace that we see
+    _now: str = field(init=False)
+    _left: int = MAKE_MAX
+
+    def __post_init__(self) -> None:
+        self._names = {pod.metadata.name for pod in self.snapshot.all(labels.POD)}
+        self._now = datetime.fromtimestamp(self.plan.now, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+    def list_actions(
+        self, role: RoleFacts, step: Step, leaving: frozenset[int]
+    ) -> Iterator[Action]:
+        """What to do about the pods of a role whose instances stay."""
+        failed = {restart.ordinal for restart in step.restarts}
+        renewed = {name for _, name in step.renew}
+        for ordinal, instance in self.reading.memory.instances[role.spec.name].items():
+            pods = self.reading.memory.pods.get(instance.metadata.uid, {})
+            if instance.metadata.is_leaving or ordinal in leaving:
+                continue
+            if ordinal in failed:
+                yield from _delete_all(pods, "its instance is restarted")
+            elif ordinal not in step.backing_off:
+                waiting = step.waiting_parts.get(ordinal, frozenset())
+                work = _InstanceWork(role, instance, pods, waiting, renewed)
+                yield from self._keep(work)
+
+    def _keep(self, work: "_InstanceWork") -> Iterator[Action]:
+        wanted = {place.name for place in work.instance.places}
+        for name, pod in work.pods.items():
+            if name not in wanted and not pod.metadata.is_leaving:
+                yield _delete(pod, "its instance has no such pod")
+            elif name in work.renewed:
+                yield _delete(pod, "it has ended")
+        yield from self._make(work)
+        yield from self._change(work)
+        yield from self._open(work)
+
+    def _make(self, work: "_InstanceWork") -> Iterator[Action]:
+        missing = [p for p in work.instance.places if p.name not in self._names]
+        if not missing or self._left <= 0:
+            return
+        instance = work.instance.decode()
+        short = names.short_revision(revision_of(work.instance))
+        for place in list_places(instance):
+            is_held = place.component_name in work.waiting
+            if place.name in self._names or is_held or self._left <= 0:
+                continue
+            self._left -= 1
+            made = make_pod(instance, place, short)
+            why = f"pod {place.name} does not exist"
+            yield Create(labels.POD, work.instance.metadata.namespace, made, why)
+
+    def _change(self, work: "_InstanceWork") -> Iterator[Action]:
+        """The next step of pods that are not of their instance's revision."""
+        if all(is_current(work.instance, pod) for pod in work.pods.values()) and not any(
+            labels.IN_PLACE_GRACE in pod.metadata.annotations for pod in work.pods.values()
+        ):
+            return
+        instance = work.instance.decode()
+        for place in list_places(instance):
+            pod = work.pods.get(place.name)
+            if pod is None or pod.metadata.is_leaving or pod.has_ended:
+                continue
+            if not is_current(work.instance, pod):
+                yield from self._follow(work, pod, place.component)
+            else:
+                end = find_grace_end(pod, work.grace_seconds)
+                if end is not None and end <= self.plan.now:
+                    yield apply_pending(pod, as_map(place.component.get("template")))
+
+    def _follow(self, work: "_InstanceWork", pod: RolePod, component: Object) -> Iterator[Action]:
+        short = names.short_revision(revision_of(work.instance))
+        old = work.role.find_by_hash(pod.metadata.labels.get(labels.REVISION, ""))
+        before = find_component(old, str(component.get("name"))) if old else None
+        found = None
+        if before is not None and set(GATES) <= pod.gates:
+            is_moved = (before.get("serviceName") or "") != (component.get("serviceName") or "")
+            mine = work.mark(component, before)
+            found = None if is_moved else find_difference(mine, as_map(component.get("template")))
+        if found is None:
+            yield _delete(pod, "it has an old revision, and cannot change as it runs")
+            return
+        walk = Walk(pod, short, revision_of(work.instance), found, work.grace_seconds, self._now)
+        yield from walk.list_steps()
+
+    def _open(self, work: "_InstanceWork") -> Iterator[Action]:
+        """Let all pods of an instance serve, or none."""
+        places = work.instance.places
+        pods = [work.pods[p.name] for p in places if p.name in work.pods]
+        is_whole = len(pods) == len(places) and all(
+            is_current(work.instance, pod)
+            and is_update_complete(pod)
+            and pod.are_containers_ready
+            and not pod.metadata.is_leaving
+            for pod in pods
+        )
+        for pod in pods:
+            if is_whole:
+                gate = set_gates(pod, OPEN, self._now, "InstanceReady")
+            elif len(places) > 1 and pod.find_condition(INSTANCE_POD_READY) == "True":
+                closed = {INSTANCE_POD_READY: False}
+                gate = set_gates(pod, closed, self._now, "InstanceNotReady")
+            else:
+                gate = None
+            if gate is not None and not pod.metadata.is_leaving:
+                yield gate
+
+
+@dataclass(frozen=True, slots=True)
+class _InstanceWork:
+    """One instance that stays, and its pods."""
+
+    role: RoleFacts
+    instance: RoleInstanceFacts
+    pods: Mapping[str, RolePod]
+    waiting: frozenset[str]  # components that may not begin yet
+    renewed: set[str]  # pods that are made anew by themselves
+
+    @property
+    def grace_seconds(self) -> float:
+        """How long a pod serves no more before its containers restart."""
+        return float(self.role.spec.rollout.grace_seconds or 0)
+
+    def mark(self, component: Object, before: Object) -> Object:
+        """The former template with the ordinals that this instance writes into each."""
+        template = as_map(before.get("template"))
+        now = as_map(as_map(as_map(component.get("template")).get("metadata")).get("labels"))
+        own = {k: now[k] for k in (labels.INSTANCE_INDEX, labels.SET_POD_NAME) if k in now}
+        metadata = as_map(template.get("metadata"))
+        marked = {**metadata, "labels": {**as_map(metadata.get("labels")), **own}}
+        return {**template, "metadata": marked}
+
+
+def _delete_all(pods: Mapping[str, RolePod], why: str) -> Iterator[Action]:
+    for pod in pods.values():
+        if not pod.metadata.is_leaving:
+            yield _delete(pod, why)
+
+
+def _delete(pod: RolePod, why: str) -> Delete:
+    metadata = pod.metadata
+    text = f"pod {metadata.name}: {why}"
+    return Delete(labels.POD, metadata.namespace, metadata.name, metadata.uid, why=text)

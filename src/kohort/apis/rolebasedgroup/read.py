@@ -1,0 +1,194 @@
+"""
+From a RoleBasedGroup and its children to the model.
+
+The group is one unit that exists from the first moment and never rolls; its roles are lines. All
+that is remembered stands in its children: RoleInstanceSets hold what roles ask for, their stored
+revisions what instances were made from, RoleInstances which revision each has.
+"""
+
+from collections import defaultdict
+from dataclasses import dataclass
+
+from kohort.apis.api import InvalidWorkload, Reading, Snapshot
+from kohort.apis.rolebasedgroup import labels
+from kohort.apis.rolebasedgroup.group_facts import find_facts
+from kohort.apis.rolebasedgroup.instance_facts import RoleInstanceFacts
+from kohort.apis.rolebasedgroup.instances import ordinal_of, read_instance
+from kohort.apis.rolebasedgroup.names import instance_name
+from kohort.apis.rolebasedgroup.pod_facts import RolePod
+from kohort.apis.rolebasedgroup.role_facts import GroupFacts, RoleFacts
+from kohort.apis.rolebasedgroup.roles import RoleSpec
+from kohort.apis.strategy_choice import choose_strategy
+from kohort.cluster.objects import is_leaving, name_of, namespace_of, uid_of
+from kohort.model.observed import Group, Instance, Observed, Progress, RoleInstances
+from kohort.model.policies import (
+    Backoff,
+    RecoveryPolicy,
+    RolloutPolicy,
+    Trigger,
+    Victims,
+)
+from kohort.model.units import Level, Phase, Reach
+from kohort.model.workload import Part, Role, Workload
+
+_ALONE = RecoveryPolicy(level=Level.MEMBER)
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """What rendering needs and the model does not know."""
+
+    facts: GroupFacts
+    instances: dict[str, dict[int, RoleInstanceFacts]]  # by role and ordinal
+    pods: dict[str, dict[str, RolePod]]  # by uid of their instance, and name
+
+
+def read(snapshot: Snapshot) -> Reading[Memory]:
+    """The snapshot in the words of the model."""
+    facts = find_facts(snapshot)
+    problem = next(iter(facts.spec.all_problems), None)
+    if problem is not None:
+        raise InvalidWorkload(problem.reason, problem.message)
+    pods = _sort_pods(snapshot)
+    instances = {name: _own_instances(snapshot, role) for name, role in facts.roles.items()}
+    roles = tuple(_read_role(role, instances[name], pods) for name, role in facts.roles.items())
+    group = _join(snapshot, facts, roles)
+    observed = Observed((group,), _find_progress(facts), exist=1)
+    workload = _read_workload(snapshot, facts)
+    return Reading(workload, observed, Memory(facts, instances, pods))
+
+
+def _sort_pods(snapshot: Snapshot) -> dict[str, dict[str, RolePod]]:
+    found: dict[str, dict[str, RolePod]] = defaultdict(dict)
+    for pod in snapshot.all(labels.POD):
+        found[pod.metadata.controller][pod.metadata.name] = pod
+    return found
+
+
+def _own_instances(snapshot: Snapshot, role: RoleFacts) -> dict[int, RoleInstanceFacts]:
+    """The instances that the set of a role controls, by ordinal."""
+    found = {}
+    for instance in snapshot.all(labels.INSTANCE) if role.set_uid else ():
+        ordinal = ordinal_of(instance)
+        is_named = instance.metadata.name == instance_name(role.set_name, ordinal)
+        if instance.metadata.controller == role.set_uid and is_named:
+            found[ordinal] = instance
+    return dict(sorted(found.items()))
+
+
+def _read_role(
+    role: RoleFacts,
+    instances: dict[int, RoleInstanceFacts],
+    pods: dict[str, dict[str, RolePod]],
+) -> RoleInstances:
+    return RoleInstances(
+        role=role.spec.name,
+        wanted=role.spec.replicas,
+        revision=role.target,
+        instances=tuple(
+            read_instance(role, instance, pods.get(instance.metadata.uid, {}))
+            for instance in instances.values()
+        ),
+        base=role.base,
+        failures=role.failures,
+        partition=role.spec.rollout.partition,
+        grown=role.grown,
+    )
+
+
+def _join(snapshot: Snapshot, facts: GroupFacts, roles: tuple[RoleInstances, ...]) -> Group:
+    """The group that its roles make."""
+    instances = [instance for role in roles for instance in role.instances]
+    members = tuple(member for instance in instances for member in instance.members)
+    return Group(
+        ordinal=0,
+        revision=_find_revision(facts, roles),
+        phase=_find_phase(roles, instances),
+        incarnation=uid_of(snapshot.root),
+        size=sum(role.spec.replicas * role.spec.size for role in facts.roles.values()),
+        members=members,
+        roles=roles,
+        is_settled=all(role.is_settled for role in roles)
+        and all(instance.wakes_at is None for instance in instances),
+    )
+
+
+def _find_revision(facts: GroupFacts, roles: tuple[RoleInstances, ...]) -> str:
+    """The hash of all roles if no instance is old; else that of the last revision stored."""
+    if all(i.revision == role.revision for role in roles for i in role.instances):
+        return facts.hash
+    return facts.stored[-1].hash if facts.stored else ""
+
+
+def _find_phase(roles: tuple[RoleInstances, ...], instances: list[Instance]) -> Phase:
+    if all(_serves(role) for role in roles):
+        return Phase.READY
+    if any(instance.phase is Phase.BROKEN for instance in instances):
+        return Phase.BROKEN
+    return Phase.STARTING
+
+
+def _serves(role: RoleInstances) -> bool:
+    return sum(instance.phase is Phase.READY for instance in role.instances) >= role.wanted
+
+
+def _find_progress(facts: GroupFacts) -> Progress | None:
+    if not facts.stored:
+        return None
+    target = facts.hash if facts.current else facts.stored[-1].hash
+    return Progress(0, 1, 1, target)
+
+
+def _read_workload(snapshot: Snapshot, facts: GroupFacts) -> Workload:
+    group, strategy = snapshot.root, choose_strategy(snapshot, labels.STRATEGY)
+    return Workload(
+        namespace=namespace_of(group),
+        name=name_of(group),
+        uid=uid_of(group),
+        generation=group["metadata"].get("generation", 0),
+        groups=1,
+        roles=tuple(_ask_role(role, strategy) for role in facts.roles.values()),
+        revision=facts.hash,
+        rollout=RolloutPolicy(wanted=1, strategy=strategy),
+        recovery=_ALONE,
+        is_leaving=is_leaving(group),
+        reach=Reach.ANY,
+        rules=facts.rules,
+        has_rollout=False,
+    )
+
+
+def _ask_role(facts: RoleFacts, strategy: str) -> Role:
+    spec, rollout = facts.spec, facts.spec.rollout
+    parts = tuple(Part(c.name, c.size, c.start_after) for c in spec.components)
+    return Role(
+        instances=spec.replicas,
+        size=spec.size,
+        name=spec.name,
+        revision=facts.target,
+        rollout=RolloutPolicy(
+            wanted=spec.replicas,
+            partition=rollout.partition,
+            max_unavailable=rollout.max_unavailable,
+            max_surge=rollout.max_surge,
+            strategy=strategy,
+            min_ready_seconds=spec.min_ready_seconds,
+            level=Level.INSTANCE,
+            is_paused=rollout.is_paused,
+        ),
+        recovery=_recovery_of(spec),
+        after=spec.dependencies,
+        victims=Victims.BEYOND,
+        amendment=rollout.amendment,
+        is_ordered=spec.is_ordered,
+        parts=parts if any(part.after for part in parts) else (),
+    )
+
+
+def _recovery_of(spec: RoleSpec) -> RecoveryPolicy:
+    """Without a policy, pods that have ended are made anew one by one."""
+    restart = spec.restart
+    if not restart.recreates_instance:
+        return _ALONE
+    backoff = Backoff(restart.base_seconds, restart.max_seconds, restart.reset_seconds)
+    return RecoveryPolicy(Trigger.AFTER_READY, Level.INSTANCE, backoff=backoff, spares_deleted=True)

@@ -1,0 +1,68 @@
+"""
+From a plan to the objects of a RoleBasedGroup.
+
+Nothing in one plan depends on another action of it: a role without its set gets the set, one with
+an unstored template gets the revision, and instances and pods follow in the plans that see both.
+"""
+
+from collections.abc import Iterator
+
+from kohort.apis.api import Reading, Snapshot
+from kohort.apis.carriers.failures import write_failures
+from kohort.apis.rolebasedgroup import labels
+from kohort.apis.rolebasedgroup.instance_actions import InstanceActions
+from kohort.apis.rolebasedgroup.pod_actions import PodActions
+from kohort.apis.rolebasedgroup.read import Memory
+from kohort.apis.rolebasedgroup.set_actions import SetActions
+from kohort.cluster.actions import Action
+from kohort.model.observed import Failure
+from kohort.model.plans import Plan
+from kohort.model.units import Line
+
+
+def render(snapshot: Snapshot, reading: Reading[Memory], plan: Plan) -> tuple[Action, ...]:
+    """What to do about the objects of a group."""
+    if reading.workload.is_leaving:
+        return ()
+    return tuple(_actions(snapshot, reading, plan))
+
+
+def _actions(snapshot: Snapshot, reading: Reading[Memory], plan: Plan) -> Iterator[Action]:
+    facts = reading.memory.facts
+    sets = SetActions(snapshot, facts, plan)
+    pods = PodActions(snapshot, reading, plan)
+    yield from sets.scale_group()
+    yield from sets.store_group()
+    yield from sets.write_config()
+    yield from _note_failures(reading, plan, sets)
+    for name, role in facts.roles.items():
+        yield from sets.ensure_role(role)
+        step = plan.steps.get(Line(0, name))
+        if step is None or not role.set_uid or not role.is_stored:
+            continue
+        instances = InstanceActions(snapshot, reading, role, step)
+        yield from instances.list_actions()
+        yield from pods.list_actions(role, step, instances.leaving)
+    yield from sets.clean()
+    yield from sets.forget()
+
+
+def _note_failures(reading: Reading[Memory], plan: Plan, sets: SetActions) -> Iterator[Action]:
+    """Record failures on the revision in force; what follows from them comes in a later plan."""
+    held: dict[Line, tuple[Failure, ...]] = {
+        Line(0, name): role.failures
+        for name, role in reading.memory.facts.roles.items()
+        if role.failures
+    }
+    new = dict(held)
+    for line, step in plan.steps.items():
+        if step.failures or line in held:
+            new[line] = step.failures
+    new = {line: own for line, own in new.items() if own}
+    stored = sets.find_in_force()
+    if new == held or stored is None:
+        return
+    failures = [failure for own in new.values() for failure in own]
+    fresh = [str(f.crash) for f in failures if f not in held.get(f.line, ())]
+    notes = {labels.RESTARTS: write_failures(failures)}
+    yield sets.annotate(stored, notes, ", ".join(fresh[:3]) or "failures are forgotten")

@@ -1,0 +1,208 @@
+"""Statuses and events of a RoleBasedGroup: what was read and planned, in the words of its API."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+from kohort.apis.api import ExecutionSummary, Reading, Snapshot
+from kohort.apis.references import Projection
+from kohort.apis.rolebasedgroup import labels, names
+from kohort.apis.rolebasedgroup.instance_facts import RoleInstanceFacts
+from kohort.apis.rolebasedgroup.instances import has_foreign_hash, is_current, revision_of
+from kohort.apis.rolebasedgroup.objects.adapters import BOUND, make_selector, write_selector
+from kohort.apis.rolebasedgroup.pod_facts import RolePod, is_update_complete
+from kohort.apis.rolebasedgroup.read import Memory
+from kohort.apis.rolebasedgroup.role_facts import RoleFacts
+from kohort.apis.rolebasedgroup.status import (
+    ComponentCounts,
+    InstanceState,
+    RoleCounts,
+    SetState,
+    write_adapter_status,
+    write_group_status,
+    write_instance_status,
+    write_set_status,
+)
+from kohort.cluster.actions import Create
+from kohort.cluster.objects import Object, name_of
+from kohort.model.observed import RoleInstances
+from kohort.model.plans import Plan
+from kohort.model.reasons import Notice
+from kohort.model.units import Line, Phase
+
+_MADE, _STUCK = "SucceedCreateRevision", "InPlaceUpdateNotPossible"
+
+
+def write_status(snapshot: Snapshot, reading: Reading[Memory], plan: Plan, now: str) -> Object:
+    """The status of the group."""
+    return write_group_status(snapshot.root, list(_count_roles(reading, plan)), now)
+
+
+def _count_roles(reading: Reading[Memory], plan: Plan) -> Iterator[RoleCounts]:
+    (group,) = reading.observed.groups
+    held = {role.role: role for role in group.roles}
+    for spec in reading.memory.facts.spec.roles:
+        yield (
+            _count(held[spec.name], plan, reading)
+            if spec.name in held
+            else RoleCounts(spec.name, spec.replicas, 0, 0, 0, 0, 0)
+        )
+
+
+def _count(role: RoleInstances, plan: Plan, reading: Reading[Memory]) -> RoleCounts:
+    live = [i for i in role.instances if i.phase is not Phase.LEAVING]
+    ready = [i for i in live if i.phase is Phase.READY]
+    updated = [i for i in live if i.revision == role.revision]
+    asked = reading.memory.facts.roles[role.role].spec.min_ready_seconds
+    available = [i for i in ready if plan.now - (i.ready_since or 0.0) >= asked]
+    return RoleCounts(
+        name=role.role,
+        wanted=role.wanted,
+        exist=len(live),
+        ready=len(ready),
+        updated=len(updated),
+        updated_ready=sum(i.phase is Phase.READY for i in updated),
+        available=len(available),
+    )
+
+
+def list_projections(
+    snapshot: Snapshot, reading: Reading[Memory], plan: Plan, now: str
+) -> tuple[Projection, ...]:
+    """The statuses of sets, instances and adapters."""
+    counts = {each.name: each for each in _count_roles(reading, plan)}
+    return tuple(_list_projections(snapshot, reading, plan, counts, now))
+
+
+def _list_projections(
+    snapshot: Snapshot,
+    reading: Reading[Memory],
+    plan: Plan,
+    counts: dict[str, RoleCounts],
+    now: str,
+) -> Iterator[Projection]:
+    facts = reading.memory.facts
+    sets = {found.metadata.uid: found for found in snapshot.all(labels.INSTANCE_SET)}
+    for name, role in facts.roles.items():
+        if role.set_uid in sets:
+            obj = sets[role.set_uid].decode()
+            state = SetState(
+                role.target,
+                write_selector(role.objects.common_labels),
+                role.spec.rollout.partition,
+                _find_stuck(plan, name),
+            )
+            status = write_set_status(obj, counts[name], state, now)
+            yield Projection(labels.INSTANCE_SET, obj, status)
+        for ordinal, instance in reading.memory.instances[name].items():
+            yield from _project_instance(reading, role, ordinal, instance, now)
+    for adapter in snapshot.all(labels.ADAPTER):
+        yield from _project_adapter(reading, adapter.decode(), counts, now)
+
+
+def _find_stuck(plan: Plan, role: str) -> str:
+    step = plan.steps.get(Line(0, role))
+    blockers = step.blockers if step else ()
+    return next((b.message for b in blockers if b.reason == _STUCK), "")
+
+
+def _project_instance(
+    reading: Reading[Memory],
+    role: RoleFacts,
+    ordinal: int,
+    instance: RoleInstanceFacts,
+    now: str,
+) -> Iterator[Projection]:
+    if instance.metadata.is_leaving:
+        return
+    pods = reading.memory.pods.get(instance.metadata.uid, {})
+    is_known = bool(instance.status.conditions)
+    unready = next((p.name for p in instance.places if not _serves(instance, pods, p.name)), "")
+    if unready and not is_known:
+        # The first status is written when there is something to say: it is ready.
+        return
+    failure = next((f for f in role.failures if f.ordinal == ordinal), None)
+    state = InstanceState(
+        components=tuple(_count_components(instance, pods)),
+        revision=_find_hash_owner(instance, pods),
+        unready=unready,
+        is_updated=all(
+            p.name in pods and is_current(instance, pods[p.name]) for p in instance.places
+        ),
+        is_amended=instance.metadata.generation > 1,
+        restarts=failure.count if failure else 0,
+        restarted_at=_stamp(failure.at) if failure else "",
+    )
+    obj = instance.decode()
+    yield Projection(labels.INSTANCE, obj, write_instance_status(obj, state, now))
+
+
+def _stamp(moment: float) -> str:
+    return datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _serves(instance: RoleInstanceFacts, pods: dict[str, RolePod], name: str) -> bool:
+    pod = pods.get(name)
+    if pod is None or pod.metadata.is_leaving:
+        return False
+    return pod.is_ready and is_current(instance, pod) and is_update_complete(pod)
+
+
+def _find_hash_owner(instance: RoleInstanceFacts, pods: dict[str, RolePod]) -> str:
+    """The revision whose hash the pods carry: upstream's own name stays while they do."""
+    if any(has_foreign_hash(instance, pod) for pod in pods.values()):
+        return instance.status.update_revision
+    return revision_of(instance)
+
+
+def _count_components(
+    instance: RoleInstanceFacts, pods: dict[str, RolePod]
+) -> Iterator[ComponentCounts]:
+    for component in dict.fromkeys(place.component for place in instance.places):
+        found = [
+            pods[place.name]
+            for place in instance.places
+            if place.component == component and place.name in pods
+        ]
+        updated = [pod for pod in found if is_current(instance, pod)]
+        yield ComponentCounts(
+            name=component,
+            exist=len(found),
+            ready=sum(pod.is_ready for pod in found),
+            updated=len(updated),
+            updated_ready=sum(pod.is_ready for pod in updated),
+            scheduled=sum(bool(pod.spec.node_name) for pod in found),
+        )
+
+
+def _project_adapter(
+    reading: Reading[Memory], adapter: Object, counts: dict[str, RoleCounts], now: str
+) -> Iterator[Projection]:
+    facts = reading.memory.facts
+    for name, role in facts.roles.items():
+        wanted = names.adapter_name(name_of(facts.group), name)
+        if name_of(adapter) == wanted and role.spec.adapter.is_enabled:
+            selector = make_selector(role.objects)
+            status = write_adapter_status(adapter, counts[name], selector, BOUND, now)
+            yield Projection(labels.ADAPTER, adapter, status)
+
+
+def list_events(
+    snapshot: Snapshot, reading: Reading[Memory], plan: Plan, summary: ExecutionSummary
+) -> tuple[Notice, ...]:
+    """The events that a plan is worth; none says that nothing went wrong (rbg defect 24)."""
+    return (*_list_made(summary), *_list_refused(summary), *plan.notices)
+
+
+def _list_made(summary: ExecutionSummary) -> Iterator[Notice]:
+    for action in summary.done:
+        is_create = isinstance(action, Create) and action.kind == labels.CONTROLLER_REVISION
+        if isinstance(action, Create) and is_create:
+            text = f"Successfully created revision {name_of(action.obj)}"
+            yield Notice("Normal", _MADE, text, "Create")
+
+
+def _list_refused(summary: ExecutionSummary) -> Iterator[Notice]:
+    for action, message in summary.failed[:3]:
+        if isinstance(action, Create):
+            text = f"{action.kind.name} {name_of(action.obj)} could not be created: {message}"
+            yield Notice("Warning", "FailedReconcileWorkload", text[:1_000], "Create")

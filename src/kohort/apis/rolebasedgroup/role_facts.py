@@ -1,0 +1,108 @@
+"""What all instances of a role are read and made with, as long as none of it changes."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from kohort.apis.rolebasedgroup import names
+from kohort.apis.rolebasedgroup.in_place import find_difference
+from kohort.apis.rolebasedgroup.objects.templates import RoleContext
+from kohort.apis.rolebasedgroup.revision import StoredRevision
+from kohort.apis.rolebasedgroup.roles import RoleSpec, as_map, as_objects
+from kohort.apis.rolebasedgroup.spec import GroupSpec
+from kohort.cluster.objects import Object
+from kohort.model.observed import Failure
+from kohort.model.policies import Amendment, Rule
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RoleFacts:
+    """One role: what it asks for, and which of its templates are stored."""
+
+    objects: RoleContext  # what its objects are made from
+    instance_set: Object  # as it should be, with the count that the role asks for
+    set_uid: str  # empty while the set is not seen
+    target: str  # the name of the revision that its instances should reach
+    is_stored: bool  # whether that revision is
+    stored: tuple[StoredRevision, ...]  # of the set, lowest number first
+    base: str = ""  # the revision that protected instances are made from
+    grown: int | None = None  # instances that the set was told
+    failures: tuple[Failure, ...] = ()
+
+    @property
+    def spec(self) -> RoleSpec:
+        """What the role asks for."""
+        return self.objects.role
+
+    @property
+    def set_name(self) -> str:
+        """The name of its RoleInstanceSet."""
+        return self.objects.workload_name
+
+    @property
+    def target_template(self) -> Object:
+        """What instances are made from now."""
+        return as_map(self.instance_set["spec"]["roleInstanceTemplate"])
+
+    def find_template(self, revision: str) -> Object | None:
+        """What instances of a revision are made from; None if that is not known."""
+        if revision == self.target:
+            return self.target_template
+        found = next((each for each in self.stored if each.name == revision), None)
+        if found is None:
+            return None
+        template = as_map(as_map(found.data.get("spec")).get("roleInstanceTemplate"))
+        return {key: value for key, value in template.items() if key != "$patch"}
+
+    def find_by_hash(self, short: str) -> Object | None:
+        """The template of the revision whose hash a pod carries."""
+        own = (self.target, *(each.name for each in self.stored))
+        found = next((name for name in own if names.short_revision(name) == short), None)
+        return self.find_template(found) if found else None
+
+    def may_amend(self, revision: str) -> bool:
+        """Whether instances of a revision can become those of the target as they are."""
+        amendment = self.spec.rollout.amendment
+        old = self.find_template(revision)
+        if amendment is Amendment.NEVER or old is None:
+            return False
+        held, asked = components_of(old), components_of(self.target_template)
+        if [_shape(each) for each in held] != [_shape(each) for each in asked]:
+            return False
+        if amendment is Amendment.IF_POSSIBLE:
+            return True
+        pairs = zip(held, asked, strict=True)
+        return all(can_follow(own, wanted) for own, wanted in pairs)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GroupFacts:
+    """A whole group."""
+
+    group: Object  # with the replicas that adapters ask for
+    spec: GroupSpec
+    roles: Mapping[str, RoleFacts]  # those that instances carry, in the order of the spec
+    hash: str  # of all roles
+    stored: tuple[StoredRevision, ...] = ()  # of the group, lowest number first
+    current: StoredRevision | None = None  # that which holds the roles of now
+    rules: tuple[Rule, ...] = ()
+
+
+def components_of(template: Object) -> list[Object]:
+    """The components of an instance's template."""
+    return as_objects(template.get("components"))
+
+
+def find_component(template: Object, name: str) -> Object | None:
+    """The component of that name."""
+    return next((each for each in components_of(template) if each.get("name") == name), None)
+
+
+def can_follow(old: Object, new: Object) -> bool:
+    """Whether running pods of one component can become those of another."""
+    if (old.get("serviceName") or "") != (new.get("serviceName") or ""):
+        return False
+    return find_difference(as_map(old.get("template")), as_map(new.get("template"))) is not None
+
+
+def _shape(component: Object) -> tuple[object, object]:
+    return component.get("name"), component.get("size", 1)

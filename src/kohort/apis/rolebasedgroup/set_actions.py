@@ -1,0 +1,215 @@
+"""
+What a group has besides instances: revisions, the ConfigMap, and of each role the set, its
+revision, its Service and its adapter.
+
+A set is applied whole under upstream's field manager, so that a field which neither of us wants
+any more goes. What is as it should be costs nothing.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from kohort.apis.api import Snapshot
+from kohort.apis.carriers.desired import find_changes
+from kohort.apis.facts import Whole
+from kohort.apis.rolebasedgroup import labels, names
+from kohort.apis.rolebasedgroup.objects.adapters import make_adapter
+from kohort.apis.rolebasedgroup.objects.config import is_text_current, make_config_map
+from kohort.apis.rolebasedgroup.objects.services import choose_name, make_service
+from kohort.apis.rolebasedgroup.revision import (
+    GROUP_HISTORY,
+    list_outdated,
+    make_group_revision,
+    make_set_revision,
+    next_number,
+)
+from kohort.apis.rolebasedgroup.role_facts import GroupFacts, RoleFacts
+from kohort.cluster.actions import Action, Create, Delete, Patch
+from kohort.cluster.objects import Kind, Object, name_of, namespace_of, uid_of
+from kohort.cluster.port import Address, PatchForm
+from kohort.model.plans import Plan
+from kohort.model.units import Line
+
+MANAGER = "rbg"
+_MADE_ONCE = ("spec.replicas",)  # of adapters: an autoscaler owns it from then on
+
+
+@dataclass(frozen=True, slots=True)
+class SetActions:
+    """All objects of a group but instances and pods, in one plan."""
+
+    snapshot: Snapshot
+    facts: GroupFacts
+    plan: Plan
+
+    def store_group(self) -> Iterator[Action]:
+        """The revision of the group, and the mark on the one that it replaces."""
+        facts, group = self.facts, self.facts.group
+        for stored in self._own_revisions():
+            revision = stored.metadata.labels.get(labels.GROUP_REVISION)
+            is_marked = labels.SERVED in stored.metadata.annotations
+            if self.plan.served and revision == self.plan.served and not is_marked:
+                yield self.annotate(stored, {labels.SERVED: "true"}, "it has served")
+        if facts.current is None:
+            body = make_group_revision(group, next_number(facts.stored))
+            yield self._create(labels.CONTROLLER_REVISION, body, "the roles are not stored")
+
+    def forget(self) -> Iterator[Action]:
+        """Revisions beyond the history of the group and of its sets."""
+        if not self.plan.report.is_done:
+            return
+        live = [self.facts.current.name] if self.facts.current else []
+        outdated = set(list_outdated(self.facts.stored, live, GROUP_HISTORY))
+        for role in self.facts.roles.values():
+            limit = role.instance_set["spec"]["revisionHistoryLimit"]
+            outdated |= set(list_outdated(role.stored, [role.target, role.base], limit))
+        for stored in self.snapshot.all(labels.CONTROLLER_REVISION):
+            if stored.metadata.name in outdated:
+                yield _delete(labels.CONTROLLER_REVISION, stored, "beyond the history")
+
+    def _own_revisions(self) -> list[Whole]:
+        uid = uid_of(self.snapshot.root)
+        held = self.snapshot.all(labels.CONTROLLER_REVISION)
+        return [stored for stored in held if stored.metadata.controller == uid]
+
+    def find_in_force(self) -> Whole | None:
+        """The stored revision that holds the roles of now."""
+        name = self.facts.current.name if self.facts.current else ""
+        return next((s for s in self._own_revisions() if s.metadata.name == name), None)
+
+    def annotate(self, stored: Whole, notes: dict[str, str], why: str) -> Patch:
+        """A note on a stored revision."""
+        name = stored.metadata.name
+        address = Address(labels.CONTROLLER_REVISION, stored.metadata.namespace, name)
+        body = {"metadata": {"uid": stored.metadata.uid, "annotations": notes}}
+        return Patch(address, body, why=f"{name}: {why}")
+
+    def write_config(self) -> Iterator[Action]:
+        """The ConfigMap in which pods find each other."""
+        contexts = [role.objects for role in self.facts.roles.values()]
+        wanted = make_config_map(self.facts.group, contexts)
+        if wanted is None:
+            return
+        name = names.config_name(name_of(self.facts.group))
+        held = self.snapshot.all(labels.CONFIG_MAP)
+        found = next((c for c in held if c.metadata.name == name), None)
+        if found is None:
+            yield self._create(labels.CONFIG_MAP, wanted, "pods read addresses from it")
+        elif found.metadata.controller == uid_of(self.snapshot.root) and not is_text_current(
+            found.text, self.facts.group, contexts
+        ):
+            address = Address(labels.CONFIG_MAP, found.metadata.namespace, name)
+            body = {"metadata": {"uid": found.metadata.uid}, "data": wanted["data"]}
+            yield Patch(address, body, why=f"ConfigMap {name} says other addresses")
+
+    def scale_group(self) -> Iterator[Action]:
+        """The replicas that adapters ask for, written into the group."""
+        before = self.snapshot.root["spec"]["roles"]
+        patch: list[Object] = []
+        for index, (own, wanted) in enumerate(
+            zip(before, self.facts.group["spec"]["roles"], strict=True)
+        ):
+            if own.get("replicas", 1) != wanted.get("replicas", 1):
+                path = f"/spec/roles/{index}"
+                patch += [
+                    {"op": "test", "path": f"{path}/name", "value": own.get("name")},
+                    {"op": "add", "path": f"{path}/replicas", "value": wanted["replicas"]},
+                ]
+        if patch:
+            group = self.snapshot.root
+            address = Address(labels.KIND, namespace_of(group), name_of(group))
+            why = f"adapters of {name_of(group)} ask for other replicas"
+            yield Patch(address, patch, PatchForm.JSON, why=why)
+
+    def ensure_role(self, role: RoleFacts) -> Iterator[Action]:
+        """The set of a role, its revision, its Service and its adapter."""
+        wanted = self._count_set(role)
+        found = self._find(labels.INSTANCE_SET, role.set_name)
+        if found is None:
+            yield self._create(labels.INSTANCE_SET, wanted, f"role {role.spec.name} has no set")
+        elif role.set_uid and not found.metadata.is_leaving:
+            yield from self._apply(labels.INSTANCE_SET, wanted, found)
+            yield from self._store_role(role)
+            yield from self._ensure_service(role, found)
+        if role.spec.adapter.is_enabled:
+            adapter = make_adapter(role.objects)
+            yield from self._ensure(labels.ADAPTER, adapter, _MADE_ONCE)
+
+    def _count_set(self, role: RoleFacts) -> Object:
+        """The set with as many replicas as rules allow now."""
+        step = self.plan.steps.get(Line(0, role.spec.name))
+        count = role.spec.replicas if step is None else step.wanted
+        return {**role.instance_set, "spec": {**role.instance_set["spec"], "replicas": count}}
+
+    def _store_role(self, role: RoleFacts) -> Iterator[Action]:
+        if role.is_stored:
+            return
+        metadata = {**role.instance_set["metadata"], "uid": role.set_uid}
+        body = make_set_revision(
+            {**role.instance_set, "metadata": metadata}, next_number(role.stored)
+        )
+        why = f"the template of role {role.spec.name} is not stored"
+        yield self._create(labels.CONTROLLER_REVISION, body, why)
+
+    def _ensure_service(self, role: RoleFacts, found: Whole) -> Iterator[Action]:
+        if not role.spec.has_service:
+            return
+        held = [service.decode() for service in self.snapshot.all(labels.SERVICE)]
+        name = choose_name(role.objects, held)
+        yield from self._ensure(labels.SERVICE, make_service(role.objects, found.decode(), name))
+
+    def _ensure(
+        self, kind: Kind, wanted: Object, ignored: tuple[str, ...] = ()
+    ) -> Iterator[Action]:
+        found = self._find(kind, name_of(wanted))
+        if found is None:
+            yield self._create(kind, wanted, f"{kind.name} {name_of(wanted)} is missing")
+        elif not found.metadata.is_leaving:
+            yield from self._apply(kind, wanted, found, ignored)
+
+    def _apply(
+        self, kind: Kind, wanted: Object, found: Whole, ignored: tuple[str, ...] = ()
+    ) -> Iterator[Action]:
+        held = found.decode()
+        changes = find_changes(wanted, held, MANAGER, ignored)
+        if not changes:
+            return
+        body = {**wanted, "metadata": {**wanted["metadata"], "uid": found.metadata.uid}}
+        if ignored:
+            spec = {k: v for k, v in wanted["spec"].items() if f"spec.{k}" not in ignored}
+            body = {**body, "spec": spec}
+        address = Address(kind, found.metadata.namespace, found.metadata.name)
+        why = f"{kind.name} {name_of(wanted)}: {', '.join(changes[:3])} differ"
+        yield Patch(address, body, PatchForm.APPLY, MANAGER, force=True, why=why)
+
+    def clean(self) -> Iterator[Action]:
+        """Sets and adapters of roles that the user asks for no more."""
+        uid = uid_of(self.snapshot.root)
+        sets = {role.set_name for role in self.facts.roles.values()}
+        for found in self.snapshot.all(labels.INSTANCE_SET):
+            is_ours = found.metadata.controller == uid and not found.metadata.is_leaving
+            if is_ours and found.metadata.name not in sets:
+                yield _delete(labels.INSTANCE_SET, found, "its role is wanted no more")
+        scaled = {
+            names.adapter_name(name_of(self.facts.group), role.name)
+            for role in self.facts.spec.roles
+            if role.adapter.is_enabled
+        }
+        for found in self.snapshot.all(labels.ADAPTER):
+            owners = {owner.uid for owner in found.metadata.owner_references}
+            is_ours = uid in owners and not found.metadata.is_leaving
+            if is_ours and found.metadata.name not in scaled:
+                yield _delete(labels.ADAPTER, found, "its role has no adapter")
+
+    def _find(self, kind: Kind, name: str) -> Whole | None:
+        held: tuple[Whole, ...] = self.snapshot.all(kind)
+        return next((found for found in held if found.metadata.name == name), None)
+
+    def _create(self, kind: Kind, body: Object, why: str) -> Create:
+        return Create(kind, namespace_of(self.snapshot.root), body, why)
+
+
+def _delete(kind: Kind, found: Whole, why: str) -> Delete:
+    metadata = found.metadata
+    text = f"{kind.name} {metadata.name}: {why}"
+    return Delete(kind, metadata.namespace, metadata.name, metadata.uid, "Background", why=text)

@@ -1,0 +1,225 @@
+"""
+Statuses of groups, sets, instances and adapters, in upstream's shape, from counts of one snapshot.
+
+A status is rebuilt whole: entries of removed roles go, and a change of any number is written (rbg
+defect 8). A condition keeps its moment as long as it says the same. What upstream wrote and what
+is still true stays as it is, so that a group taken over at rest costs no write.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from kohort.apis.rolebasedgroup.roles import as_map, as_objects
+from kohort.cluster.objects import Object
+
+READY, UPDATING = "Ready", "RollingUpdateInProgress"
+INSTANCE_READY, ALL_PODS_READY = "RoleInstanceReady", "RoleInstanceAllPodsReady"
+IN_PLACE_READY, RESTARTING = "RoleInstanceInPlaceUpdateReady", "Restarting"
+FAILED_UPDATE = "FailedUpdate"
+
+
+@dataclass(frozen=True, slots=True)
+class RoleCounts:
+    """One role in numbers."""
+
+    name: str
+    wanted: int
+    exist: int
+    ready: int
+    updated: int
+    updated_ready: int
+    available: int
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether exactly those that are wanted exist, all ready."""
+        return self.wanted == self.exist == self.ready
+
+
+def write_group_status(group: Object, roles: Sequence[RoleCounts], now: str) -> Object:
+    """The status of a group with these roles."""
+    old: Object = as_map(group.get("status"))
+    generation = group["metadata"].get("generation", 0)
+    is_ready = all(role.is_whole for role in roles)
+    said = _say(is_ready, "AllRolesReady", "RoleNotReady")
+    message = "All roles are ready" if is_ready else "Not all role ready"
+    ready = {"type": READY, **said, "message": message, "observedGeneration": generation}
+    conditions = [ready]
+    is_updating = any(role.updated < role.exist for role in roles)
+    if is_updating or _find(old, UPDATING):
+        moving = [role.name for role in roles if role.updated < role.exist]
+        text = f"Roles are updated: {', '.join(moving)}" if moving else "No role is updated"
+        updating = {"type": UPDATING, **_say(is_updating, "RolesUpdating", "RolesUpdated")}
+        conditions.append({**updating, "message": text, "observedGeneration": generation})
+    return {
+        **old,
+        "observedGeneration": generation,
+        "conditions": _merge(old, conditions, now),
+        "roleStatuses": [
+            {
+                "name": role.name,
+                "replicas": role.exist,
+                "readyReplicas": role.ready,
+                "updatedReplicas": role.updated,
+            }
+            for role in roles
+        ],
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class SetState:
+    """What a RoleInstanceSet is told of itself besides numbers."""
+
+    target: str
+    selector: str
+    partition: int
+    stuck: str = ""  # why old instances cannot be updated
+
+
+def write_set_status(instance_set: Object, counts: RoleCounts, state: SetState, now: str) -> Object:
+    """The status of a RoleInstanceSet."""
+    old: Object = as_map(instance_set.get("status"))
+    is_over = counts.is_whole and counts.updated_ready == counts.exist
+    current = state.target if is_over else old.get("currentRevision") or state.target
+    status: Object = {
+        **old,
+        "observedGeneration": instance_set["metadata"].get("generation", 0),
+        "replicas": counts.exist,
+        "readyReplicas": counts.ready,
+        "availableReplicas": counts.available,
+        "currentReplicas": counts.exist
+        if current == state.target
+        else counts.exist - counts.updated,
+        "updatedReplicas": counts.updated,
+        "updatedReadyReplicas": counts.updated_ready,
+        "expectedUpdatedReplicas": max(0, counts.wanted - state.partition),
+        "currentRevision": current,
+        "updateRevision": state.target,
+        "collisionCount": old.get("collisionCount") or 0,
+        "labelSelector": state.selector,
+    }
+    if state.stuck or _find(old, FAILED_UPDATE):
+        reason = "InPlaceUpdateNotPossible" if state.stuck else "Updated"
+        said = {"type": FAILED_UPDATE, "status": _truth(bool(state.stuck)), "reason": reason}
+        status["conditions"] = _merge(old, [{**said, "message": state.stuck}], now)
+    return status
+
+
+@dataclass(frozen=True, slots=True)
+class ComponentCounts:
+    """One component of an instance in numbers."""
+
+    name: str
+    exist: int
+    ready: int
+    updated: int
+    updated_ready: int
+    scheduled: int
+
+
+@dataclass(frozen=True, slots=True)
+class InstanceState:
+    """One instance as it stands."""
+
+    components: tuple[ComponentCounts, ...]
+    revision: str  # that its pods should have, as their hash says it
+    unready: str = ""  # the first pod that is not ready; empty: all are
+    is_updated: bool = True
+    is_amended: bool = False  # it was changed in place at least once
+    restarts: int = 0
+    restarted_at: str = ""
+    baselines: Object | None = None
+
+
+def write_instance_status(instance: Object, state: InstanceState, now: str) -> Object:
+    """The status of a RoleInstance."""
+    old: Object = as_map(instance.get("status"))
+    is_ready = not state.unready
+    ready: Object = {"type": INSTANCE_READY, **_say(is_ready, "Ready", "PodsNotReady")}
+    pods: Object = {"type": ALL_PODS_READY, **_say(is_ready, "PodsReady", "AtLeastOnePodNotReady")}
+    pods["message"] = "Ready" if is_ready else _describe(instance, state.unready)
+    conditions = [ready if is_ready else {**ready, "message": "NotReady"}, pods]
+    if state.is_amended:
+        conditions.append({"type": IN_PLACE_READY, "status": _truth(state.is_updated)})
+    is_restarting = state.restarts > 0 and not is_ready
+    if is_restarting or _find(old, RESTARTING):
+        said = _say(is_restarting, "RestartPolicyTriggered", "Restarted")
+        conditions.append({"type": RESTARTING, **said})
+    status: Object = {
+        **old,
+        "observedGeneration": instance["metadata"].get("generation", 0),
+        "collisionCount": old.get("collisionCount") or 0,
+        "componentStatuses": [_write_component(counts) for counts in state.components],
+        "conditions": _merge(old, conditions, now),
+        "updateRevision": state.revision,
+        "currentRevision": state.revision if state.is_updated else old.get("currentRevision"),
+    }
+    if state.restarts:
+        status |= {"restartCount": state.restarts, "lastRestartTime": state.restarted_at}
+    if state.baselines:
+        status["inPlaceUpdateContainerBaselines"] = state.baselines
+    return {key: value for key, value in status.items() if value is not None}
+
+
+def write_adapter_status(
+    adapter: Object, counts: RoleCounts, selector: str, phase: str, now: str
+) -> Object:
+    """The status of a scaling adapter; the replicas are what its role asks for."""
+    old: Object = as_map(adapter.get("status"))
+    status: Object = {
+        **old,
+        "phase": phase,
+        "replicas": counts.wanted,
+        "readyReplicas": counts.ready,
+        "selector": selector,
+    }
+    if old.get("phase") == phase and old.get("replicas") not in (None, counts.wanted):
+        status["lastScaleTime"] = now
+    return status
+
+
+def _describe(instance: Object, pod: str) -> str:
+    namespace = instance["metadata"].get("namespace")
+    where = f"{namespace}/{pod}"
+    return f"instance need all pods to be ready, but {where} is in notready condition"
+
+
+def _write_component(counts: ComponentCounts) -> Object:
+    return {
+        "name": counts.name,
+        "size": counts.exist,
+        "readyReplicas": counts.ready,
+        "updatedReplicas": counts.updated,
+        "scheduledReplicas": counts.scheduled,
+        "availableReplicas": counts.ready,
+        "updatedReadyReplicas": counts.updated_ready,
+    }
+
+
+def _say(is_true: bool, reason: str, other: str) -> Object:
+    return {"status": _truth(is_true), "reason": reason if is_true else other}
+
+
+def _truth(is_true: bool) -> str:
+    return "True" if is_true else "False"
+
+
+def _find(status: Object, kind: str) -> Object | None:
+    held = as_objects(status.get("conditions"))
+    return next((each for each in held if each.get("type") == kind), None)
+
+
+def _merge(status: Object, conditions: Iterable[Object], now: str) -> list[Object]:
+    """The conditions that are there with these in their places; a moment stays while it holds."""
+    fresh = {said["type"]: said for said in conditions}
+    merged = []
+    for held in as_objects(status.get("conditions")):
+        said = fresh.pop(str(held.get("type")), None)
+        if said is None:
+            merged.append(held)
+            continue
+        is_same = said["status"] == held.get("status")
+        moment = held.get("lastTransitionTime") if is_same else now
+        merged.append({**said, "lastTransitionTime": moment or now})
+    return [*merged, *({**said, "lastTransitionTime": now} for said in fresh.values())]

@@ -1,1 +1,0 @@
-"""ModelServing in simulations."""

@@ -1,0 +1,69 @@
+"""What upstream's controller left is taken over without a write (RoleBasedGroup, Appendix A)."""
+
+import orjson
+import pytest
+
+from kohort.apis.api import Reading, Snapshot
+from kohort.apis.rolebasedgroup.api import ROLE_BASED_GROUP
+from kohort.cluster.actions import Action, Create, Delete, kind_of
+from kohort.model.plans import Plan
+from kohort.planning.plan import plan
+from recorded_groups import Recorded, name_case, needs_recording, recordings
+
+pytestmark = needs_recording
+NOW = 1_800_000_000.0
+STAMP = "2027-01-15T08:00:00Z"
+
+
+def is_ready(case: Recorded) -> bool:
+    conditions = (case.group.get("status") or {}).get("conditions") or ()
+    return any(c["type"] == "Ready" and c["status"] == "True" for c in conditions)
+
+
+AT_REST = [c for c in recordings() if c.when == "at_rest" and is_ready(c)]
+UNDONE = [c for c in recordings() if c.when == "at_rest" and not is_ready(c)]
+
+
+def decide(case: Recorded) -> tuple[Snapshot, Reading, Plan, tuple[Action, ...]]:
+    children = {
+        watched.kind: tuple(
+            watched.decode(orjson.dumps(obj)) for obj in case.all(watched.kind.name)
+        )
+        for watched in ROLE_BASED_GROUP.watched
+    }
+    snapshot = Snapshot(root=case.group, children=children, node_labels=lambda name: {})
+    reading = ROLE_BASED_GROUP.read(snapshot)
+    decided = plan(reading.workload, reading.observed, NOW)
+    return snapshot, reading, decided, ROLE_BASED_GROUP.render(snapshot, reading, decided)
+
+
+@pytest.mark.parametrize("case", AT_REST, ids=name_case)
+def test_of_what_is_ready_the_first_plan_is_empty(case: Recorded):
+    assert decide(case)[-1] == ()
+
+
+@pytest.mark.parametrize("case", AT_REST, ids=name_case)
+def test_of_what_is_ready_no_status_changes(case: Recorded):
+    snapshot, reading, decided, _ = decide(case)
+    assert ROLE_BASED_GROUP.write_status(snapshot, reading, decided, STAMP) == case.group["status"]
+    for each in ROLE_BASED_GROUP.list_projections(snapshot, reading, decided, STAMP):
+        assert each.status == each.obj["status"]
+
+
+@pytest.mark.parametrize("case", UNDONE, ids=name_case)
+def test_what_upstream_did_not_make_is_made(case: Recorded):
+    actions = decide(case)[-1]
+    assert actions
+    assert all(isinstance(action, Create) for action in actions)
+
+
+@pytest.mark.parametrize("case", recordings(), ids=name_case)
+def test_in_no_recording_a_pod_or_an_instance_is_deleted(case: Recorded):
+    gone = [a for a in decide(case)[-1] if isinstance(a, Delete)]
+    assert gone == []
+    made = [a for a in decide(case)[-1] if isinstance(a, Create) and kind_of(a).name == "Pod"]
+    assert not made or "pd-server" in name_case(case)
+
+
+def test_eleven_recordings_are_ready_and_five_are_not():
+    assert (len(AT_REST), len(UNDONE)) == (11, 5)
