@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
+from kohort.apis.inferenceservice.assembly import ServicePlan, plan_service
 from kohort.apis.inferenceservice.configuration import Configuration, IngressConfig
 from kohort.apis.inferenceservice.models import BaseModel, read_model, read_weight
 from kohort.apis.inferenceservice.resolution import ReferencedObjects, Resolution, resolve
@@ -18,6 +19,7 @@ from kohort.apis.inferenceservice.runtimes import (
     read_runtime,
 )
 from kohort.apis.inferenceservice.spec import read_service
+from kohort.apis.inferenceservice.strategies.registry import load_manager
 from kohort.cluster.objects import Object
 
 SHARED = os.environ.get("KOHORT_SHARED")
@@ -155,3 +157,32 @@ def shipped_runtimes() -> tuple[ServingRuntime, ...]:
 def shipped_models() -> dict[str, BaseModel]:
     """All models of upstream, as values by name."""
     return {name: m for m in map(read_model, shipped("models")) for name in [m.name]}
+
+
+def planned(obj: Object, *objects: Object, **how: Any) -> ServicePlan:
+    """What is to exist for a service."""
+    config = how.pop("config", INGRESS_OFF)
+    manager = how.pop("manager", None) or load_manager()
+    return plan_service(read_service(obj), known(*objects), config, manager, **how)
+
+
+def names_of(plan: ServicePlan) -> set[str]:
+    """What is to exist, as `Kind name`."""
+    return {f"{d.kind.name} {o['metadata']['name']}" for d in plan.objects for o in d.objects}
+
+
+def rbg(**spec: Any) -> Object:
+    """A service that asks for a RoleBasedGroup."""
+    notes = {"ome.io/deploymentMode": "RoleBasedGroup", **spec.pop("annotations", {})}
+    return service(annotations=notes, **spec)
+
+
+PARTS = {
+    "leader": {"runner": {**RUNNER, "command": ["serve", "$(LWS_LEADER_ADDRESS)"]}},
+    "worker": {"size": 3, "runner": {**RUNNER, "image": "worker:1"}},
+}
+
+
+def multi_node(**fields: Any) -> Object:
+    """A runtime whose engine and decoder span several nodes."""
+    return runtime(engineConfig=PARTS, decoderConfig=PARTS, **fields)

@@ -265,3 +265,18 @@ def test_a_predictor_that_names_its_container_inline_gives_a_runner():
 def test_an_empty_predictor_beside_an_engine_is_left_alone():
     obj = service(predictor={})
     assert migrate(obj) is obj
+
+
+def test_a_runner_with_an_image_overrides_a_runtimes_and_needs_none():
+    own = {"runner": {"image": "mine:1"}}
+    found = resolved(service(engine=own))
+    assert found.runtime.name == "srt"
+    assert found.components[ENGINE].runner["args"] == ["--model-path=$(MODEL_PATH)"]
+    assert resolved(service(engine=own), model()).runtime is None
+    assert resolved(service(engine=own), model(modelFormat=None)).runtime is None
+    alone = resolved(service(engine=own, model=None), runtime())
+    assert (alone.model, alone.runtime) == (None, None)
+    both = {"leader": {"runner": {"image": "a"}}, "worker": {"runner": {"image": "b"}}}
+    assert resolved(service(engine=both), model()).modes.engine == "MultiNode"
+    with pytest.raises(ServiceError, match="no runtime for model"):
+        resolved(service(engine={"leader": {"runner": {"image": "a"}}}), model())

@@ -36,6 +36,7 @@ SCALING_ADAPTER = Kind(
 COORDINATED_POLICY = Kind(
     "workloads.x-k8s.io", "v1alpha2", "CoordinatedPolicy", "coordinatedpolicies"
 )
+WARM_UP = Kind("workloads.x-k8s.io", "v1alpha2", "RoleBasedGroupWarmup", "rolebasedgroupwarmups")
 RAY_CLUSTER = Kind("ray.io", "v1", "RayCluster", "rayclusters")
 KNATIVE_SERVICE = Kind("serving.knative.dev", "v1", "Service", "services")
 HTTP_ROUTE = Kind("gateway.networking.k8s.io", "v1", "HTTPRoute", "httproutes")
@@ -47,6 +48,8 @@ OPTIONAL = {
     SCALED_OBJECT: "install KEDA, or remove the annotation ome.io/autoscalerClass: keda",
     LEADER_WORKER_SET: "install LeaderWorkerSet, or serve it here with --apis lws",
     ROLE_BASED_GROUP: "install RoleBasedGroup, or serve it here with --apis rbg",
+    COORDINATED_POLICY: "install RoleBasedGroup, or remove kohort.dev/coordination-max-skew",
+    WARM_UP: "install RoleBasedGroup, or remove kohort.dev/image-preload",
     RAY_CLUSTER: "install KubeRay, or use deployment mode MultiNode",
     KNATIVE_SERVICE: "install Knative Serving, or set minReplicas to 1 or more",
     HTTP_ROUTE: "install the Gateway API, or set enableGatewayAPI to false",

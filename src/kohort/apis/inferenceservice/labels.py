@@ -88,8 +88,10 @@ RAY_UNAVAILABLE = "raycluster/unavailable-since"
 SKIP_MODEL_READY = PREFIX + "skip-model-ready-node-selector"  # proposed upstream as ome#555
 COORDINATION_SKEW = "kohort.dev/coordination-max-skew"
 UPDATE_TYPE = "kohort.dev/rolling-update-type"
+IMAGE_PRELOAD = "kohort.dev/image-preload"
 
 # Annotations of others that are written.
+GROUP_PREFIX = "rbg.workloads.x-k8s.io/"
 ROLE_WORKLOAD_TYPE = "rbg.workloads.x-k8s.io/role-workload-type"
 KNATIVE_MIN_SCALE = "autoscaling.knative.dev/min-scale"
 KNATIVE_MAX_SCALE = "autoscaling.knative.dev/max-scale"

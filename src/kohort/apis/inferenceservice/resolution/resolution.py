@@ -199,13 +199,19 @@ def _find_runtime(
     known: ReferencedObjects,
     is_lenient: bool,
 ) -> Selection | None:
-    named = service.runtime is not None and bool(service.runtime.name)
-    if model is None or (not named and has_full_runner(service)):
+    if model is None:
         return None
-    check_model(model)
-    if service.runtime is not None and named:
+    if service.runtime is not None and service.runtime.name:
+        check_model(model)
         return name_runtime(service.runtime.name, known.runtimes, model, service)
-    return select_runtime(known.runtimes, model, service, is_lenient)
+    try:
+        check_model(model)
+        return select_runtime(known.runtimes, model, service, is_lenient)
+    except ServiceError:
+        # A runner with an image may be an override of a runtime's; it needs none, either.
+        if has_full_runner(service):
+            return None
+        raise
 
 
 def _merge_components(

@@ -1,0 +1,166 @@
+"""
+A service as a whole: resolved, given to a strategy, exposed. What is to exist, or why nothing is.
+
+The objects are listed for every kind that a service may have, even where none of a kind is
+wanted: so what another mode, another strategy or a component that has gone left behind is deleted,
+by its owner and uid and never by its name alone.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from kohort.apis.carriers.desired import DesiredObjects
+from kohort.apis.inferenceservice import kinds, reasons
+from kohort.apis.inferenceservice.configuration import (
+    Configuration,
+    IngressConfig,
+    resolve_ingress,
+)
+from kohort.apis.inferenceservice.objects.ingress import (
+    render_gateway_alias,
+    render_ingress,
+    render_routes,
+    render_virtual_service,
+)
+from kohort.apis.inferenceservice.objects.model_config import render_model_config
+from kohort.apis.inferenceservice.objects.services import (
+    front_of,
+    is_exposed,
+    render_external_service,
+)
+from kohort.apis.inferenceservice.reasons import ServiceError
+from kohort.apis.inferenceservice.resolution import ReferencedObjects, Resolution, resolve
+from kohort.apis.inferenceservice.resolution.modes import service_mode
+from kohort.apis.inferenceservice.spec import ComponentType, DeploymentMode, InferenceService
+from kohort.apis.inferenceservice.strategies.registry import (
+    StrategyReason,
+    WorkloadStrategyManager,
+)
+from kohort.apis.inferenceservice.strategies.strategy import (
+    Existing,
+    WorkloadObjects,
+    group_objects,
+    make_request,
+)
+from kohort.cluster.objects import Kind, Object
+
+# Every kind that a service may own.
+OWNED = (
+    kinds.CONFIG_MAP,
+    kinds.SERVICE_ACCOUNT,
+    kinds.ROLE,
+    kinds.ROLE_BINDING,
+    kinds.ROLE_BASED_GROUP,
+    kinds.COORDINATED_POLICY,
+    kinds.WARM_UP,
+    kinds.DEPLOYMENT,
+    kinds.LEADER_WORKER_SET,
+    kinds.RAY_CLUSTER,
+    kinds.KNATIVE_SERVICE,
+    kinds.SERVICE,
+    kinds.AUTOSCALER,
+    kinds.SCALED_OBJECT,
+    kinds.DISRUPTION_BUDGET,
+    kinds.INGRESS,
+    kinds.HTTP_ROUTE,
+    kinds.VIRTUAL_SERVICE,
+    kinds.ISTIO_SIDECAR,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ServicePlan:
+    """What is to exist for a service, and how it came to that."""
+
+    service: InferenceService
+    mode: DeploymentMode
+    objects: tuple[DesiredObjects, ...]
+    resolution: Resolution | None = None  # None: the service is virtual
+    workload: WorkloadObjects | None = None
+    ingress: IngressConfig = field(default_factory=IngressConfig)
+    strategies: tuple[StrategyReason, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    def find(self, kind: Kind, name: str) -> Object | None:
+        """An object that is to exist."""
+        for desired in self.objects:
+            for obj in desired.objects if desired.kind == kind else ():
+                if obj["metadata"]["name"] == name:
+                    return obj
+        return None
+
+
+def plan_service(
+    service: InferenceService,
+    known: ReferencedObjects,
+    configuration: Configuration,
+    manager: WorkloadStrategyManager,
+    existing: Existing | None = None,
+    unserved: frozenset[Kind] = frozenset(),
+) -> ServicePlan:
+    """What is to exist for a service; raises ServiceError where nothing can."""
+    mode = service_mode(service, configuration.default_mode)
+    if mode is DeploymentMode.VIRTUAL:
+        return ServicePlan(service, mode, ())
+    if mode is DeploymentMode.SERVERLESS and kinds.KNATIVE_SERVICE in unserved:
+        raise ServiceError(
+            reasons.SERVERLESS_REJECTED,
+            f"deployment mode Serverless needs Knative: {kinds.OPTIONAL[kinds.KNATIVE_SERVICE]}",
+        )
+    resolution = resolve(service, known, configuration)
+    request = make_request(resolution, configuration, existing, unserved)
+    notes, modes = service.annotations, resolution.modes
+    strategy = manager.select_strategy(service, notes, modes)
+    workload = strategy.reconcile_workload(request)
+    ingress = resolve_ingress(configuration.ingress, service)
+    exposed = list(_expose(service, workload, resolution, ingress, configuration))
+    made = [*_model_config(resolution), *workload.objects, *exposed]
+    missing = [kind for kind, _ in exposed if kind in unserved]
+    warnings = [f"the cluster does not serve {k.name}: {kinds.OPTIONAL[k]}" for k in missing]
+    return ServicePlan(
+        service=service,
+        mode=mode,
+        objects=group_objects(
+            [(kind, obj) for kind, obj in made if kind not in unserved],
+            [kind for kind in OWNED if kind not in unserved],
+        ),
+        resolution=resolution,
+        workload=workload,
+        ingress=ingress,
+        strategies=manager.explain_selection(service, notes, modes),
+        warnings=(*workload.warnings, *dict.fromkeys(warnings)),
+    )
+
+
+def _model_config(resolution: Resolution) -> Iterator[tuple[Kind, Object]]:
+    if resolution.model is not None:
+        config = render_model_config(resolution.service, resolution.model, resolution.weight)
+        yield kinds.CONFIG_MAP, config
+
+
+def _expose(
+    service: InferenceService,
+    workload: WorkloadObjects,
+    resolution: Resolution,
+    ingress: IngressConfig,
+    configuration: Configuration,
+) -> Iterator[tuple[Kind, Object]]:
+    configs = workload.configs
+    if ComponentType.ENGINE not in configs:
+        return
+    if ingress.is_disabled:
+        if is_exposed(service):
+            yield kinds.SERVICE, render_external_service(front_of(configs), service)
+        return
+    mode = resolution.modes.ingress
+    if mode is DeploymentMode.SERVERLESS:
+        if not ingress.is_virtual_host_disabled:
+            domain = configuration.cluster_domain
+            made = render_virtual_service(configs, service, ingress, domain)
+            yield kinds.VIRTUAL_SERVICE, made
+            yield kinds.SERVICE, render_gateway_alias(service, ingress)
+    elif ingress.uses_gateway_api:
+        for route in render_routes(configs, service, ingress):
+            yield kinds.HTTP_ROUTE, route
+    else:
+        yield kinds.INGRESS, render_ingress(configs, service, ingress)

@@ -1,0 +1,216 @@
+"""
+Engine, decoder and router, and the interface by which every strategy asks them.
+
+``ComponentConfigExtractor`` is the contract of requirement 002: five questions, each answered
+from values alone. A strategy of another package needs nothing else.
+"""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from kohort.apis.inferenceservice import names
+from kohort.apis.inferenceservice.components.context import ComponentContext
+from kohort.apis.inferenceservice.components.metadata import write_metadata
+from kohort.apis.inferenceservice.components.pods import write_router_pod, write_serving_pod
+from kohort.apis.inferenceservice.fields import read_text
+from kohort.apis.inferenceservice.spec import (
+    ComponentExtensionSpec,
+    ComponentType,
+    DeploymentMode,
+    InferenceService,
+    PodPart,
+)
+from kohort.cluster.objects import Object
+
+_MULTI_NODE = (DeploymentMode.MULTI_NODE, DeploymentMode.RAY)
+
+
+class ComponentConfigExtractor(Protocol):
+    """What a strategy may ask of a component. Asking changes nothing."""
+
+    def get_pod_spec(self, isvc: InferenceService) -> Object:
+        """The main pod: the only one of an instance, or its leader."""
+
+    def get_worker_pod_spec(self, isvc: InferenceService) -> Object | None:
+        """A worker of a multi-node instance; None where there are none."""
+
+    def get_object_meta(self, isvc: InferenceService) -> Object:
+        """Name, namespace, labels and annotations of the component's objects."""
+
+    def get_component_extension(self) -> ComponentExtensionSpec:
+        """Counts, autoscaling and budgets."""
+
+    def get_worker_size(self) -> int:
+        """Workers of an instance; 0 where there are none."""
+
+
+@dataclass(frozen=True, slots=True)
+class ComponentConfig:
+    """Everything that a workload is made from, for one component."""
+
+    component_type: ComponentType
+    deployment_mode: DeploymentMode
+    pod_spec: Object
+    component_extension: ComponentExtensionSpec
+    object_meta: Object
+    leader_pod_spec: Object | None = None  # the pod spec again, in multi-node modes
+    worker_pod_spec: Object | None = None
+    worker_size: int = 0
+    main_container: str = names.MAIN_CONTAINER  # the one that serves, whose ports count
+
+    @property
+    def name(self) -> str:
+        """The component's name."""
+        return str(self.object_meta["name"])
+
+    @property
+    def namespace(self) -> str:
+        """The service's namespace."""
+        return str(self.object_meta["namespace"])
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """The labels of its objects."""
+        found: dict[str, str] = self.object_meta["labels"]
+        return found
+
+    @property
+    def annotations(self) -> dict[str, str]:
+        """The annotations of its objects."""
+        found: dict[str, str] = self.object_meta["annotations"]
+        return found
+
+    @property
+    def is_multi_node(self) -> bool:
+        """Whether an instance has a leader and workers."""
+        return self.deployment_mode in _MULTI_NODE
+
+
+@dataclass(frozen=True, slots=True)
+class ServingComponent:
+    """An engine or a decoder."""
+
+    context: ComponentContext
+    mode: DeploymentMode
+
+    def get_pod_spec(self, isvc: InferenceService) -> Object:
+        """The main pod, or the leader."""
+        return write_serving_pod(self._main(), self.context)
+
+    def get_worker_pod_spec(self, isvc: InferenceService) -> Object | None:
+        """A worker of a multi-node instance."""
+        worker = self.context.spec.worker
+        if self.mode not in _MULTI_NODE or worker is None:
+            return None
+        return write_serving_pod(worker, self.context)
+
+    def get_object_meta(self, isvc: InferenceService) -> Object:
+        """Name, namespace, labels and annotations."""
+        return write_metadata(self.context)
+
+    def get_component_extension(self) -> ComponentExtensionSpec:
+        """Counts, autoscaling and budgets."""
+        return self.context.spec.extension
+
+    def get_worker_size(self) -> int:
+        """Workers of an instance."""
+        worker = self.context.spec.worker
+        return 0 if worker is None or self.mode not in _MULTI_NODE else worker.size or 0
+
+    def get_main_container(self) -> str:
+        """The container that serves."""
+        return _main_container(self._main())
+
+    def _main(self) -> PodPart:
+        spec = self.context.spec
+        if self.mode in _MULTI_NODE and spec.leader is not None:
+            return spec.leader
+        return PodPart(spec.pod, spec.runner)
+
+
+class EngineComponent(ServingComponent):
+    """The component that every service has."""
+
+    __slots__ = ()
+
+
+class DecoderComponent(ServingComponent):
+    """The second half of an engine, where prefill and decode are parted."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RouterComponent:
+    """The component in front of engine and decoder."""
+
+    context: ComponentContext
+    mode: DeploymentMode
+
+    def get_pod_spec(self, isvc: InferenceService) -> Object:
+        """The router's pod, with the account that may read pods."""
+        return write_router_pod(self._main(), self.context, self.get_account(isvc))
+
+    def get_worker_pod_spec(self, isvc: InferenceService) -> Object | None:
+        """A router has no workers."""
+        return None
+
+    def get_object_meta(self, isvc: InferenceService) -> Object:
+        """Name, namespace, labels and annotations."""
+        return write_metadata(self.context)
+
+    def get_component_extension(self) -> ComponentExtensionSpec:
+        """Counts, autoscaling and budgets."""
+        return self.context.spec.extension
+
+    def get_worker_size(self) -> int:
+        """A router has no workers."""
+        return 0
+
+    def get_main_container(self) -> str:
+        """The container that serves."""
+        return _main_container(self._main())
+
+    def get_account(self, isvc: InferenceService) -> str:
+        """The account of its pods: the user's, or the one that is made for it.
+
+        An account that a runtime names is not used: upstream never did, and it may not exist.
+        """
+        own = self.context.own
+        named = "" if own is None else read_text(own.pod, "serviceAccountName")
+        return named or names.component_name(isvc.name, ComponentType.ROUTER)
+
+    def _main(self) -> PodPart:
+        return PodPart(self.context.spec.pod, self.context.spec.runner)
+
+
+Component = EngineComponent | DecoderComponent | RouterComponent
+
+
+def _main_container(part: PodPart) -> str:
+    if part.runner is not None:
+        return read_text(part.runner, "name") or names.MAIN_CONTAINER
+    containers = part.pod.get("containers") or [{}]
+    return read_text(containers[0], "name") or names.MAIN_CONTAINER
+
+
+def extract_config(
+    component: ComponentConfigExtractor,
+    component_type: ComponentType,
+    mode: DeploymentMode,
+    isvc: InferenceService,
+) -> ComponentConfig:
+    """A component's answers, put together for whoever makes the workload."""
+    pod = component.get_pod_spec(isvc)
+    find_main = getattr(component, "get_main_container", lambda: names.MAIN_CONTAINER)
+    return ComponentConfig(
+        component_type=component_type,
+        deployment_mode=mode,
+        pod_spec=pod,
+        component_extension=component.get_component_extension(),
+        object_meta=component.get_object_meta(isvc),
+        leader_pod_spec=pod if mode in _MULTI_NODE else None,
+        worker_pod_spec=component.get_worker_pod_spec(isvc),
+        worker_size=component.get_worker_size(),
+        main_container=find_main(),
+    )

@@ -1,0 +1,60 @@
+"""
+The Deployment of a component.
+
+It is made with as many replicas as the user wants at least. Afterwards the number is the
+autoscaler's, and is left out of what is written.
+"""
+
+from kohort.apis.inferenceservice import kinds, labels, names
+from kohort.apis.inferenceservice.components.components import ComponentConfig
+from kohort.apis.inferenceservice.components.metadata import pod_annotations, scheduling_labels
+from kohort.apis.inferenceservice.objects.owned import make_object
+from kohort.apis.inferenceservice.objects.pod_defaults import fill_pod
+from kohort.apis.inferenceservice.spec import InferenceService
+from kohort.cluster.objects import Object
+
+_ROLLING = "RollingUpdate"
+
+
+def app_of(config: ComponentConfig) -> str:
+    """What pods of a component are selected by."""
+    return names.service_name(config.name)
+
+
+def raw_labels(config: ComponentConfig) -> dict[str, str]:
+    """The labels that all objects of a component share in this mode."""
+    return {
+        **config.labels,
+        **scheduling_labels(config.annotations),
+        labels.APP: app_of(config),
+    }
+
+
+def render_deployment(config: ComponentConfig, service: InferenceService, is_made: bool) -> Object:
+    """The Deployment; without a number of replicas where it exists already."""
+    marks = raw_labels(config)
+    metadata = {
+        "name": config.name,
+        "namespace": config.namespace,
+        "labels": marks,
+        "annotations": pod_annotations(config.annotations),
+    }
+    spec: Object = {
+        "selector": {"matchLabels": {labels.APP: app_of(config)}},
+        "template": {"metadata": metadata, "spec": fill_pod(config.pod_spec)},
+        "strategy": _write_strategy(config.component_extension.deployment_strategy),
+        "revisionHistoryLimit": 10,
+        "progressDeadlineSeconds": 600,
+    }
+    if not is_made:
+        spec["replicas"] = max(1, config.component_extension.min_replicas or 1)
+    obj = make_object(kinds.DEPLOYMENT, service, config.name, marks, config.annotations)
+    return {**obj, "spec": spec}
+
+
+def _write_strategy(given: Object | None) -> Object:
+    strategy = dict(given or {})
+    kind = strategy.get("type") or _ROLLING
+    if kind == _ROLLING and not strategy.get("rollingUpdate"):
+        strategy["rollingUpdate"] = {"maxUnavailable": 0, "maxSurge": 1}
+    return {**strategy, "type": kind}

@@ -1,0 +1,36 @@
+"""The frame of every object that is made for a service: its kind, its metadata, its owner."""
+
+from collections.abc import Mapping
+
+from kohort.apis.inferenceservice.components.components import ComponentConfig
+from kohort.apis.inferenceservice.spec import InferenceService
+from kohort.cluster.objects import Kind, Object, owner_reference
+
+FIELD_MANAGER = "kohort-inferenceservice"
+
+
+def make_object(
+    kind: Kind,
+    service: InferenceService,
+    name: str,
+    labels: Mapping[str, str],
+    annotations: Mapping[str, str] | None = None,
+) -> Object:
+    """An object that belongs to a service, without a spec."""
+    metadata: Object = {"name": name, "namespace": service.namespace}
+    if labels:
+        metadata["labels"] = dict(labels)
+    if annotations:
+        metadata["annotations"] = dict(annotations)
+    metadata["ownerReferences"] = [owner_reference(service.obj)]
+    return {"apiVersion": kind.api_version, "kind": kind.name, "metadata": metadata}
+
+
+def make_template(
+    config: ComponentConfig, labels: Mapping[str, str], annotations: Mapping[str, str], pod: Object
+) -> Object:
+    """A pod template with metadata."""
+    metadata: Object = {"labels": dict(labels)}
+    if annotations:
+        metadata["annotations"] = dict(annotations)
+    return {"metadata": metadata, "spec": pod}

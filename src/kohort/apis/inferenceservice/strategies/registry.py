@@ -1,0 +1,143 @@
+"""
+The strategies that are known, in the order in which they are asked.
+
+The first that is for a service is taken; if that one cannot deploy the service's modes, the others
+are not asked, since the user asked for this one. Names are unique, and the order is that of
+registration.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import entry_points
+
+from kohort.apis.inferenceservice import reasons
+from kohort.apis.inferenceservice.reasons import ServiceError
+from kohort.apis.inferenceservice.resolution.modes import ComponentDeploymentModes
+from kohort.apis.inferenceservice.spec import InferenceService
+from kohort.apis.inferenceservice.strategies.role_based_group import RBGStrategy
+from kohort.apis.inferenceservice.strategies.single_component import SingleComponentStrategy
+from kohort.apis.inferenceservice.strategies.strategy import WorkloadStrategy
+
+ENTRY_POINTS = "kohort.workload_strategies"
+
+
+@dataclass(frozen=True, slots=True)
+class StrategyReason:
+    """A strategy that was asked about a service, and what came of it."""
+
+    name: str
+    is_chosen: bool
+    reason: str
+
+
+class WorkloadStrategyManager:
+    """Registers strategies, and selects one for a service."""
+
+    def __init__(self) -> None:
+        # Replaced as a whole, so that a reader in another thread sees one state or the other.
+        self._strategies: tuple[WorkloadStrategy, ...] = ()
+
+    def register_strategy(self, strategy: WorkloadStrategy | None) -> None:
+        """Add a strategy behind all others; raises ValueError for one that cannot be told apart."""
+        if strategy is None:
+            raise ValueError("there is no strategy to register")
+        name = strategy.get_strategy_name()
+        if not name:
+            raise ValueError(f"a strategy needs a name: {type(strategy).__name__} has none")
+        if self.find_strategy(name) is not None:
+            raise ValueError(f"a strategy of the name {name} is registered already")
+        self._strategies = (*self._strategies, strategy)
+
+    def find_strategy(self, name: str) -> WorkloadStrategy | None:
+        """The strategy of that name."""
+        return next((s for s in self._strategies if s.get_strategy_name() == name), None)
+
+    def list_strategies(self) -> tuple[WorkloadStrategy, ...]:
+        """All strategies, in the order in which they are asked."""
+        return self._strategies
+
+    def select_strategy(
+        self,
+        isvc: InferenceService,
+        annotations: Mapping[str, str],
+        modes: ComponentDeploymentModes,
+    ) -> WorkloadStrategy:
+        """The first strategy that is for a service; raises ServiceError where none can be used."""
+        if not self._strategies:
+            raise ServiceError(
+                reasons.STRATEGY, "no workload strategy is registered: this is a mistake in Kohort"
+            )
+        for strategy in self._strategies:
+            if is_for(strategy, isvc, annotations):
+                strategy.validate_deployment_modes(modes)
+                return strategy
+        asked = ", ".join(strategy.get_strategy_name() for strategy in self._strategies)
+        raise ServiceError(
+            reasons.STRATEGY, f"no workload strategy is for this service; asked were {asked}"
+        )
+
+    def explain_selection(
+        self,
+        isvc: InferenceService,
+        annotations: Mapping[str, str],
+        modes: ComponentDeploymentModes,
+    ) -> tuple[StrategyReason, ...]:
+        """Each strategy with the reason why it is used, or why not."""
+        found: list[StrategyReason] = []
+        taken = ""
+        for strategy in self._strategies:
+            name = strategy.get_strategy_name()
+            if taken:
+                found.append(StrategyReason(name, False, f"{taken} comes before it"))
+            elif not is_for(strategy, isvc, annotations):
+                found.append(StrategyReason(name, False, "the service does not ask for it"))
+            else:
+                taken = name
+                found.append(_explain(strategy, modes))
+        return tuple(found)
+
+
+def is_for(
+    strategy: WorkloadStrategy, isvc: InferenceService, annotations: Mapping[str, str]
+) -> bool:
+    """Whether a strategy is for a service; one that fails to say so is an error with its name."""
+    try:
+        return strategy.is_applicable(isvc, annotations)
+    except ServiceError:
+        raise
+    except Exception as error:
+        raise ServiceError(
+            reasons.STRATEGY,
+            f"strategy {strategy.get_strategy_name()} failed: {type(error).__name__}: {error}",
+        ) from error
+
+
+def _explain(strategy: WorkloadStrategy, modes: ComponentDeploymentModes) -> StrategyReason:
+    name = strategy.get_strategy_name()
+    try:
+        strategy.validate_deployment_modes(modes)
+    except ServiceError as error:
+        return StrategyReason(name, False, str(error))
+    return StrategyReason(name, True, "the first that is for the service")
+
+
+@cache
+def load_manager() -> WorkloadStrategyManager:
+    """The manager with all strategies: RBG, those of other packages by name, SingleComponent."""
+    manager = WorkloadStrategyManager()
+    manager.register_strategy(RBGStrategy())
+    for point in sorted(entry_points(group=ENTRY_POINTS), key=lambda point: point.name):
+        strategy = read_strategy(point.name, point.load())
+        if manager.find_strategy(strategy.get_strategy_name()) is None:
+            manager.register_strategy(strategy)
+    manager.register_strategy(SingleComponentStrategy())
+    return manager
+
+
+def read_strategy(name: str, found: object) -> WorkloadStrategy:
+    """What an entry point names, as a strategy; raises ValueError."""
+    strategy = found() if isinstance(found, type) else found
+    if not isinstance(strategy, WorkloadStrategy):
+        raise ValueError(f"entry point {name} of {ENTRY_POINTS} is no WorkloadStrategy")
+    return strategy
