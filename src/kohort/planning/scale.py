@@ -127,9 +127,8 @@ def rank_units(state: LineState) -> Ranks:
     """The line by rank, with the progress that follows from what exists."""
     policy = _window(state)
     state = replace(state, rollout=policy)
-    choice = choose_ordinals(
-        state.units, policy.wanted, state.victims, policy.partition, policy.surge
-    )
+    victims = Victims.HIGHEST if state.is_ordered else state.victims
+    choice = choose_ordinals(state.units, policy.wanted, victims, policy.partition, policy.surge)
     ordinals = (*choice.wanted, *choice.surplus)
     progress = Progress(
         boundary=min(policy.partition, policy.wanted),

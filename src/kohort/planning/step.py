@@ -19,6 +19,7 @@ from kohort.planning.availability import Availability, judge_availability
 from kohort.planning.bounds import NO_BOUNDS, Bounds
 from kohort.planning.edited import spare_edited
 from kohort.planning.lines import LineState
+from kohort.planning.order import keep_order
 from kohort.planning.recovery import Recovery, explain_waits, find_ended, plan_recovery
 from kohort.planning.rollout import find_strategy
 from kohort.planning.rollout.hold import (
@@ -41,7 +42,8 @@ def plan_step(state: LineState, now: float, bounds: Bounds = NO_BOUNDS) -> Step:
     if state.reach is not Reach.ANY:
         return _decide(state, now, bounds)
     ranks = rank_units(state)
-    return _number_back(_decide(ranks.state, now, bounds), ranks)
+    step = _number_back(_decide(ranks.state, now, bounds), ranks)
+    return keep_order(step, state, ranks.ordinals[ranks.state.wanted :])
 
 
 def _narrow(state: LineState, bounds: Bounds) -> LineState:

@@ -1,0 +1,77 @@
+"""
+Order: units come one at a time from the lowest, and go one at a time from the highest.
+
+A missing unit is made when all lower ones that exist are ready. A unit beyond the wanted count
+goes when all that stood above it have gone, also where it goes because it is old. So a lower unit
+that is broken keeps higher ones from being made, and nothing else: which of the wanted units a
+rollout replaces and what a failure takes down is decided before, and is left as it is. What waits
+for a unit of its own line to become ready, or to go, can always go on, so no rollout and no
+change of scale is ended by this.
+"""
+
+from collections.abc import Collection
+from dataclasses import replace
+
+from kohort.model.plans import Cause, Make, Retirement, Step
+from kohort.model.reasons import Blocker
+from kohort.model.units import Phase
+from kohort.planning.lines import LineState
+
+REASON = "WaitingForOrder"
+
+
+def keep_order(step: Step, state: LineState, beyond: Collection[int]) -> Step:
+    """The step with what is made, and which units beyond the wanted ones go, one at a time."""
+    if not state.is_ordered:
+        return step
+    make, growing = _order_makes(step.make, state)
+    retire, shrinking = _order_surplus(step.retire, state, beyond)
+    return replace(step, make=make, retire=retire, blockers=(*step.blockers, *growing, *shrinking))
+
+
+def _order_makes(
+    makes: tuple[Make, ...], state: LineState
+) -> tuple[tuple[Make, ...], tuple[Blocker, ...]]:
+    """The lowest missing unit, if nothing below it is still to become ready."""
+    if not makes:
+        return (), ()
+    first, *rest = sorted(makes, key=lambda make: make.ordinal)
+    unready = [u for u in state.units if u.ordinal < first.ordinal and u.phase is not Phase.READY]
+    if unready:
+        lowest = min(unready, key=lambda unit: unit.ordinal)
+        return (), (_explain(state, first.ordinal, "made", lowest.ordinal, "is ready"),)
+    if rest:
+        return (first,), (_explain(state, rest[0].ordinal, "made", first.ordinal, "is ready"),)
+    return (first,), ()
+
+
+def _order_surplus(
+    retire: tuple[Retirement, ...], state: LineState, beyond: Collection[int]
+) -> tuple[tuple[Retirement, ...], tuple[Blocker, ...]]:
+    """The wanted units that go, and the highest beyond them, if none above it is leaving."""
+    surplus = sorted(
+        (gone.ordinal for gone in retire if gone.ordinal in beyond and _may_wait(gone)),
+        reverse=True,
+    )
+    if not surplus:
+        return retire, ()
+    highest, *rest = surplus
+    leaving = (u.ordinal for u in state.units if u.phase is Phase.LEAVING)
+    above = [ordinal for ordinal in leaving if ordinal > highest]
+    waiting = surplus if above else rest
+    kept = tuple(gone for gone in retire if gone.ordinal not in waiting)
+    if not waiting:
+        return kept, ()
+    awaited = min(above) if above else highest
+    return kept, (_explain(state, waiting[0], "taken down", awaited, "has gone"),)
+
+
+def _may_wait(gone: Retirement) -> bool:
+    """Whether the unit goes for good; one that failed is made anew."""
+    return gone.cause is not Cause.FAILED
+
+
+def _explain(state: LineState, ordinal: int, done: str, awaited: int, end: str) -> Blocker:
+    noun = state.noun
+    message = f"{noun} {ordinal} is {done} when {noun} {awaited} {end}"
+    return Blocker(REASON, message, (awaited,))
