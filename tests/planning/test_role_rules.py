@@ -5,12 +5,12 @@ from dataclasses import replace
 import pytest
 from line_search import NEW, NOW, OLD, World, group_of, instance_policy, live, search, serving
 
+from kohort.model.cycles import find_cycle
 from kohort.model.observed import Observed
 from kohort.model.policies import Gate, RolloutPolicy, Rule, Skew
 from kohort.model.units import GROUPS, Line, Phase, Reach
 from kohort.model.workload import Role, Workload
 from kohort.planning.plan import plan
-from kohort.planning.startup import find_cycle
 
 READY = Phase.READY
 

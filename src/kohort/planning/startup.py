@@ -64,28 +64,3 @@ def find_unsteady(workload: Workload, group: Group) -> dict[str, Blocker]:
             line = Line(group.ordinal, role.name)
             found[role.name] = Blocker("WaitingForRole", message, line=line)
     return found
-
-
-def find_cycle(after: dict[str, tuple[str, ...]]) -> tuple[str, ...]:
-    """Roles that wait for each other in a circle, in order; empty if there is none."""
-    done: set[str] = set()
-    for start in after:
-        path = [start]
-        cycle = _walk(start, after, path, done)
-        if cycle:
-            return cycle
-    return ()
-
-
-def _walk(
-    name: str, after: dict[str, tuple[str, ...]], path: list[str], done: set[str]
-) -> tuple[str, ...]:
-    for other in after.get(name, ()):
-        if other in path:
-            return (*path[path.index(other) :], other)
-        if other not in done:
-            cycle = _walk(other, after, [*path, other], done)
-            if cycle:
-                return cycle
-    done.add(name)
-    return ()

@@ -49,6 +49,7 @@ from kohort.apis.rolebasedgroup.roles import (
 from kohort.cluster.errors import ClusterError
 from kohort.cluster.objects import Object, annotations_of, labels_of, name_of
 from kohort.cluster.quantities import find_whole
+from kohort.model.cycles import find_cycle
 
 GANG_TIMEOUT_SECONDS = 60
 SET_UNAVAILABLE = "10%"  # of a RoleInstanceSet that says nothing; a role's default is 1
@@ -202,24 +203,6 @@ def find_dependency_problems(roles: tuple[RoleSpec, ...]) -> list[Problem]:
         path = " -> ".join(cycle)
         found.append(Problem(INVALID_DEPENDENCY, f"cycle detected in role dependencies: {path}"))
     return found
-
-
-def find_cycle(dependencies: Mapping[str, tuple[str, ...]]) -> list[str]:
-    """A cycle of names, the first of them again at the end; empty if there is none."""
-    done: set[str] = set()
-    for start in dependencies:
-        path, stack = [start], [iter(dependencies[start])]
-        while stack:
-            following = next(stack[-1], None)
-            if following is None:
-                done.add(path.pop())
-                stack.pop()
-            elif following in path:
-                return [*path[path.index(following) :], following]
-            elif following in dependencies and following not in done:
-                path.append(following)
-                stack.append(iter(dependencies[following]))
-    return []
 
 
 def _type_of(kind: Any) -> str:

@@ -1,0 +1,89 @@
+"""
+What is allowed but probably not meant: sentences that kubectl prints beside its answer.
+
+Each says what will happen and what to write instead.
+"""
+
+from collections.abc import Iterator
+
+from kohort.apis.rolebasedgroup import labels
+from kohort.apis.rolebasedgroup.roles import (
+    IN_PLACE_IF_POSSIBLE,
+    IN_PLACE_ONLY,
+    OLD_RECREATE,
+    OLD_RECREATE_POD,
+    RECREATE_POD,
+    RoleSpec,
+    as_map,
+)
+from kohort.apis.rolebasedgroup.spec import GroupSpec, read_spec, roles_of
+from kohort.cluster.objects import Object, labels_of
+
+_TYPES = ("", IN_PLACE_IF_POSSIBLE, IN_PLACE_ONLY, RECREATE_POD, OLD_RECREATE_POD)
+_RESERVED = (labels.GROUP_NAME, labels.GROUP_UID, labels.ROLE_NAME, labels.COMPONENT_SIZE)
+_PATTERNS = ("leaderWorkerPattern", "customComponentsPattern")
+
+
+def warn_group(group: Object) -> list[str]:
+    """The warnings for a group as the user wrote it."""
+    spec = read_spec(group)
+    found = [*_warn_exclusive(spec), *_warn_gang(spec)]
+    for index, (written, role) in enumerate(zip(roles_of(group), spec.roles, strict=True)):
+        path = f"spec.roles[{index}]"
+        found += [*_warn_rollout(path, role), *_warn_restart(path, written)]
+        found += [*_warn_labels(path, role), *_warn_pattern(path, role)]
+    return found
+
+
+def _warn_exclusive(spec: GroupSpec) -> Iterator[str]:
+    if spec.old_exclusive_topology and not spec.exclusive_topology:
+        yield (
+            f"{labels.OLD_EXCLUSIVE_TOPOLOGY} is the former key; write {labels.EXCLUSIVE_TOPOLOGY}"
+        )
+
+
+def _warn_gang(spec: GroupSpec) -> Iterator[str]:
+    if not spec.gang.is_enabled:
+        return
+    without = [
+        role.name
+        for role in spec.roles
+        if not all((c.template.get("spec") or {}).get("schedulerName") for c in role.components)
+    ]
+    if without:
+        yield (
+            f"{labels.GANG} is set, but pods of {', '.join(without)} name no schedulerName: the "
+            f"default scheduler places them one by one"
+        )
+
+
+def _warn_rollout(path: str, role: RoleSpec) -> Iterator[str]:
+    if role.rollout.type not in _TYPES:
+        known = ", ".join(_TYPES[1:4])
+        yield (
+            f"{path}.rolloutStrategy.rollingUpdate.type: {role.rollout.type!r} is none of {known} "
+            f"and counts as {IN_PLACE_IF_POSSIBLE}"
+        )
+
+
+def _warn_restart(path: str, role: Object) -> Iterator[str]:
+    for name in _PATTERNS:
+        pattern = as_map(role.get(name))
+        kinds = (
+            as_map(pattern.get("restartPolicyConfig")).get("type"),
+            pattern.get("restartPolicy"),
+        )
+        if OLD_RECREATE in kinds:
+            yield f"{path}.{name}: {OLD_RECREATE} recreates the instance of the pod, not the group"
+
+
+def _warn_labels(path: str, role: RoleSpec) -> Iterator[str]:
+    for component in role.components:
+        for key in _RESERVED:
+            if key in labels_of(component.template):
+                yield f"{path}: label {key} of a template is reserved; its pods get their own value"
+
+
+def _warn_pattern(path: str, role: RoleSpec) -> Iterator[str]:
+    if role.is_stateless and role.is_ordered:
+        yield f"{path}.podManagementPolicy: stateless instances have no order; it is ignored"

@@ -1,0 +1,225 @@
+"""
+CoordinatedPolicy: what ties the roles of a group together, as rules of planning.
+
+A policy belongs to the group of its own name. Skews are numbers or percentages. Two things are
+ours, as fields or, where upstream's definition drops those, as annotations: an order of updates,
+and a ratio by which a role that an autoscaler raises takes its partners along. A policy may also
+lower what a role lets be unavailable and raise its partition; it never does the opposite.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from math import ceil
+from typing import Any
+
+import orjson
+
+from kohort.apis.amounts import find_percent, resolve_amount
+from kohort.apis.rolebasedgroup import labels, names
+from kohort.apis.rolebasedgroup.objects.services import reference_to
+from kohort.apis.rolebasedgroup.roles import RolloutSpec, as_list, as_map, as_objects
+from kohort.cluster.objects import Object, annotations_of, name_of, namespace_of
+from kohort.model.policies import Gate, Rule, Skew
+
+ORDER_SCHEDULED, ORDER_READY = "OrderScheduled", "OrderReady"
+_WHOLE = Skew(share=1.0)  # of a strategy that gives no skew: every role may be done first
+_BAD_SKEW = "must be a whole number that is not negative, or a percentage such as 25%"
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyRule:
+    """One rule of a policy."""
+
+    name: str
+    roles: tuple[str, ...]
+    updates: Object | None = None  # its rollingUpdate as it is written
+    scaling: Object | None = None
+    order: tuple[str, ...] = ()  # of updates, the first role first
+    ratio: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyFault:
+    """What is wrong with a policy, and where."""
+
+    path: str
+    message: str
+    value: Any = None
+
+
+def read_policy(policy: Object) -> tuple[PolicyRule, ...]:
+    """The rules of a policy."""
+    notes = annotations_of(policy)
+    orders = _read_note(notes.get(labels.UPDATE_ORDER, ""))
+    ratios = _read_note(notes.get(labels.RATIO, ""))
+    listed = as_objects(as_map(policy.get("spec")).get("policies"))
+    return tuple(_read_rule(rule, orders, ratios) for rule in listed)
+
+
+def make_rules(policy: Object) -> tuple[Rule, ...]:
+    """The rules of a policy as planning knows them."""
+    return tuple(rule for found in read_policy(policy) for rule in _make_rules(found))
+
+
+def narrow_rollout(
+    rules: tuple[PolicyRule, ...], role: str, replicas: int, rollout: RolloutSpec
+) -> RolloutSpec:
+    """A role's rollout within what its policies allow: fewer unavailable, a higher partition."""
+    for rule in rules:
+        if role not in rule.roles or rule.updates is None or len(rule.roles) < 2:
+            continue
+        unavailable, partition = rule.updates.get("maxUnavailable"), rule.updates.get("partition")
+        if unavailable is not None:
+            least = max(1, resolve_amount(unavailable, replicas, round_up=False))
+            narrowed = min(rollout.max_unavailable, least)
+            rollout = replace(rollout, max_unavailable=narrowed)
+        if partition is not None:
+            wanted = max(rollout.partition, resolve_partition(partition, replicas))
+            rollout = replace(rollout, partition=wanted)
+    return rollout
+
+
+def resolve_partition(value: Any, replicas: int) -> int:
+    """A policy's partition: rounded up, but below 100% at least one instance is updated."""
+    found = resolve_amount(value, replicas, round_up=True)
+    percent = find_percent(value)
+    if percent is not None and percent < 100:
+        found = min(found, replicas - 1)
+    return max(0, min(found, replicas))
+
+
+def couple_replicas(
+    rules: tuple[PolicyRule, ...], counts: Mapping[str, int], leaders: frozenset[str]
+) -> dict[str, int]:
+    """Replicas by role, where leaders take the roles of their ratio along.
+
+    Leaders are the roles that an autoscaler scales. Of several leaders, the one that is furthest
+    ahead decides. A ratio without a leader changes nothing.
+    """
+    found = dict(counts)
+    for rule in rules:
+        held = {role: share for role, share in rule.ratio.items() if share > 0 and role in counts}
+        leads = [Fraction(counts[role], held[role]) for role in held if role in leaders]
+        for role, share in held.items() if leads else ():
+            wanted = ceil(max(leads) * share)
+            found[role] = max(counts[role], wanted) if role in leaders else wanted
+    return found
+
+
+def make_policy(group: Object) -> Object | None:
+    """The policy that a group's coordination of v1alpha1 stands for; None if it has none.
+
+    Upstream writes rules without names, which the API server refuses, and drops OrderReady.
+    """
+    listed = _read_json(annotations_of(group).get(labels.OLD_COORDINATION, ""))
+    rules = [_upgrade(rule, index) for index, rule in enumerate(as_objects(listed))]
+    if not rules:
+        return None
+    return {
+        "apiVersion": labels.POLICY.api_version,
+        "kind": labels.POLICY.name,
+        "metadata": {
+            "name": names.config_name(name_of(group)),
+            "namespace": namespace_of(group),
+            "ownerReferences": [reference_to(group)],
+        },
+        "spec": {"policies": rules},
+    }
+
+
+def list_faults(policy: Object) -> list[PolicyFault]:
+    """What is wrong with a policy."""
+    return list(_list_faults(policy))
+
+
+def _upgrade(rule: Object, index: int) -> Object:
+    return {
+        "name": str(rule.get("name") or f"rule-{index}"),
+        "roles": as_list(rule.get("roles")),
+        "strategy": as_map(rule.get("strategy")),
+    }
+
+
+def _read_rule(rule: Object, orders: Object, ratios: Object) -> PolicyRule:
+    name, strategy = str(rule.get("name") or ""), as_map(rule.get("strategy"))
+    updates, scaling = strategy.get("rollingUpdate"), strategy.get("scaling")
+    order = as_list(as_map(updates).get("updateOrder") or orders.get(name))
+    ratio = as_map(as_map(scaling).get("ratio") or ratios.get(name))
+    return PolicyRule(
+        name=name,
+        roles=tuple(map(str, as_list(rule.get("roles")))),
+        updates=updates if isinstance(updates, dict) else None,
+        scaling=scaling if isinstance(scaling, dict) else None,
+        order=tuple(map(str, order)),
+        ratio={role: share for role, share in ratio.items() if _is_count(share)},
+    )
+
+
+def _make_rules(found: PolicyRule) -> Iterator[Rule]:
+    skew = None if found.updates is None else _read_skew(found.updates.get("maxSkew"))
+    growth = None
+    gate = Gate.SCHEDULED
+    if found.scaling is not None:
+        growth = _read_skew(found.scaling.get("maxSkew")) or _WHOLE
+        gate = Gate.READY if found.scaling.get("progression") == ORDER_READY else Gate.SCHEDULED
+    if skew is not None or growth is not None:
+        yield Rule(found.name, found.roles, update_skew=skew, scale_skew=growth, gate=gate)
+    if found.order:
+        yield Rule(found.name, found.order, is_ordered=True)
+
+
+def _read_skew(value: Any) -> Skew | None:
+    percent = find_percent(value)
+    if percent is not None:
+        return Skew(share=percent / 100)
+    return Skew(units=value) if _is_count(value) else None
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def _list_faults(policy: Object) -> Iterator[PolicyFault]:
+    for index, rule in enumerate(as_objects(as_map(policy.get("spec")).get("policies"))):
+        path = f"spec.policies[{index}]"
+        roles = as_list(rule.get("roles"))
+        if len(set(map(str, roles))) != len(roles):
+            yield PolicyFault(f"{path}.roles", "names a role twice", roles)
+        strategy = as_map(rule.get("strategy"))
+        for part in ("rollingUpdate", "scaling"):
+            given = as_map(strategy.get(part))
+            for name in ("maxSkew", "maxUnavailable", "partition"):
+                value = given.get(name)
+                if value is not None and not _is_count(value) and find_percent(value) is None:
+                    yield PolicyFault(f"{path}.strategy.{part}.{name}", _BAD_SKEW, value)
+        yield from _list_own_faults(_read_rule(rule, {}, {}), strategy, path)
+    for key in (labels.UPDATE_ORDER, labels.RATIO):
+        text = annotations_of(policy).get(key)
+        if text and not isinstance(_read_json(text), dict):
+            message = "must be a JSON object by names of policies"
+            yield PolicyFault(f"metadata.annotations[{key}]", message, text)
+
+
+def _list_own_faults(rule: PolicyRule, strategy: Object, path: str) -> Iterator[PolicyFault]:
+    unknown = [role for role in rule.order if role not in rule.roles]
+    if unknown:
+        message = f"must name roles of this policy, which {', '.join(unknown)} is not"
+        yield PolicyFault(f"{path}.strategy.rollingUpdate.updateOrder", message, list(rule.order))
+    given = as_map(as_map(strategy.get("scaling")).get("ratio"))
+    bad = {role: share for role, share in given.items() if not _is_count(share) or share == 0}
+    bad |= {role: share for role, share in given.items() if role not in rule.roles}
+    if bad:
+        message = "must give a number above 0 to roles of this policy"
+        yield PolicyFault(f"{path}.strategy.scaling.ratio", message, bad)
+
+
+def _read_note(text: str) -> Object:
+    return as_map(_read_json(text))
+
+
+def _read_json(text: str) -> Any:
+    try:
+        return orjson.loads(text)
+    except ValueError:
+        return None

@@ -1,0 +1,213 @@
+"""What is refused of RoleBasedGroups and their kin, and what is warned of."""
+
+import pytest
+from group_builders import group, leader_worker, standalone, template
+
+from kohort.apis.rolebasedgroup import labels
+from kohort.apis.rolebasedgroup.admission.others import (
+    validate_adapter,
+    validate_instance_set,
+    validate_policy,
+)
+from kohort.apis.rolebasedgroup.admission.validation import validate_group, validate_group_set
+from kohort.apis.rolebasedgroup.admission.warnings import warn_group
+from kohort.cluster.objects import Object
+
+
+def texts(errors) -> list[str]:
+    return [str(error) for error in errors]
+
+
+def rolling(**fields) -> Object:
+    return {"rolloutStrategy": {"rollingUpdate": fields}}
+
+
+def typed(kind: str) -> Object:
+    return {"annotations": {labels.WORKLOAD_TYPE: kind}}
+
+
+def test_a_good_group_is_let_pass():
+    good = group(
+        standalone("a", 3, **rolling(maxUnavailable="50%", partition=2)), leader_worker("b")
+    )
+    assert validate_group(good) == []
+    assert warn_group(good) == []
+
+
+def test_a_name_with_a_dot_is_refused():
+    (error,) = validate_group(group(standalone("a"), name="my.group"))
+    assert str(error).startswith('metadata.name: Invalid value: "my.group": a lowercase RFC 1123')
+
+
+@pytest.mark.parametrize(
+    ("replicas", "fields", "path"),
+    [
+        (3, {"maxUnavailable": "10%"}, "maxUnavailable"),
+        (3, {"maxUnavailable": 0}, "maxUnavailable"),
+        (3, {"maxUnavailable": "0%", "maxSurge": "0%"}, "maxUnavailable"),
+        (3, {"partition": 3}, "partition"),
+        (3, {"partition": "100%"}, "partition"),
+        (3, {"partition": "67%"}, "partition"),
+        (3, {"maxSurge": "many"}, "maxSurge"),
+        (3, {"maxUnavailable": -1}, "maxUnavailable"),
+    ],
+)
+def test_a_rollout_that_cannot_go_on_is_refused(replicas: int, fields: Object, path: str):
+    found = validate_group(group(standalone("a", replicas, **rolling(**fields))))
+    wanted = f"spec.roles[0].rolloutStrategy.rollingUpdate.{path}"
+    assert wanted in [error.path for error in found]
+
+
+@pytest.mark.parametrize(
+    ("replicas", "fields"),
+    [
+        (0, {"maxUnavailable": "10%", "partition": 5}),
+        (3, {"maxUnavailable": "10%", "maxSurge": "1%"}),
+        (3, {"maxUnavailable": "34%"}),
+        (3, {"partition": "66%"}),
+        (3, {}),
+    ],
+)
+def test_a_rollout_that_can_is_let_pass(replicas: int, fields: Object):
+    assert validate_group(group(standalone("a", replicas, **rolling(**fields)))) == []
+
+
+def test_kinds_that_are_switched_off_are_refused_at_every_write():
+    old = group(standalone("a", **typed("apps/v1/Deployment")))
+    assert validate_group(old) == []
+    (error,) = validate_group(old, old, allows_deprecated=False)
+    assert "apps/v1/Deployment is deprecated and switched off" in str(error)
+    own = group(standalone("a", **typed("workloads.x-k8s.io/v1alpha2/RoleInstanceSet")))
+    assert validate_group(own, allows_deprecated=False) == []
+
+
+def test_a_kind_that_is_not_supported_is_refused():
+    (error,) = validate_group(group(standalone("a", **typed("batch/v1/Job"))))
+    assert 'Unsupported value: "batch/v1/Job"' in str(error)
+
+
+def test_cycles_and_unknown_dependencies_are_refused():
+    circle = group(standalone("a", dependencies=["b"]), standalone("b", dependencies=["a"]))
+    (error,) = validate_group(circle)
+    assert "cycle detected in role dependencies: a -> b -> a" in str(error)
+    (error,) = validate_group(group(standalone("a", dependencies=["x"])))
+    assert error.path == "spec.roles[0]" and "which is no role" in str(error)
+
+
+def test_a_rule_of_ours_does_not_lock_an_object_that_broke_it_before():
+    bad = group(standalone("a", dependencies=["x"]))
+    assert validate_group(bad, bad) == []
+    more = group(standalone("a", dependencies=["x"]), standalone("b", dependencies=["y"]))
+    assert [error.path for error in validate_group(more, bad)] == ["spec.roles[1]"]
+
+
+def test_templates_that_do_not_exist_and_names_that_collide_are_refused():
+    role = {"name": "a", "standalonePattern": {"templateRef": {"name": "t", "patch": {}}}}
+    assert "'t', which does not exist" in texts(validate_group(group(role)))[0]
+    long = group(standalone("decode-a"), standalone("decode-b"), name="g" * 60)
+    assert {error.fault.name for error in validate_group(long)} == {"DUPLICATE"}
+    twice = [{"name": "t", "template": template()}] * 2
+    (error,) = validate_group(group(standalone("a"), roleTemplates=twice))
+    assert error.path == "spec.roleTemplates[1].name"
+
+
+def test_two_levels_of_gangs_are_refused():
+    notes = {labels.GANG: "true", labels.INSTANCE_GANG: "true"}
+    (error,) = validate_group(group(standalone("a"), notes=notes))
+    assert error.path == f"metadata.annotations[{labels.GANG}]"
+
+
+SCALED = {"scalingAdapter": {"enable": True}}
+
+
+def adapter(replicas: int | None) -> dict[str, Object]:
+    return {"m1-a": {"spec": {"replicas": replicas}}}
+
+
+@pytest.mark.parametrize(
+    ("new", "adapters", "is_refused"),
+    [
+        (group(standalone("a", 5, **SCALED)), adapter(3), True),
+        (group(standalone("a", 3, **SCALED)), adapter(3), False),
+        (group(standalone("a", 2, image="engine:2", **SCALED)), adapter(3), False),
+        (group(standalone("a", 5, **SCALED)), {}, False),
+        (group(standalone("a", 5, **SCALED)), adapter(None), False),
+        (group(standalone("a", 5)), adapter(3), False),
+    ],
+)
+def test_replicas_that_an_adapter_holds_are_changed_at_the_adapter(new, adapters, is_refused):
+    old = group(standalone("a", 2, **SCALED))
+    found = validate_group(new, old, adapters)
+    assert bool(found) is is_refused
+    if found:
+        assert "the scaling adapter m1-a holds 3 replicas" in str(found[0])
+
+
+def group_set(*roles: Object, name: str = "s") -> Object:
+    template = {"spec": {"roles": list(roles)}}
+    return {"metadata": {"name": name}, "spec": {"replicas": 2, "groupTemplate": template}}
+
+
+def test_a_set_is_held_to_the_rules_of_its_groups():
+    assert validate_group_set(group_set(standalone("a"))) == []
+    bad = group_set(standalone("a", 3, dependencies=["x"], **rolling(partition=3)))
+    assert [error.path for error in validate_group_set(bad)] == [
+        "spec.groupTemplate.spec.roles[0].rolloutStrategy.rollingUpdate.partition",
+        "spec.groupTemplate.spec.roles[0]",
+    ]
+    assert validate_group_set(group_set(standalone("a"), name="x" * 62)) != []
+    off = group_set(standalone("a", **typed("apps/v1/StatefulSet")))
+    assert validate_group_set(off, allows_deprecated=False) != []
+
+
+def test_a_policy_that_cannot_be_used_is_refused():
+    def policy(strategy: Object, roles=("a", "b"), notes=None) -> Object:
+        rule = {"name": "r", "roles": list(roles), "strategy": strategy}
+        return {"metadata": {"annotations": notes or {}}, "spec": {"policies": [rule]}}
+
+    assert (
+        validate_policy(policy({"rollingUpdate": {"maxSkew": 1}, "scaling": {"maxSkew": "5%"}}))
+        == []
+    )
+    bad = [
+        policy({"rollingUpdate": {"maxSkew": "one"}}),
+        policy({"scaling": {"maxSkew": -1}}),
+        policy({}, roles=("a", "a")),
+        policy({"rollingUpdate": {"updateOrder": ["c"]}}),
+        policy({"scaling": {"ratio": {"a": 0}}}),
+        policy({"scaling": {"ratio": {"c": 1}}}),
+        policy({}, notes={labels.RATIO: "[]"}),
+    ]
+    assert [len(validate_policy(found)) for found in bad] == [1] * len(bad)
+
+
+def test_a_set_of_instances_made_by_hand_selects_its_own_labels():
+    spec = {"replicas": 3, "selector": {"matchLabels": {"app": "x"}}}
+    good = {"metadata": {"labels": {"app": "x"}}, "spec": spec}
+    assert validate_instance_set(good) == []
+    assert len(validate_instance_set({"metadata": {}, "spec": spec})) == 1
+    stuck = {**spec, "updateStrategy": {"maxUnavailable": 0, "maxSurge": 0}}
+    assert len(validate_instance_set({**good, "spec": stuck})) == 1
+    assert len(validate_instance_set({**good, "spec": {"replicas": -1}})) == 1
+    assert len(validate_adapter({"spec": {"replicas": -1}})) == 1
+    assert validate_adapter({"spec": {"replicas": 0}}) == []
+
+
+def test_what_is_probably_not_meant_is_warned_of():
+    odd = leader_worker("a", restartPolicyConfig={"type": "RecreateRBGOnPodRestart"})
+    odd |= rolling(type="Sometimes")
+    notes = {labels.OLD_EXCLUSIVE_TOPOLOGY: "rack", labels.GANG: "true"}
+    stateless = {"podManagementPolicy": "OrderedReady"}
+    stateless["annotations"] = {labels.INSTANCE_PATTERN: "Stateless"}
+    taken = standalone("b", **stateless)
+    taken["standalonePattern"]["template"]["metadata"] = {"labels": {labels.ROLE_NAME: "x"}}
+    found = "\n".join(warn_group(group(odd, taken, notes=notes)))
+    for said in (
+        f"write {labels.EXCLUSIVE_TOPOLOGY}",
+        "pods of a, b name no schedulerName",
+        "'Sometimes' is none of",
+        "recreates the instance of the pod, not the group",
+        f"label {labels.ROLE_NAME} of a template is reserved",
+        "stateless instances have no order",
+    ):
+        assert said in found
