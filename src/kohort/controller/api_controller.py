@@ -242,7 +242,7 @@ class ApiController:
             children=children,
             node_labels=self._node_labels,
             find_node=self._find_node,
-            lost=self._still_lost(key, children),
+            lost=self._still_lost(key, children.get(self.api.members, ())),
             dropped=memory.dropped,
             settings=self.settings,
             absent=self._find_absent(),
@@ -285,14 +285,12 @@ class ApiController:
             if not watched.is_needed and cache.selection in absent
         )
 
-    def _still_lost(
-        self, key: Key, children: Mapping[Kind, tuple[Any, ...]]
-    ) -> Mapping[str, tuple[str, ...]]:
+    def _still_lost(self, key: Key, members: Iterable[Any]) -> Mapping[str, tuple[str, ...]]:
         """What living incarnations miss; the rest is forgotten with them."""
         lost = self._lost.get(key)
         if not lost:
             return {}
-        alive = {child.metadata.uid for child in children.get(self.api.members, ())}
+        alive = {member.metadata.uid for member in members}
         self._lost[key] = {uid: names for uid, names in lost.items() if uid in alive}
         return self._lost[key]
 
@@ -316,5 +314,9 @@ class ApiController:
 
     def _forget(self, key: Key) -> None:
         self._memories.pop(key, None)
-        self._lost.pop(key, None)
+        # A workload that was deleted without its children may come back, and answers for them.
+        caches = [cache for watched, cache in self.children if watched.kind == self.api.members]
+        members = [member for cache in caches for member in cache.select(_OWNER, "/".join(key))]
+        if not self._still_lost(key, members):
+            self._lost.pop(key, None)
         self.watermarks.forget(key)
