@@ -70,6 +70,7 @@ class Workload:
     reach: Reach = Reach.SUFFIX
     rules: tuple[Rule, ...] = ()
     has_rollout: bool = True  # false: groups stay, and only their roles roll
+    amendment: Amendment = Amendment.NEVER  # of groups
 
     def find_role(self, name: str) -> Role | None:
         """The role of that name, if the user still asks for it."""

@@ -85,6 +85,7 @@ def group_line(workload: Workload, observed: Observed) -> LineState:
         startup=workload.startup,
         victims=workload.victims,
         reach=workload.reach,
+        amendment=workload.amendment,
         base=observed.progress.base if observed.progress else "",
         may_roll=workload.has_rollout,
     )

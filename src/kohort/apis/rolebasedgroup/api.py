@@ -9,7 +9,11 @@ from kohort.apis.home import Home
 from kohort.apis.references import Reference
 from kohort.apis.rolebasedgroup import labels
 from kohort.apis.rolebasedgroup.config_facts import ConfigFacts, find_group, read_config
-from kohort.apis.rolebasedgroup.definition import DEFINITIONS
+from kohort.apis.rolebasedgroup.definition import (
+    DEFINITIONS,
+    define_group_set,
+    define_warmup,
+)
 from kohort.apis.rolebasedgroup.instance_facts import read_facts
 from kohort.apis.rolebasedgroup.pod_facts import read_pod
 from kohort.apis.rolebasedgroup.read import read
@@ -101,7 +105,8 @@ ROLE_BASED_GROUP = Api(
         Reference(labels.PROFILE, _find_profiles),
     ),
     home=HOME,
-    definitions=DEFINITIONS,
+    # Sets and warm-ups are values of their own.
+    definitions=tuple(d for d in DEFINITIONS if d not in (define_group_set, define_warmup)),
     writes=WRITES,
     verbs=VERBS,
 )

@@ -111,6 +111,8 @@ SERVED = "kohort.dev/served"  # on the group's revision: all roles were ready on
 RATIO = "kohort.dev/ratio"
 UPDATE_ORDER = "kohort.dev/update-order"
 FORMER_NODES = "kohort.dev/former-nodes"
+MAX_UNAVAILABLE = "kohort.dev/max-unavailable"  # on a set of groups
+SET_TEMPLATE = "kohort.dev/set-template"  # on a group of a set: what it was made from
 
 # Variables, in the order in which upstream writes them.
 VARIABLE_PREFIX, PATTERN_PREFIX = "RBG_", "RBG_LWP_"
@@ -247,6 +249,20 @@ KEYS = (
         ANNOTATION,
         "RoleInstances",
         "JSON: node by pod, which recreated pods prefer",
+        _NOW,
+    ),
+    Key(
+        MAX_UNAVAILABLE,
+        ANNOTATION,
+        "RoleBasedGroupSets, by users",
+        "groups that may be missing in a rollout, or a percentage; 1 if not set",
+        _NOW,
+    ),
+    Key(
+        SET_TEMPLATE,
+        ANNOTATION,
+        "RoleBasedGroups of a set",
+        "JSON: hash of the template, keys that came from it, when it was last applied",
         _NOW,
     ),
     Key(GROUP_NAME_VARIABLE, VARIABLE, "containers", "name of the group", UPSTREAM),

@@ -1,0 +1,1 @@
+"""RoleBasedGroupSet: RoleBasedGroups that are alike, rolled one after another."""

@@ -1,0 +1,43 @@
+"""RoleBasedGroupSet, as the value that the operator knows it by."""
+
+from collections.abc import Callable
+from typing import Any
+
+from kohort.apis.api import Api, Key, Watched
+from kohort.apis.rolebasedgroup import labels
+from kohort.apis.rolebasedgroup.api import HOME
+from kohort.apis.rolebasedgroup.definition import define_group_set
+from kohort.apis.rolebasedgroup.group_set.children import Child, read_child
+from kohort.apis.rolebasedgroup.group_set.read import read
+from kohort.apis.rolebasedgroup.group_set.render import render
+from kohort.apis.rolebasedgroup.group_set.report import list_events, write_status
+from kohort.cluster.objects import Kind
+from kohort.cluster.permissions import Grant
+
+
+def _owners(child: Child) -> tuple[Key, ...]:
+    name = child.metadata.labels.get(labels.SET_NAME)
+    return ((child.metadata.namespace, name),) if name else ()
+
+
+def _find_lost(pod: Any, find: Callable[[Kind, Key], Any]) -> None:
+    """Pods belong to the groups, which look after them."""
+
+
+ROLE_BASED_GROUP_SET = Api(
+    kind=labels.SET_KIND,
+    short_name="rbgs",
+    watched=(Watched(labels.KIND, read_child, labels.SET_NAME, _owners),),
+    members=labels.POD,
+    find_lost=_find_lost,
+    read=read,
+    render=render,
+    write_status=write_status,
+    list_events=list_events,
+    home=HOME,
+    definitions=(define_group_set,),
+    writes=(
+        Grant(labels.KIND, ("get", "create", "patch", "delete")),
+        Grant(labels.SET_KIND, ("update",), "finalizers"),
+    ),
+)

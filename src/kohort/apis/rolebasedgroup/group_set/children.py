@@ -1,0 +1,169 @@
+"""
+The groups of a set as they are, and how each differs from what it should be.
+
+A group serves when its RoleBasedGroup says Ready about the spec that it has now, and when its roles
+have reached that spec as far as they want to: a partition or a pause of a role is the user's wish.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+
+import orjson
+
+from kohort.apis.facts import Meta, Whole
+from kohort.apis.ordinals import find_ordinal
+from kohort.apis.rolebasedgroup import labels
+from kohort.apis.rolebasedgroup.group_set.template import (
+    Note,
+    Template,
+    list_labels,
+    read_content,
+    read_note,
+)
+from kohort.apis.rolebasedgroup.names import child_name
+from kohort.apis.rolebasedgroup.roles import as_int, as_map, as_objects, read_rollout
+from kohort.cluster.objects import Object, find_condition, name_of
+from kohort.model.observed import Group, Member
+from kohort.model.units import Phase
+
+
+@dataclass(frozen=True, slots=True)
+class Child:
+    """A RoleBasedGroup that has the label of a set."""
+
+    metadata: Meta
+    content: Object  # its spec, as specs are compared
+    roles: tuple[Object, ...]  # as they are written
+    note: Note
+    is_ready: bool
+    is_updated: bool
+    ready_since: float
+    made_at: float
+
+
+def read_child(raw: bytes) -> Child:
+    """A group of a set, from its JSON."""
+    obj: Object = orjson.loads(raw)
+    metadata, spec = Whole(raw).metadata, as_map(obj.get("spec"))
+    ready = find_condition(obj, "Ready") or {}
+    status = as_map(obj.get("status"))
+    is_seen = as_int(status.get("observedGeneration"), 0) == metadata.generation
+    return Child(
+        metadata=metadata,
+        content=read_content(spec),
+        roles=tuple(as_objects(spec.get("roles"))),
+        note=read_note(metadata.annotations),
+        is_ready=is_seen and ready.get("status") == "True",
+        is_updated=is_seen and _has_arrived(spec, status),
+        ready_since=_read_moment(ready.get("lastTransitionTime")),
+        made_at=_read_moment(metadata.creation_timestamp),
+    )
+
+
+def _has_arrived(spec: Object, status: Object) -> bool:
+    """Whether each role has updated all that it wants to update."""
+    counts = {each.get("name"): each for each in as_objects(status.get("roleStatuses"))}
+    for role in as_objects(spec.get("roles")):
+        replicas = as_int(role.get("replicas"), 1)
+        rollout = read_rollout(as_map(role.get("rolloutStrategy")).get("rollingUpdate"), replicas)
+        goal = 0 if rollout.is_paused else max(0, replicas - rollout.partition)
+        if as_int(as_map(counts.get(role.get("name"))).get("updatedReplicas"), 0) < goal:
+            return False
+    return True
+
+
+def _read_moment(stamp: object) -> float:
+    return datetime.fromisoformat(stamp).timestamp() if isinstance(stamp, str) else 0.0
+
+
+def place_of(child: Child, group_set: Object) -> int | None:
+    """The ordinal of a group in its set, which its name says; None: the set makes no such name."""
+    found = find_ordinal(child.metadata.name)
+    if found is None or child.metadata.name != child_name(name_of(group_set), found[1]):
+        return None
+    return found[1]
+
+
+@dataclass(frozen=True, slots=True)
+class Differences:
+    """How a group differs from the template of its set; a value of None is taken away."""
+
+    labels: dict[str, str | None]
+    annotations: dict[str, str | None]
+    has_other_spec: bool
+
+    def __bool__(self) -> bool:
+        return bool(self.labels or self.annotations or self.has_other_spec)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What differs, in words."""
+        return tuple(
+            name
+            for name, differs in (
+                ("spec", self.has_other_spec),
+                ("labels", self.labels),
+                ("annotations", self.annotations),
+            )
+            if differs
+        )
+
+
+def find_differences(
+    child: Child, group_set: Object, template: Template, ordinal: int
+) -> Differences:
+    """What a group would have to change."""
+    held, note = child.metadata, child.note
+    wanted = list_labels(group_set, template, ordinal)
+    return Differences(
+        dict(_compare(wanted, held.labels, note.labels)),
+        dict(_compare(dict(template.annotations), held.annotations, note.annotations)),
+        child.content != template.content,
+    )
+
+
+def _compare(
+    wanted: dict[str, str], held: dict[str, str], owned: tuple[str, ...]
+) -> Iterator[tuple[str, str | None]]:
+    for key, value in wanted.items():
+        if held.get(key) != value:
+            yield key, value
+    for key in owned:
+        if key in held and key not in wanted and key != labels.SET_TEMPLATE:
+            yield key, None
+
+
+def read_group(child: Child, ordinal: int, target: str, differences: Differences) -> Group:
+    """A group of a set in the words of the model."""
+    metadata, note = child.metadata, child.note
+    # One that says to be of the target and is not was edited by another client.
+    is_edited = bool(differences) and note.revision == target
+    revision = target if not differences else "" if is_edited else note.revision or metadata.uid
+    phase = _phase_of(child)
+    member = Member(
+        name=metadata.name,
+        uid=metadata.uid,
+        index=0,
+        revision=revision,
+        phase=phase,
+        is_placed=True,
+        ready_since=max(child.ready_since, note.at) if phase is Phase.READY else None,
+    )
+    return Group(
+        ordinal=ordinal,
+        revision=revision,
+        phase=phase,
+        incarnation=metadata.uid,
+        size=1,
+        members=(member,),
+        made_at=child.made_at,
+        is_edited=is_edited,
+        may_amend=True,
+    )
+
+
+def _phase_of(child: Child) -> Phase:
+    if child.metadata.is_leaving:
+        return Phase.LEAVING
+    return Phase.READY if child.is_ready and child.is_updated else Phase.STARTING

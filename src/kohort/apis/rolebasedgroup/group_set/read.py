@@ -1,0 +1,109 @@
+"""
+From a RoleBasedGroupSet and its groups to the model: a line of groups, each changed as it runs.
+
+Nothing is remembered but what the groups say. A change of labels or annotations alone raises no
+generation, so a group that was just changed is not counted on for a moment: its own controller has
+to see it first.
+"""
+
+from dataclasses import dataclass
+
+from kohort.apis.amounts import find_percent, resolve_amount
+from kohort.apis.api import InvalidWorkload, Reading, Snapshot
+from kohort.apis.rolebasedgroup import labels
+from kohort.apis.rolebasedgroup.group_set.children import (
+    Child,
+    Differences,
+    find_differences,
+    place_of,
+    read_group,
+)
+from kohort.apis.rolebasedgroup.group_set.template import Template, read_template
+from kohort.apis.rolebasedgroup.roles import as_int, as_map
+from kohort.apis.strategy_choice import choose_strategy
+from kohort.cluster.objects import (
+    Object,
+    annotations_of,
+    is_leaving,
+    name_of,
+    namespace_of,
+    uid_of,
+)
+from kohort.model.observed import Observed, Progress
+from kohort.model.policies import Amendment, RecoveryPolicy, RolloutPolicy, Victims
+from kohort.model.units import Level, Reach
+from kohort.model.workload import Role, Workload
+
+SETTLING_SECONDS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """What rendering needs and the model does not know."""
+
+    template: Template
+    children: dict[int, Child]  # by ordinal
+    differences: dict[int, Differences]
+    strays: tuple[Child, ...]  # controlled by the set, under names that it does not give
+
+
+def read(snapshot: Snapshot) -> Reading[Memory]:
+    """The snapshot in the words of the model."""
+    root, uid = snapshot.root, uid_of(snapshot.root)
+    template = read_template(root)
+    own = [child for child in snapshot.all(labels.KIND) if child.metadata.controller == uid]
+    places = [(place_of(child, root), child) for child in own]
+    children = dict(sorted((o, child) for o, child in places if o is not None))
+    differences = {o: find_differences(c, root, template, o) for o, c in children.items()}
+    groups = tuple(
+        read_group(child, ordinal, template.revision, differences[ordinal])
+        for ordinal, child in children.items()
+    )
+    workload = _read_workload(snapshot, template)
+    progress = Progress(0, len(groups), workload.groups, template.revision) if groups else None
+    observed = Observed(groups, progress, exist=len(groups))
+    strays = tuple(child for ordinal, child in places if ordinal is None)
+    return Reading(workload, observed, Memory(template, children, differences, strays))
+
+
+def count_replicas(group_set: Object) -> int:
+    """The groups that a set asks for."""
+    return max(0, as_int(as_map(group_set.get("spec")).get("replicas"), 1))
+
+
+def _read_workload(snapshot: Snapshot, template: Template) -> Workload:
+    root, replicas = snapshot.root, count_replicas(snapshot.root)
+    return Workload(
+        namespace=namespace_of(root),
+        name=name_of(root),
+        uid=uid_of(root),
+        generation=root["metadata"].get("generation", 0),
+        groups=replicas,
+        roles=(Role(),),
+        revision=template.revision,
+        rollout=RolloutPolicy(
+            wanted=replicas,
+            max_unavailable=_read_unavailable(root, replicas),
+            strategy=choose_strategy(snapshot, labels.STRATEGY),
+            min_ready_seconds=SETTLING_SECONDS,
+        ),
+        recovery=RecoveryPolicy(level=Level.MEMBER),
+        is_leaving=is_leaving(root),
+        victims=Victims.BEYOND,
+        reach=Reach.ANY,
+        amendment=Amendment.ONLY,
+    )
+
+
+def _read_unavailable(root: Object, replicas: int) -> int:
+    """How many groups may be missing at once while a new template is rolled out."""
+    text = annotations_of(root).get(labels.MAX_UNAVAILABLE, "1")
+    number = int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
+    percent = find_percent(text)
+    if not number and not percent:
+        message = (
+            f'annotation {labels.MAX_UNAVAILABLE} is "{text}", and must be a number of groups '
+            "or a percentage, above 0"
+        )
+        raise InvalidWorkload("InvalidMaxUnavailable", message)
+    return max(1, resolve_amount(number or text, replicas, round_up=False))
