@@ -2,9 +2,10 @@
 Gangs: which members of each group are placed together, or not at all.
 
 No member may be in one gang with others that are made only when it runs: such a gang
-would wait for ever. So where others wait for the entry, the entry is
-a gang of its own (P2). A gang is counted from its group as it was made (P3), and
-is placed as soon as one member has a node: from then on its constraint stays (P5).
+would wait for ever. So where others wait for the entry, the entry is a gang of its own, and
+parts of an instance that start after others are in none (P2). A gang is counted from its group
+as it was made (P3), and is placed as soon as one member has a node: from then on its
+constraint stays (P5).
 """
 
 from kohort.model.observed import Group, Observed
@@ -12,6 +13,7 @@ from kohort.model.placement import Gang
 from kohort.model.policies import Startup
 from kohort.model.units import Phase
 from kohort.model.workload import Workload
+from kohort.planning.parts import count_first_members
 from kohort.planning.startup import find_waiting_roles
 
 
@@ -29,7 +31,7 @@ def _find_minimum(workload: Workload, group: Group) -> int:
     if not group.roles:
         return group.size
     mins = {role.name: role.gang_min for role in workload.roles}
-    sizes = {role.name: role.size for role in workload.roles}
+    sizes = {role.name: count_first_members(role) for role in workload.roles}
     found, waiting = 0, find_waiting_roles(workload, group)
     for held in group.roles:
         if held.role in waiting:

@@ -127,7 +127,8 @@ def rank_units(state: LineState) -> Ranks:
     """The line by rank, with the progress that follows from what exists."""
     policy = _window(state)
     state = replace(state, rollout=policy)
-    victims = Victims.HIGHEST if state.is_ordered else state.victims
+    is_priced = state.victims is Victims.CHEAPEST
+    victims = Victims.HIGHEST if is_priced and state.is_ordered else state.victims
     choice = choose_ordinals(state.units, policy.wanted, victims, policy.partition, policy.surge)
     ordinals = (*choice.wanted, *choice.surplus)
     progress = Progress(

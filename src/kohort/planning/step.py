@@ -20,6 +20,7 @@ from kohort.planning.bounds import NO_BOUNDS, Bounds
 from kohort.planning.edited import spare_edited
 from kohort.planning.lines import LineState
 from kohort.planning.order import keep_order
+from kohort.planning.parts import explain_parts, plan_parts
 from kohort.planning.recovery import Recovery, explain_waits, find_ended, plan_recovery
 from kohort.planning.rollout import find_strategy
 from kohort.planning.rollout.hold import (
@@ -90,17 +91,20 @@ def _decide(state: LineState, now: float, bounds: Bounds) -> Step:
     surplus = _find_surplus(state, rollout)
     retire = tuple(_find_retirements(state, rollout, restarts, surplus))
     staying = may_complete.difference(retirement.ordinal for retirement in retire)
+    make = tuple(_find_makes(state, rollout, limits.kept_old if limits else 0))
+    waiting_parts = plan_parts(state, (new.ordinal for new in make))
     return Step(
         line=state.line,
         rollout=rollout,
         wanted=state.wanted,
-        make=tuple(_find_makes(state, rollout, limits.kept_old if limits else 0)),
+        make=make,
         retire=retire,
         surplus=surplus,
         amend=amend,
         restarts=restarts,
         may_complete=may_complete,
         renew=find_ended(state, staying - backing_off),
+        waiting_parts=waiting_parts,
         backing_off=backing_off,
         failures=recovery.failures,
         blockers=(
@@ -109,6 +113,7 @@ def _decide(state: LineState, now: float, bounds: Bounds) -> Step:
             *_find_waits(state, rollout),
             *bounds.blockers,
             *_find_stuck(state),
+            *explain_parts(state, {o: waiting_parts[o] for o in staying & waiting_parts.keys()}),
         ),
         recheck_seconds=_find_recheck(
             availability, untrusted, recovery, (*find_trust_waits(state, now), *_wakes(state, now))
@@ -335,6 +340,7 @@ def _number_back(step: Step, ranks: Ranks) -> Step:
         surplus=frozenset(find(ordinal) for ordinal in step.surplus),
         may_complete=frozenset(find(ordinal) for ordinal in step.may_complete),
         renew=tuple((find(ordinal), name) for ordinal, name in step.renew),
+        waiting_parts={find(ordinal): names for ordinal, names in step.waiting_parts.items()},
         backing_off=frozenset(find(ordinal) for ordinal in step.backing_off),
         failures=tuple(
             sorted(
