@@ -20,9 +20,8 @@ SOURCES = Path(kohort.simulation.__file__).parent
 TESTED_ELSEWHERE = {
     "A7": "one replica with surge is a scenario; what rounds to nothing is refused at admission",
 }
-# Promises that LeaderWorkerSet cannot break, each with the reason.
+# Promises that no API can break that is built, each with the reason.
 NOT_APPLICABLE = {
-    "G7": "it is about ModelServing, which is not built",
     "G8": "it is about RoleBasedGroup, which is not built",
 }
 # A8, A9 and G9 are of designs/005, the others of the reliability specification.

@@ -28,6 +28,10 @@ ALLOWED = {
     ("simulation/checkers/gangs/dialects.py", "networkTopology"): "a field of Volcano's PodGroups",
     ("simulation/checkers/gangs/placements.py", "networkTopology"): "the same",
     ("simulation/checkers/gangs/placements.py", "highestTierAllowed"): "the same",
+    (
+        "simulation/checkers/lines.py",
+        "controller.kubernetes.io/pod-deletion-cost",
+    ): "Kubernetes' own, of ReplicaSets",
 }
 
 

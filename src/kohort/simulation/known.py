@@ -4,9 +4,12 @@ The APIs that simulations know.
 
 from kohort.cluster.errors import KohortError
 from kohort.simulation.leaderworkerset.simulated import LEADER_WORKER_SETS
+from kohort.simulation.modelserving.simulated import MODEL_SERVINGS
 from kohort.simulation.simulated_api import SimulatedApi
 
-SIMULATED: dict[str, SimulatedApi] = {each.name: each for each in (LEADER_WORKER_SETS,)}
+SIMULATED: dict[str, SimulatedApi] = {
+    each.name: each for each in (LEADER_WORKER_SETS, MODEL_SERVINGS)
+}
 
 
 class UnknownApi(KohortError):

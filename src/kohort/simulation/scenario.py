@@ -66,6 +66,11 @@ class Scenario:
     part: int = 0  # members of a subgroup; 0: there are none
     gpus: int = 0  # that each pod asks for
     min_ready: int = 0  # seconds that a group must be ready before it counts
+    roles: str = ""  # instances and workers of each: a 1+1, b 2+0
+    rollout: str = ""  # which kind of units rolls, where there are several
+    grace: int = 0  # seconds that a failed member may take to be ready again
+    role_unavailable: int = 0  # instances of a role that may be missing; 0: nothing is said
+    role_partition: int = 0
     faults: tuple[Fault, ...] = ()
 
     def has(self, *names: str) -> bool:

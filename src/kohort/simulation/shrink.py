@@ -54,11 +54,13 @@ def _plainer(scenario: Scenario) -> Iterator[Scenario]:
         yield replace(scenario, latency=0.0)
     if scenario.replicas > 1:
         yield replace(scenario, replicas=1)
+    if "," in scenario.roles:
+        yield replace(scenario, roles=scenario.roles.split(",", 1)[0])
     if scenario.size > 1:
         yield replace(scenario, size=1)
     if scenario.is_gated:
         yield replace(scenario, is_gated=False)
-    if scenario.carrier != STATEFULSETS:
+    if scenario.carrier != STATEFULSETS and not scenario.roles:
         yield replace(scenario, carrier=STATEFULSETS)
     yield from _plainer_gangs(scenario)
     for place, fault in enumerate(scenario.faults):

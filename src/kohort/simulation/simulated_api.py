@@ -61,6 +61,7 @@ class StatusFields:
 
     ready: str  # how many groups serve
     selector: str  # what an autoscaler counts
+    says_over: Callable[[Object], bool]  # whether a status says that a rollout is over
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,12 +88,36 @@ Step = tuple[int, int, str]  # how far a rollout has come: partition, count, tar
 
 
 @dataclass(frozen=True, slots=True)
+class Template:
+    """What a user changes of a template."""
+
+    image: str
+    notes: Object  # annotations; None: taken away
+    pick: int = 0  # which of several templates
+
+
+@dataclass(frozen=True, slots=True)
+class LineView:
+    """An ordered list of units that scales as one: the groups, or the instances of a role."""
+
+    name: str
+    units: "tuple[Group, ...]"  # those that are not leaving, lowest first
+    ordinals: frozenset[int]  # of all that hold a name, those that leave included
+    policy: Policy
+    rolls: bool  # whether its units are brought to a new template by themselves
+    recovers: bool  # whether a member that fails takes its unit of this line along
+    is_uniform: bool  # whether all pods of a unit have one revision
+    is_inner: bool = False  # whether its units are parts of a group
+
+
+@dataclass(frozen=True, slots=True)
 class SpecEdits:
     """What a user's edits look like: each function gives the change of a spec."""
 
-    write_template: "Callable[[Scenario, Object, str, Object], Object]"  # an image, annotations
+    write_template: "Callable[[Scenario, Object, Template], Object]"
     write_size: Callable[[Object, int], Object]
-    write_partition: Callable[[int], Object]
+    write_partition: Callable[[Object, int], Object]
+    write_role_scale: Callable[[Object, int, int], Object]  # instances, of which role
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,12 +135,17 @@ class SimulatedApi:
     edits: SpecEdits
     read_policy: Callable[[Object], Policy]
     list_groups: "Callable[[Truth], list[Group]]"
+    list_lines: "Callable[[Truth], list[LineView]]"
     is_old: "Callable[[Group, Object], bool]"  # whether a group is not what a spec asks for
+    is_in_place: Callable[[Object], bool]  # whether the labels of a pod say what its name says
     find_image: Callable[[Object], str]  # of a spec
+    has_old_image: "Callable[[Group, Object], bool]"  # the same for what its containers run
     find_min_ready: Callable[[Object], int]  # seconds that a workload wants its groups to last
     count_gang: "Callable[[Group, Scenario], tuple[int, int]]"  # pods waited for, and of all
     list_services: Callable[[Object], tuple[str, ...]]  # those that a pod is found by
     list_free_names: "Callable[[Scenario, Kind, int], list[str]]"  # those that children would have
     find_trouble: "Callable[[Scene], str]"  # what is not as it was asked for
+    # Whether groups may have any ordinals; partitions count places then.
+    is_sparse: bool
     read_step: "Callable[[Truth, str], Step | None]"  # where a rollout is written down first
     has_gone_back: "Callable[[Truth, str], bool]"

@@ -103,9 +103,9 @@ def _read_role(
     pods: dict[int, list[ServingPod]],
     lost: Lost,
 ) -> RoleInstances:
-    by_role, size = context.rolls_by_role, asked.size if asked else None
+    by_role = context.rolls_by_role
     instances = tuple(
-        _read_instance(context, revision, ordinal, found, size, lost)
+        _read_instance(context, revision, ordinal, found, _find_size(context, asked, found), lost)
         for ordinal, found in sorted(pods.items())
     )
     return RoleInstances(
@@ -116,6 +116,23 @@ def _read_role(
         base=context.base if by_role else "",
         failures=context.failures.get(line, ()),
     )
+
+
+def _find_size(context: Context, asked: RoleSpec | None, pods: list[ServingPod]) -> int | None:
+    """
+    The pods that an instance has when it is whole; None: nothing says so.
+
+    One that waits for its turn in a rollout by role is whole as it was made, or a role that gets
+    other workers would be taken down at once for not being whole.
+    """
+    if asked is None or not context.rolls_by_role:
+        return asked.size if asked else None
+    for pod in pods:
+        made_from = context.templates.get(pod.metadata.labels.get(labels.REVISION, ""), ())
+        found = next((role for role in made_from if role.name == asked.name), None)
+        if found is not None:
+            return found.size
+    return asked.size
 
 
 def _read_instance(

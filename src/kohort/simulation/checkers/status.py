@@ -71,14 +71,16 @@ class Status(Checker):
             return
         policy = self.simulated.read_policy(workload)
         ready = self.truth.ready()
-        image = self.simulated.find_image(workload["spec"])
-        rolled = [
-            group.leader["spec"]["containers"][0]["image"]
-            for group in self.truth.groups()
-            if policy.partition <= group.ordinal < policy.wanted
-        ]
         is_whole = all(ordinal in ready for ordinal in range(policy.wanted))
-        is_mixed = any(found != image for found in rolled)
+        groups = {group.ordinal: group for group in self.truth.groups()}
+        if self.simulated.is_sparse:
+            is_whole = len(ready) >= policy.wanted
+            groups = dict(enumerate(groups.values()))
+        is_mixed = any(
+            policy.partition <= place < policy.wanted
+            and self.simulated.has_old_image(group, workload["spec"])
+            for place, group in groups.items()
+        )
         self._moments.append(_Moment(commit.at, len(ready), is_whole, is_mixed))
         since = commit.at - self.scene.patience - SLACK_SECONDS
         while len(self._moments) > 1 and self._moments[1].at < since:
@@ -115,14 +117,13 @@ class Status(Checker):
             self.breach(f"T2: {said} groups are said to be ready of {most}")
         if not status.get(fields.selector) or "replicas" not in status:
             self.breach("T7: the status does not say what an autoscaler needs")
-        claims = {c["type"]: c["status"] for c in status.get("conditions") or ()}
         if status.get("observedGeneration") != generation or is_leaving(workload):
             return
-        if claims.get("Available") == "True":
-            if not any(moment.is_whole for moment in self._moments):
-                self.breach("T3: it is said to be available, and not all groups serve")
-            if all(moment.is_mixed for moment in self._moments):
-                self.breach("T5: the rollout is said to be over while a group is old")
+        if is_available(status) and not any(moment.is_whole for moment in self._moments):
+            self.breach("T3: it is said to be available, and not all groups serve")
+        is_over = self.simulated.status.says_over(status)
+        if is_over and all(moment.is_mixed for moment in self._moments):
+            self.breach("T5: the rollout is said to be over while a group is old")
 
     def end(self) -> None:
         """T8: the scale says what the workload says."""
@@ -137,3 +138,9 @@ class Status(Checker):
         replicas = workload["spec"]["replicas"]
         if said != (replicas, status.get("replicas"), status.get(self.simulated.status.selector)):
             self.breach(f"T8: the scale says {said}")
+
+
+def is_available(status: Object) -> bool:
+    """Whether a status says that all is available."""
+    claims = {c["type"]: c["status"] for c in status.get("conditions") or ()}
+    return claims.get("Available") == "True"

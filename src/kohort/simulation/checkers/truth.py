@@ -161,7 +161,7 @@ class Truth:
         held = self.objects[kind]
         home = None if kind == LEASE else NAMESPACE if kind.namespaced else ""
         is_pod, is_root = kind == kinds.POD, kind == self.simulated.kind
-        makes_groups = is_pod or kind == kinds.STATEFUL_SET
+        makes_groups = is_pod or is_root or kind == kinds.STATEFUL_SET
 
         def listen(event: Event) -> None:
             namespace, name = event.entry.key

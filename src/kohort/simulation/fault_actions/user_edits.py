@@ -7,6 +7,7 @@ import asyncio
 from kohort.cluster.objects import Object
 from kohort.simulation.harness import Harness
 from kohort.simulation.scenario import BAD_IMAGE, FLEETING_IMAGE, NAME, Fault
+from kohort.simulation.simulated_api import Template
 from kohort.simulator.stages import CRASH_AFTER, NEVER_READY
 
 
@@ -14,22 +15,23 @@ async def _edit(harness: Harness, spec: Object) -> None:
     await harness.patch(harness.simulated.kind, NAME, {"spec": spec})
 
 
-async def _set_template(harness: Harness, image: str, notes: Object) -> None:
+async def _set_template(harness: Harness, wanted: Template) -> None:
     workload = harness.truth.workload
     if workload is not None:
         write = harness.simulated.edits.write_template
-        await _edit(harness, write(harness.scenario, workload, image, notes))
+        await _edit(harness, write(harness.scenario, workload, wanted))
 
 
 async def _roll(harness: Harness, fault: Fault) -> None:
     notes = {NEVER_READY: None, CRASH_AFTER: None}
-    await _set_template(harness, f"engine:{fault.value}", notes)
+    await _set_template(harness, Template(f"engine:{fault.value}", notes, fault.pick))
 
 
 async def _bad_roll(harness: Harness, fault: Fault) -> None:
-    await _set_template(harness, BAD_IMAGE, {NEVER_READY: "true", CRASH_AFTER: None})
+    notes = {NEVER_READY: "true", CRASH_AFTER: None}
+    await _set_template(harness, Template(BAD_IMAGE, notes, fault.pick))
     await asyncio.sleep(fault.seconds)
-    await _roll(harness, Fault("roll", value="1"))
+    await _roll(harness, Fault("roll", value="1", pick=fault.pick))
 
 
 async def _fleeting_roll(harness: Harness, fault: Fault) -> None:
@@ -37,9 +39,9 @@ async def _fleeting_roll(harness: Harness, fault: Fault) -> None:
     ready = 4.2 if harness.scenario.gpus else 0.5
     serves = 3.5 if fault.pick % 3 == 2 else 1.0
     notes = {NEVER_READY: None, CRASH_AFTER: f"{ready + serves:g}s"}
-    await _set_template(harness, FLEETING_IMAGE, notes)
+    await _set_template(harness, Template(FLEETING_IMAGE, notes, fault.pick))
     await asyncio.sleep(fault.seconds)
-    await _roll(harness, Fault("roll", value=fault.value))
+    await _roll(harness, Fault("roll", value=fault.value, pick=fault.pick))
 
 
 async def _scale(harness: Harness, fault: Fault) -> None:
@@ -61,7 +63,16 @@ async def _hold(harness: Harness, fault: Fault) -> None:
 
 
 async def _set_partition(harness: Harness, partition: int) -> None:
-    await _edit(harness, harness.simulated.edits.write_partition(partition))
+    workload = harness.truth.workload
+    if workload is not None:
+        await _edit(harness, harness.simulated.edits.write_partition(workload, partition))
+
+
+async def _scale_role(harness: Harness, fault: Fault) -> None:
+    workload = harness.truth.workload
+    if workload is not None:
+        write = harness.simulated.edits.write_role_scale
+        await _edit(harness, write(workload, int(fault.value), fault.pick))
 
 
 async def _recreate(harness: Harness, fault: Fault) -> None:
@@ -75,6 +86,7 @@ ACTIONS = {
     "bad-roll": _bad_roll,
     "fleeting-roll": _fleeting_roll,
     "scale": _scale,
+    "scale-role": _scale_role,
     "resize": _resize,
     "hold": _hold,
     "recreate": _recreate,

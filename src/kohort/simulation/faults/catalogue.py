@@ -126,6 +126,13 @@ CATALOGUE |= {
     name: FaultKind(numbers, about, draw, is_edit)
     for name, (numbers, about, draw, is_edit) in hand_edits.DRAWN.items()
 }
+CATALOGUE["scale-role"] = FaultKind(
+    ("F17",),
+    "other instances of a role",
+    valued("scale-role", ("1", "2", "3")),
+    is_edit=True,
+    is_drawn=False,
+)
 CATALOGUE["metric"] = FaultKind(
     ("F17",),
     "an autoscaler of the workload sees another load",

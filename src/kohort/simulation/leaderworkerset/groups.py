@@ -65,6 +65,11 @@ def find_image(spec: Object) -> str:
     return image
 
 
+def has_old_image(group: Group, spec: Object) -> bool:
+    """Whether a group does not run what a spec asks for."""
+    return image_of(group.leader) != find_image(spec)
+
+
 def list_services(pod: Object) -> tuple[str, ...]:
     """The service that a pod is found by."""
     name = pod["spec"].get("subdomain", "")

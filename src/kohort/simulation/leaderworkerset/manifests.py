@@ -15,7 +15,7 @@ from kohort.simulation.scenario import (
     Scenario,
     make_template,
 )
-from kohort.simulation.simulated_api import SpecEdits
+from kohort.simulation.simulated_api import SpecEdits, Template
 from kohort.simulator import kinds
 
 
@@ -71,19 +71,20 @@ def _make_claims(policy: str) -> Object:
     }
 
 
-def write_template(scenario: Scenario, workload: Object, image: str, notes: Object) -> Object:
+def write_template(scenario: Scenario, workload: Object, wanted: Template) -> Object:
     """Another template of all pods."""
-    template = make_template(image, gpus=scenario.gpus)
-    template["metadata"]["annotations"] = notes
+    template = make_template(wanted.image, gpus=scenario.gpus)
+    template["metadata"]["annotations"] = wanted.notes
     return {"leaderWorkerTemplate": {"workerTemplate": template}}
 
 
 EDITS = SpecEdits(
     write_template=write_template,
     write_size=lambda workload, size: {"leaderWorkerTemplate": {"size": size}},
-    write_partition=lambda partition: {
+    write_partition=lambda workload, partition: {
         "rolloutStrategy": {"rollingUpdateConfiguration": {"partition": partition}}
     },
+    write_role_scale=lambda workload, count, pick: {},
 )
 
 

@@ -1,6 +1,7 @@
 """LeaderWorkerSet, as the value that simulations know it by."""
 
 from kohort.simulation.checkers import ALL
+from kohort.simulation.checkers.status import is_available
 from kohort.simulation.checkers.truth import Group
 from kohort.simulation.faults import draw_scenario
 from kohort.simulation.leaderworkerset import groups, manifests, steps
@@ -20,7 +21,7 @@ LEADER_WORKER_SETS = SimulatedApi(
     name="lws",
     kind=WORKLOAD,
     labels=LABELS,
-    status=StatusFields(ready="readyReplicas", selector="hpaPodSelector"),
+    status=StatusFields(ready="readyReplicas", selector="hpaPodSelector", says_over=is_available),
     versions=VERSIONS,
     checkers=ALL,
     draw=draw_scenario,
@@ -28,13 +29,17 @@ LEADER_WORKER_SETS = SimulatedApi(
     edits=manifests.EDITS,
     read_policy=steps.read_policy,
     list_groups=groups.list_groups,
+    list_lines=lambda truth: [],
     is_old=groups.is_old,
+    is_in_place=lambda pod: True,
     find_image=groups.find_image,
+    has_old_image=groups.has_old_image,
     find_min_ready=steps.find_min_ready,
     count_gang=_count_gang,
     list_services=groups.list_services,
     list_free_names=manifests.list_free_names,
     find_trouble=find_trouble,
+    is_sparse=False,
     read_step=steps.read_step,
     has_gone_back=steps.has_gone_back,
 )

@@ -15,12 +15,14 @@ from kohort.cli.parser import Parser, add_output, whole
 from kohort.cli.table import Command
 from kohort.cli.terminal import control, join_lines, show
 from kohort.simulation.economy import simulate_with_economy
-from kohort.simulation.faults import draw_scenario
+from kohort.simulation.known import SIMULATED
 from kohort.simulation.run import Outcome
+from kohort.simulation.scenario import Scenario
 from kohort.simulation.scenario_files import ScenarioFile, load_scenario, write_scenario
 from kohort.simulation.shrink import shrink
 
 SEEDS_DEFAULT = 100
+API_DEFAULT = Scenario().api
 PROGRESS_SECONDS = 1.0
 BREACHES_MAX = 5
 _RETURN = control("\r")
@@ -31,18 +33,37 @@ def _make_parser(prog: str) -> Parser:
         "simulate the operator under faults, in virtual time; each seed is one run, and the same "
         "seed is the same run"
     )
-    parser = Parser(prog, summary, ("--seeds 1000", "--seed 4711", "scenario.yaml"))
+    parser = Parser(
+        prog, summary, ("--seeds 1000", "--seed 4711", "--apis lws,ms", "scenario.yaml")
+    )
     most = 2**31 - 1
     add = parser.add_argument
     add("files", nargs="*", metavar="FILE", type=Path, help="scenario files to run")
     add("--seed", type=whole(0, most), help="run this one seed")
     add("--seeds", type=whole(1, most), help=f"run so many (default: {SEEDS_DEFAULT})")
     add("--first", type=whole(0, most), help="the first seed (default: by the clock)")
+    add(
+        "--apis",
+        type=_read_apis,
+        default=(API_DEFAULT,),
+        metavar="NAMES",
+        help=f"whose workloads; each seed is one run for each (of {', '.join(SIMULATED)}; "
+        f"default: {API_DEFAULT})",
+    )
     add("--workers", type=whole(1, 512), help="processes (default: one for each core)")
     add("--save", type=Path, metavar="FILE", help="where a failing run is saved when shrunk")
     add("--log", action="store_true", help="print every write of the run")
     add_output(parser)
     return parser
+
+
+def _read_apis(text: str) -> tuple[str, ...]:
+    names = tuple(dict.fromkeys(text.split(",")))
+    unknown = [name for name in names if name not in SIMULATED]
+    if unknown:
+        known = ", ".join(SIMULATED)
+        raise argparse.ArgumentTypeError(f"{unknown[0]!r} cannot be simulated; there are: {known}")
+    return names
 
 
 def _run(arguments: argparse.Namespace) -> int:
@@ -52,8 +73,9 @@ def _run(arguments: argparse.Namespace) -> int:
         outcomes = [simulate_with_economy(load_scenario(path).scenario) for path in arguments.files]
         return _report(outcomes, arguments, [str(path) for path in arguments.files])
     if arguments.seed is not None:
-        outcome = simulate_with_economy(draw_scenario(arguments.seed))
-        return _report([outcome], arguments, [f"seed {arguments.seed}"])
+        drawn = [SIMULATED[name].draw(arguments.seed) for name in arguments.apis]
+        outcomes = [simulate_with_economy(scenario) for scenario in drawn]
+        return _report(outcomes, arguments, [_name_seed(scenario) for scenario in drawn])
     return _run_many(arguments)
 
 
@@ -98,7 +120,9 @@ def _run_many(arguments: argparse.Namespace) -> int:
     begun = shown = time.monotonic()
     failed: list[Outcome] = []
     done, used = 0, 0.0
-    for outcome in _rehearse_all(range(first, first + count), arguments.workers):
+    seeds = range(first, first + count)
+    drawn = [(name, seed) for seed in seeds for name in arguments.apis]
+    for outcome in _simulate_all(drawn, arguments.workers):
         done += 1
         used += outcome.cpu_seconds
         if not outcome.is_good:
@@ -107,7 +131,9 @@ def _run_many(arguments: argparse.Namespace) -> int:
         if time.monotonic() - shown >= PROGRESS_SECONDS:
             shown = time.monotonic()
             rate = done / (shown - begun)
-            progress = f"{_RETURN}{done}/{count}   {rate:.1f} per second   {len(failed)} failed "
+            progress = (
+                f"{_RETURN}{done}/{len(drawn)}   {rate:.1f} per second   {len(failed)} failed "
+            )
             print(progress, end="", file=sys.stderr, flush=True)
     rate = done / max(time.monotonic() - begun, 1e-9)
     each = done / max(used, 1e-9)
@@ -118,30 +144,38 @@ def _run_many(arguments: argparse.Namespace) -> int:
     return Exit.FAILED if failed else Exit.DONE
 
 
-def _rehearse_all(seeds: Iterable[int], workers: int | None) -> Iterator[Outcome]:
+def _simulate_all(drawn: Iterable[tuple[str, int]], workers: int | None) -> Iterator[Outcome]:
     count = workers or os.cpu_count() or 1
     if count == 1:
-        yield from map(_rehearse_briefly, seeds)
+        yield from map(_simulate_briefly, drawn)
         return
     with ProcessPoolExecutor(count) as pool:
-        yield from pool.map(_rehearse_briefly, seeds, chunksize=4)
+        yield from pool.map(_simulate_briefly, drawn, chunksize=4)
 
 
-def _rehearse_briefly(seed: int) -> Outcome:
+def _simulate_briefly(drawn: tuple[str, int]) -> Outcome:
     """Without the log, which nobody wants ten thousand times."""
-    return simulate_with_economy(draw_scenario(seed)).without_log()
+    name, seed = drawn
+    return simulate_with_economy(SIMULATED[name].draw(seed)).without_log()
+
+
+def _name_seed(scenario: Scenario) -> str:
+    """A seed, with the API that it was drawn for, unless that goes without saying."""
+    own = "" if scenario.api == API_DEFAULT else f" of {scenario.api}"
+    return f"seed {scenario.seed}{own}"
 
 
 def _print_failure(outcome: Outcome) -> None:
-    seed = outcome.scenario.seed
-    show(f"{_RETURN}seed {seed}: {outcome.breaches[0]}")
-    print(f"  replay: kohort sim run --seed {seed}", flush=True)
+    scenario = outcome.scenario
+    show(f"{_RETURN}{_name_seed(scenario)}: {outcome.breaches[0]}")
+    flag = "" if scenario.api == API_DEFAULT else f"--apis {scenario.api} "
+    print(f"  replay: kohort sim run {flag}--seed {scenario.seed}", flush=True)
 
 
 def _explain(failed: Outcome, arguments: argparse.Namespace) -> None:
     """Shrink the first failure, and show or save what is left of it."""
     shrunk = shrink(failed, simulate_with_economy)
-    about = f"found by seed {failed.scenario.seed}: {shrunk.breaches[0]}"
+    about = f"found by {_name_seed(failed.scenario)}: {shrunk.breaches[0]}"
     text = write_scenario(ScenarioFile(about, shrunk.scenario))
     if arguments.save is not None:
         arguments.save.write_text(text)

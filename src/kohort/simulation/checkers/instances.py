@@ -1,0 +1,140 @@
+"""
+G1, G2, G3, G6 and G7: instances of roles live and die as one, and nothing goes without a reason.
+
+The reasons for which the operator may delete a pod: its group or its instance is not what was
+asked for, there are too many, or a member failed and the policy takes the instance or the whole
+group along. What who decides cannot have seen yet is not held against it.
+"""
+
+from collections.abc import Iterator
+
+from kohort.cluster.objects import Object
+from kohort.simulation.checkers.budget import is_taken
+from kohort.simulation.checkers.checker import Checker, Scene
+from kohort.simulation.checkers.truth import (
+    Commit,
+    Group,
+    controller_of,
+    has_ended,
+    is_leaving,
+    restarts_of,
+)
+from kohort.simulation.simulated_api import LineView, Policy
+from kohort.simulator import kinds
+
+# What was lost while no process watched is known to nobody.
+_FORGETTING = ("crash-before", "crash-after", "restart", "upgrade", "retell")
+
+
+class Instances(Checker):
+    """The promises about instances and their members."""
+
+    def __init__(self, scene: Scene) -> None:
+        super().__init__(scene)
+        self._remembers = scene.scenario.replicas == 1 and not scene.scenario.has(*_FORGETTING)
+        self._views: list[LineView] = []
+        self._wishes: list[tuple[float, Object]] = []  # specs, and until when they held
+        self._policies: list[tuple[float, str, Policy]] = []  # the same for each line
+        self._since: dict[tuple[str, str], float] = {}  # units that serve, and from when on
+        self._hurt: set[str] = set()  # pods of units in which a member failed
+        self._lost: set[str] = set()  # pods of units that lost a member to others
+        self._given: set[str] = set()  # pods of units that were given up for a reason
+
+    def commit(self, commit: Commit) -> None:
+        """Compare instances with what an instance must be."""
+        if commit.kind == self.simulated.kind and commit.old is not None:
+            self._wishes.append((commit.at, commit.old["spec"]))
+            self._policies += [(commit.at, view.name, view.policy) for view in self._views]
+        if commit.kind == kinds.POD:
+            self._note_failure(commit)
+            if commit.writer and is_taken(commit):
+                self._check_deletion(commit)
+        if commit.kind in (self.simulated.kind, kinds.POD):
+            self._views = self.simulated.list_lines(self.truth)
+            self._check_units(commit.at)
+
+    def _units_of(self, pod: Object) -> Iterator[tuple[LineView, Group]]:
+        """The units that a pod was a member of: an instance, and a group."""
+        uid = pod["metadata"]["uid"]
+        for view in self._views:
+            for unit in view.units:
+                if any(each["metadata"]["uid"] == uid for each in (unit.leader, *unit.workers)):
+                    yield view, unit
+
+    def _note_failure(self, commit: Commit) -> None:
+        """A member that is leaving, gone, ended or restarted has failed its unit."""
+        old, new = commit.old, commit.new
+        if old is None or is_leaving(old):
+            return
+        is_lost = new is None or is_leaving(new)
+        has_failed = new is not None and (restarts_of(new) > restarts_of(old) or has_ended(new))
+        for view, unit in self._units_of(old) if is_lost or has_failed else ():
+            if view.recovers:
+                members = {pod["metadata"]["uid"] for pod in unit.members}
+                self._hurt |= members
+                self._lost |= members if is_lost and not commit.writer else set()
+
+    def _check_units(self, now: float) -> None:
+        since: dict[tuple[str, str], float] = {}
+        for view in self._views:
+            for unit in view.units:
+                key = view.name, unit.uid
+                if unit.is_ready:
+                    since[key] = self._since.get(key, now)
+                if view.is_uniform and len(unit.revisions) > 1:
+                    self.breach(f"G1: {view.name}: unit {unit.ordinal} has two revisions")
+                self._check_places(unit)
+        self._since = since
+
+    def _check_places(self, unit: Group) -> None:
+        moved = self.truth.marks.moved
+        for pod in unit.members:
+            if pod["metadata"]["uid"] not in moved and not self.simulated.is_in_place(pod):
+                self.breach(f"G6: labels of {pod['metadata']['name']} name another place")
+
+    def _check_deletion(self, commit: Commit) -> None:
+        """G3, G7: nobody goes without a reason."""
+        assert commit.old is not None
+        workload, units = self.truth.workload, list(self._units_of(commit.old))
+        if workload is None or is_leaving(workload) or not units or has_ended(commit.old):
+            return
+        if controller_of(commit.old) != workload["metadata"]["uid"]:
+            return
+        seen = self.truth.find_seen(commit.writer)
+        specs = [workload["spec"], *(spec for until, spec in self._wishes if until >= seen)]
+        whole = [unit for view, unit in units if self._has_reason(view, unit, specs, seen)]
+        self._given |= {pod["metadata"]["uid"] for unit in whole for pod in unit.members}
+        if not whole and commit.old["metadata"]["uid"] not in self._given:
+            where = ", ".join(f"{view.name}: unit {unit.ordinal}" for view, unit in units)
+            promise = "G7" if self._has_hurt_other(units) else "G3"
+            self.breach(f"{promise}: {commit.name} was deleted without a reason ({where})")
+
+    def _has_hurt_other(self, units: list[tuple[LineView, Group]]) -> bool:
+        """Whether an instance failed of which these pods are none, and takes nobody along."""
+        own = {unit.uid for _, unit in units}
+        others = [u for view in self._views if view.is_inner and view.recovers for u in view.units]
+        return any(
+            pod["metadata"]["uid"] in self._hurt
+            for unit in others
+            if unit.uid not in own
+            for pod in unit.members
+        )
+
+    def _has_reason(self, view: LineView, unit: Group, specs: list[Object], seen: float) -> bool:
+        is_serving = self._since.get((view.name, unit.uid), seen) < seen
+        is_hurt = any(pod["metadata"]["uid"] in self._hurt for pod in unit.members)
+        if view.recovers and is_hurt and not is_serving:
+            return True
+        policies = [p for until, name, p in self._policies if until >= seen and name == view.name]
+        wanted = min(policy.wanted for policy in (view.policy, *policies))
+        # An extra unit stands in for others, and goes when it is not needed.
+        is_extra = view.policy.surge > 0 and unit.ordinal >= wanted
+        if unit.is_edited or is_extra or len(view.units) > wanted:
+            return True
+        return view.rolls and any(self.simulated.is_old(unit, spec) for spec in specs)
+
+    def end(self) -> None:
+        """G2: nothing lives on by halves after a member was lost, unless that was asked for."""
+        for name, pod in self.truth.objects[kinds.POD].items():
+            if self._remembers and pod["metadata"]["uid"] in self._lost:
+                self.breach(f"G2: {name} lives on after a member of its unit was lost")

@@ -1,0 +1,201 @@
+"""
+A1 to A4 and A6 for lines whose units the operator makes and deletes one by one.
+
+A line is the groups of a workload, or the instances of one role in one group. What exists is all
+that is remembered, so each deletion is a decision: it is judged by the state at its moment, less
+what who decides cannot have seen yet.
+"""
+
+from collections import deque
+from dataclasses import dataclass, field
+
+from kohort.simulation.checkers.budget import is_taken
+from kohort.simulation.checkers.checker import Checker, Scene
+from kohort.simulation.checkers.truth import Commit, Group, annotations_of
+from kohort.simulation.simulated_api import LineView, Policy
+from kohort.simulator import kinds
+
+COST = "controller.kubernetes.io/pod-deletion-cost"
+
+
+@dataclass(slots=True)
+class _Watched:
+    """One line over time."""
+
+    view: LineView
+    policies: deque[tuple[float, Policy]] = field(default_factory=deque)
+    most: int = 0
+    promised: int = 0  # units that must serve; more of them once there are more
+    since: dict[str, float] = field(default_factory=dict)  # units that serve, and from when on
+    lost: dict[int, float] = field(default_factory=dict)  # gone by themselves, and when
+    doomed: deque[tuple[float, int, tuple[str, ...]]] = field(default_factory=deque)
+
+    @property
+    def ready(self) -> dict[int, Group]:
+        """The units that serve."""
+        return {unit.ordinal: unit for unit in self.view.units if unit.is_ready}
+
+
+class LineBudget(Checker):
+    """The promises about the number of units of each line."""
+
+    def __init__(self, scene: Scene) -> None:
+        super().__init__(scene)
+        self._lines: dict[str, _Watched] = {}
+        self._uid = ""
+        self._is_group_surplus = False  # instances go with their group then
+
+    def commit(self, commit: Commit) -> None:
+        """Compare what is there with what was promised."""
+        if commit.kind == self.simulated.kind:
+            self._learn(commit)
+        elif commit.kind != kinds.POD:
+            return
+        self._is_group_surplus = any(
+            len(watched.view.units) > min(policy.wanted for _, policy in watched.policies)
+            for watched in self._lines.values()
+            if not watched.view.is_inner
+        )
+        views = {view.name: view for view in self.simulated.list_lines(self.truth)}
+        for name in [name for name in self._lines if name not in views]:
+            del self._lines[name]
+        for name, view in views.items():
+            watched = self._lines.setdefault(name, _Watched(view))
+            self._follow_policy(watched, view)
+            self._follow(watched, view, commit)
+            self._check_counts(watched)
+            self._check_victims(watched)
+
+    def _learn(self, commit: Commit) -> None:
+        uid = commit.new["metadata"]["uid"] if commit.new else ""
+        if uid != self._uid:
+            self._uid = uid
+            self._lines.clear()
+
+    def _follow_policy(self, watched: _Watched, view: LineView) -> None:
+        policies = watched.policies
+        if not policies or policies[-1][1] != view.policy:
+            policies.append((self.scene.now(), view.policy))
+            watched.most = max(watched.most, view.policy.most)
+            watched.doomed.clear()
+        since = self.scene.now() - self.scene.patience
+        while len(policies) > 1 and policies[1][0] < since:
+            policies.popleft()
+
+    def _follow(self, watched: _Watched, view: LineView, commit: Commit) -> None:
+        """Who has gone, and whether the operator gave it up."""
+        before, watched.view = watched.view, view
+        was_ready = {unit.ordinal: unit for unit in before.units if unit.is_ready}
+        ready, now = watched.ready, self.scene.now()
+        for ordinal, unit in was_ready.items():
+            if ordinal in ready and ready[ordinal].uid == unit.uid:
+                continue
+            is_ours = bool(commit.writer) and is_taken(commit) and _has(unit, commit)
+            if is_ours and not (view.is_inner and self._is_group_surplus):
+                self._check_decision(watched, before, unit, commit)
+            else:
+                watched.lost[ordinal] = now
+        for ordinal in ready:
+            watched.lost.pop(ordinal, None)
+        watched.since = {unit.uid: watched.since.get(unit.uid, now) for unit in ready.values()}
+        if len(ready) >= view.policy.wanted:
+            watched.lost.clear()
+
+    def _check_decision(
+        self, watched: _Watched, before: LineView, unit: Group, commit: Commit
+    ) -> None:
+        """A3, A4: what a deletion leaves, as who decides had seen it."""
+        seen = self.truth.find_seen(commit.writer)
+        is_known = watched.since.get(unit.uid, seen) < seen
+        policies = [policy for _, policy in watched.policies]
+        wanted = min(policy.wanted for policy in policies)
+        if not is_known or self._is_leaving():
+            return
+        unseen = sum(at >= seen for at in watched.lost.values())
+        left = len(watched.ready) + unseen
+        least = min(policy.fewest for policy in policies)
+        name = f"{before.name}: unit {unit.ordinal}"
+        if before.rolls and left < least:
+            self.breach(f"A3: {name} given up leaves {left} that serve, {least} are promised")
+        is_surplus = len(before.units) > wanted
+        place = _places_of(before).index(unit.ordinal)
+        if before.rolls and not is_surplus and place < min(p.partition for p in policies):
+            self.breach(f"A4: {name} is below the partition and was deleted")
+        is_extra = before.policy.surge > 0 and unit.ordinal >= wanted
+        if is_surplus and not is_extra and not self._is_old(unit):
+            self._doom(watched, before, unit, seen)
+
+    def _is_leaving(self) -> bool:
+        workload = self.truth.workload
+        return workload is None or "deletionTimestamp" in workload["metadata"]
+
+    def _is_old(self, unit: Group) -> bool:
+        workload = self.truth.workload
+        return workload is None or self.simulated.is_old(unit, workload["spec"])
+
+    # A6: who goes first.
+
+    def _doom(self, watched: _Watched, before: LineView, unit: Group, seen: float) -> None:
+        """Those that should have gone before a unit that serves, as who decides had seen it."""
+        if max(policy.partition for _, policy in watched.policies):
+            return
+        others = [each for each in before.units if each is not unit]
+        cost = _cost_of(unit)
+        first = [
+            each.uid
+            for each in others
+            if watched.since.get(each.uid, 0.0) < seen
+            and (not each.is_ready or (_cost_of(each), -each.ordinal) < (cost, -unit.ordinal))
+            and not self._is_old(each)
+        ]
+        # What is not ready may have become so unseen, and what is about to be ready does.
+        watched.doomed.append((self.scene.now(), unit.ordinal, tuple(first)))
+
+    def _check_victims(self, watched: _Watched) -> None:
+        until = self.scene.now() - self.scene.patience_with_parts
+        held = {unit.uid: unit for unit in watched.view.units}
+        while watched.doomed and watched.doomed[0][0] < until:
+            _, ordinal, first = watched.doomed.popleft()
+            left = [held[uid].ordinal for uid in first if uid in held]
+            if left and len(watched.view.units) <= watched.view.policy.wanted:
+                name = watched.view.name
+                self.breach(f"A6: {name}: unit {ordinal} was given up, and {left} stayed")
+
+    # How many there are.
+
+    def _check_counts(self, watched: _Watched) -> None:
+        policy, count = watched.view.policy, len(watched.view.units)
+        if count <= policy.most:
+            watched.most = policy.most
+        most = max(watched.most, *(p.most for _, p in watched.policies))
+        name = watched.view.name
+        if count > most:
+            self.breach(f"A1: {name}: {count} exist, {most} are allowed")
+        if not watched.view.rolls:
+            return
+        ready = len(watched.ready)
+        if ready >= policy.fewest:
+            watched.promised = policy.fewest
+        least = min(watched.promised, *(p.fewest for _, p in watched.policies))
+        excused = len(watched.lost)
+        if ready < least - excused:
+            text = f"{ready} serve, {least} are promised, {excused} excused"
+            self.breach(f"A2: {name}: {text}")
+
+
+def _has(unit: Group, commit: Commit) -> bool:
+    """Whether a pod that was deleted is a member of a unit."""
+    assert commit.old is not None
+    uid = commit.old["metadata"]["uid"]
+    return any(pod["metadata"]["uid"] == uid for pod in unit.members)
+
+
+def _cost_of(unit: Group) -> int:
+    return sum(int(annotations_of(pod).get(COST, "0")) for pod in unit.members)
+
+
+def _places_of(view: LineView) -> list[int]:
+    """The ordinals of a line, with the lowest free ones for what is missing."""
+    missing = view.policy.wanted - len(view.ordinals)
+    free = [o for o in range(view.policy.wanted) if o not in view.ordinals]
+    return sorted({*view.ordinals, *free[: max(0, missing)]})

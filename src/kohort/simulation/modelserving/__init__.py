@@ -1,0 +1,1 @@
+"""ModelServing in simulations."""

@@ -1,0 +1,100 @@
+"""
+What there should be of a ModelServing when all is at rest, from its spec alone.
+
+Groups and instances may have any ordinals, since those that cost least go first; how many there
+are, what they are made of and what the status says of them is decided by the spec.
+"""
+
+from collections.abc import Iterator
+
+from kohort.cluster.objects import Object
+from kohort.simulation.checkers.checker import Scene
+from kohort.simulation.checkers.truth import CHILDREN, Group, image_of
+from kohort.simulation.modelserving.groups import (
+    ServingGroup,
+    is_old,
+    list_services,
+    read_policy,
+    read_role_policy,
+    roles_of,
+    rolls_by_role,
+)
+from kohort.simulator import kinds
+
+
+def find_trouble(scene: Scene) -> str:
+    """What is not as it was asked for; empty if all is."""
+    workload = scene.truth.workload
+    assert workload is not None
+    for trouble in _list_troubles(scene, workload):
+        return trouble
+    return ""
+
+
+def _list_troubles(scene: Scene, workload: Object) -> Iterator[str]:
+    groups, policy = scene.truth.groups(), read_policy(workload)
+    ready = [group.ordinal for group in groups if group.is_ready]
+    if not len(groups) == len(ready) == policy.wanted:
+        yield f"groups {[g.ordinal for g in groups]}, of which {ready} serve, not {policy.wanted}"
+    for place, group in enumerate(groups):
+        assert isinstance(group, ServingGroup)
+        yield from _list_in_group(workload, group, is_kept=place < policy.partition)
+    yield from _list_in_objects(scene, groups)
+    yield from _list_in_status(workload, groups)
+
+
+def _list_in_group(workload: Object, group: ServingGroup, *, is_kept: bool) -> Iterator[str]:
+    by_role = rolls_by_role(workload)
+    for role in roles_of(workload):
+        instances, policy = group.instances.get(role["name"], []), read_role_policy(role)
+        name = f"group {group.ordinal} role {role['name']}"
+        if len(instances) != policy.wanted or not all(i.is_ready for i in instances):
+            yield f"{name} has {len(instances)} instances, not {policy.wanted} that serve"
+        for place, instance in enumerate(instances):
+            is_protected = place < policy.partition if by_role else is_kept
+            if not is_protected and is_old(instance, workload["spec"]):
+                images = sorted({image_of(pod) for pod in instance.members})
+                yield f"{name} instance {instance.ordinal} is old: {images}"
+    if len(group.instances) > len(roles_of(workload)):
+        yield f"group {group.ordinal} has roles {sorted(group.instances)}"
+
+
+def _list_in_objects(scene: Scene, groups: list[Group]) -> Iterator[str]:
+    truth = scene.truth
+    members = {pod["metadata"]["name"] for group in groups for pod in group.members}
+    if more := set(truth.objects[kinds.POD]) - members:
+        yield f"pods {sorted(more)} belong to no group"
+    if moved := [n for n, p in truth.objects[kinds.POD].items() if _uid(p) in truth.marks.moved]:
+        yield f"pods {sorted(moved)} have labels of another place"
+    services = {name for group in groups for pod in group.members for name in list_services(pod)}
+    if set(truth.objects[kinds.SERVICE]) != services:
+        found = sorted(truth.objects[kinds.SERVICE])
+        yield f"services {found}, not {sorted(services)}"
+    keys = {truth.simulated.labels.revision_of(r) for r in truth.objects[kinds.REVISION].values()}
+    used = {revision for group in groups for revision in group.revisions}
+    if not used <= keys:
+        yield f"revisions {sorted(keys)}, and pods of {sorted(used)}"
+    if more_kinds := [kind.name for kind in CHILDREN if kind not in _MADE and truth.objects[kind]]:
+        yield f"there are {more_kinds}"
+
+
+_MADE = (kinds.POD, kinds.SERVICE, kinds.REVISION)
+
+
+def _uid(obj: Object) -> str:
+    uid: str = obj["metadata"]["uid"]
+    return uid
+
+
+def _list_in_status(workload: Object, groups: list[Group]) -> Iterator[str]:
+    status, policy = workload.get("status") or {}, read_policy(workload)
+    if status.get("observedGeneration") != workload["metadata"]["generation"]:
+        yield "the status is of an old generation"
+    counts = [status.get(key, 0) for key in ("replicas", "availableReplicas")]
+    updated = sum(not is_old(group, workload["spec"]) for group in groups)
+    if counts != [policy.wanted, policy.wanted] or status.get("updatedReplicas", 0) != updated:
+        said = status.get("updatedReplicas", 0)
+        yield f"the status counts {counts}, {said} of them updated, not {updated}"
+    true = {c["type"] for c in status.get("conditions") or () if c["status"] == "True"}
+    if true != {"Available"}:
+        yield f"conditions {sorted(true)}, not Available alone"

@@ -1,0 +1,97 @@
+"""
+What a seed means for ModelServing: groups, roles and instances, a rollout, a policy, and faults.
+
+Its streams of chance are its own: what a seed means for another API does not depend on it.
+"""
+
+from dataclasses import replace
+
+from kohort.simulation.choices import Choices
+from kohort.simulation.faults.catalogue import CATALOGUE
+from kohort.simulation.faults.draws import Draw, of_kind, of_part, valued
+from kohort.simulation.faults.focus import focus
+from kohort.simulation.modelserving.labels import (
+    GROUP_RECREATE,
+    GROUP_ROLLING,
+    RECOVER_NONE,
+    ROLE_RECREATE,
+    ROLE_ROLLING,
+)
+from kohort.simulation.scenario import PODS, Fault, Scenario
+
+KINDS = ("Pod", "Pod", "ModelServing", "ControllerRevision", "Service")
+ROLES = ("a 1+0", "a 1+1", "a 2+1", "a 1+1, b 1+0", "a 1+0, b 2+1", "a 2+0, b 1+1", "a 1+2")
+_BUDGETS: tuple[tuple[int | str, int], ...] = ((1, 0), (1, 0), (1, 1), (2, 0), (1, 2), ("60%", 0))
+# What acts on objects that a ModelServing does not have, or has under another name.
+_OWN: dict[str, Draw] = {
+    "lag": of_kind("lag", KINDS, 8.0),
+    "relist": of_kind("relist", KINDS, 8.0),
+    "break": of_kind("break", KINDS, 2.0),
+    "deaf": of_kind("deaf", KINDS, 90.0, 30.0),
+    "repeat": of_kind("repeat", KINDS, 8.0),
+    "part-lag": of_part("part-lag", ("Pod", "Node"), ("garbage", "kubelet", "scheduler"), 6.0),
+    "between": of_kind("between", KINDS, 40.0, 5.0),
+    "delete-child": valued("delete-child", ("Pod", "Pod", "Service", "ControllerRevision")),
+    "namesake": valued("namesake", ("Pod", "Pod", "Service"), 4.0, 20.0),
+    "relabel": valued("relabel", ("Service", "Pod", "place")),
+}
+# StatefulSets are no part of a ModelServing; what others edit in its pods and Services stays.
+NEVER = ("scale-child", "restart-set", "set-image", "edit-pod", "edit-service", "relabel")
+EDITS = ("roll", "bad-roll", "fleeting-roll", "scale", "scale-role", "resize", "hold", "recreate")
+FAILURES = tuple(
+    name
+    for name, entry in CATALOGUE.items()
+    if not entry.is_edit and not entry.is_of_gangs and name not in NEVER
+)
+# A partition keeps the counts that roles had, which are not told from the spec alone.
+_UNKEPT = ("scale-role",)
+
+
+def draw_scenario(seed: int) -> Scenario:
+    """What this seed means."""
+    choices = Choices(f"ms/{seed}")
+    scenario = _draw_workload(seed, choices)
+    return focus(replace(scenario, faults=_draw_faults(choices, scenario)))
+
+
+def _draw_workload(seed: int, choices: Choices) -> Scenario:
+    groups = 1 + choices.below(3)
+    unavailable, surge = choices.pick(_BUDGETS)
+    by_role = choices.happens(40)
+    recoveries: tuple[str, ...] = (ROLE_RECREATE, ROLE_RECREATE, RECOVER_NONE)
+    # A whole group that is made anew for one of its roles knows no rollout by role.
+    recoveries = recoveries if by_role else (*recoveries, GROUP_RECREATE, GROUP_RECREATE)
+    scenario = Scenario(
+        seed=seed,
+        api="ms",
+        groups=groups,
+        unavailable=unavailable if groups > 1 else 1,
+        surge=surge,
+        partition=choices.pick((0, 0, 0, 0, 1)),
+        restart=choices.pick(recoveries),
+        carrier=PODS,
+        replicas=choices.pick((1, 1, 1, 1, 2)),
+        latency=choices.pick((0.0, 0.0, 0.01, 0.2)),
+        roles=choices.pick(ROLES),
+        rollout=ROLE_ROLLING if by_role else GROUP_ROLLING,
+        grace=choices.pick((0, 0, 5)),
+        role_unavailable=choices.pick((0, 1, 1)),
+        role_partition=choices.pick((0, 0, 0, 1)),
+    )
+    if by_role:
+        return replace(scenario, unavailable=1, surge=0, partition=0)
+    return replace(scenario, role_unavailable=0, role_partition=0)
+
+
+def _draw_faults(choices: Choices, scenario: Scenario) -> tuple[Fault, ...]:
+    swarm = [choices.pick(FAILURES) for _ in range(1 + choices.below(4))]
+    names = [choices.pick(swarm) for _ in range(choices.below(7))]
+    edits = [choices.pick(EDITS) for _ in range(choices.below(3))]
+    if scenario.partition or scenario.role_partition or "hold" in edits:
+        edits = [name for name in edits if name not in _UNKEPT]
+    drawn = [_draw(name, choices) for name in ["roll", *edits, *names]]
+    return tuple(sorted(drawn, key=lambda fault: (fault.at, fault.n)))
+
+
+def _draw(name: str, choices: Choices) -> Fault:
+    return _OWN.get(name, CATALOGUE[name].draw)(choices)

@@ -1,0 +1,66 @@
+"""ModelServing, as the value that simulations know it by."""
+
+from kohort.cluster.objects import Object
+from kohort.simulation.checkers.gangs import GangMembers, GangObjects, GangPlacements
+from kohort.simulation.checkers.instances import Instances
+from kohort.simulation.checkers.lines import LineBudget
+from kohort.simulation.checkers.ownership import Ownership
+from kohort.simulation.checkers.runtime import Runtime
+from kohort.simulation.checkers.stability import Stability
+from kohort.simulation.checkers.status import Status
+from kohort.simulation.checkers.truth import Group
+from kohort.simulation.modelserving import groups, manifests
+from kohort.simulation.modelserving.at_rest import find_trouble
+from kohort.simulation.modelserving.draws import draw_scenario
+from kohort.simulation.modelserving.labels import LABELS, WORKLOAD
+from kohort.simulation.modelserving.versions import VERSIONS
+from kohort.simulation.scenario import Scenario
+from kohort.simulation.simulated_api import SimulatedApi, StatusFields
+
+
+def _says_over(status: Object) -> bool:
+    """A rollout is over when all groups are of the revision that is asked for."""
+    is_current = status.get("currentRevision") == status.get("updateRevision")
+    return is_current and status.get("updatedReplicas", 0) == status.get("replicas", 0)
+
+
+def _count_gang(group: Group, scenario: Scenario) -> tuple[int, int]:
+    return group.size, group.size
+
+
+MODEL_SERVINGS = SimulatedApi(
+    name="ms",
+    kind=WORKLOAD,
+    labels=LABELS,
+    status=StatusFields("availableReplicas", "labelSelector", _says_over),
+    versions=VERSIONS,
+    checkers=(
+        LineBudget,
+        Instances,
+        Ownership,
+        Runtime,
+        Status,
+        GangMembers,
+        GangObjects,
+        GangPlacements,
+        Stability,
+    ),
+    draw=draw_scenario,
+    make_workload=manifests.make_workload,
+    edits=manifests.EDITS,
+    read_policy=groups.read_policy,
+    list_groups=groups.list_groups,
+    list_lines=groups.list_lines,
+    is_old=groups.is_old,
+    is_in_place=groups.is_in_place,
+    find_image=groups.find_image,
+    has_old_image=groups.has_old_image,
+    find_min_ready=lambda workload: 0,
+    count_gang=_count_gang,
+    list_services=groups.list_services,
+    list_free_names=manifests.list_free_names,
+    find_trouble=find_trouble,
+    is_sparse=True,
+    read_step=lambda truth, carrier: None,
+    has_gone_back=lambda truth, carrier: False,
+)
