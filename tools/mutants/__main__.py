@@ -171,7 +171,7 @@ def _measure_all(chosen: list[Mutant], arguments: argparse.Namespace) -> None:
         left = [m for m in chosen if not is_measured(m, sights.get(m.name), request)]
         with ThreadPoolExecutor(arguments.workers) as pool:
             list(pool.map(work, left))
-        write_sights(drop_false_sights(Path(folder) / "0", sights))
+        write_sights(drop_false_sights(Path(folder) / "0", read_mutants(), sights))
 
 
 def _numbered(

@@ -27,6 +27,11 @@ class Mutant:
     suites: tuple[str, ...] = ()  # the tests that are the most likely to notice
     simulated: bool = True  # false: no simulation without sockets can see it, so none is asked
     explained: str = ""  # why nobody can notice
+    api: str = "lws"  # whose seeds and scenarios are asked
+
+    def name_run(self, seed: int) -> str:
+        """One seed, as simulations are named."""
+        return f"{self.api}:{seed}"
 
     @property
     def digest(self) -> str:

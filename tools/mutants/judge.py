@@ -42,16 +42,18 @@ def judge(copy: Path, mutant: Mutant, before: Outcome | None, seeds: int) -> Out
     begun = time.monotonic()
     with Planted(copy, mutant):
         test = _ask_again(copy, before) or _ask_named(copy, mutant)
-        simulation = _ask_simulations(copy, before, seeds) if mutant.simulated else None
+        simulation = _ask_simulations(copy, mutant, before, seeds) if mutant.simulated else None
         if test is None and simulation is None:
             test = run_tests(copy, list(ALL), ALL_SECONDS_MAX)
     return Outcome(mutant.digest, simulation, test, round(time.monotonic() - begun, 1))
 
 
-def _ask_simulations(copy: Path, before: Outcome | None, seeds: int) -> Noticed | None:
+def _ask_simulations(
+    copy: Path, mutant: Mutant, before: Outcome | None, seeds: int
+) -> Noticed | None:
     known = before.simulation if before else None
     runs = [known.by] if known and known.by else []
-    return run_simulations(copy, runs, seeds)
+    return run_simulations(copy, runs, seeds, mutant.api)
 
 
 def _ask_again(copy: Path, before: Outcome | None) -> Noticed | None:

@@ -114,7 +114,8 @@ def _simulation(outcome: Outcome | None) -> str:
         return "-"
     promise = outcome.simulation.words.partition(":")[0]
     kind, _, name = outcome.simulation.by.partition(":")
-    where = f"`{name}`" if kind == "corpus" else f"seed {name}"
+    own = "" if kind in ("lws", "seed") else f" of {kind}"
+    where = f"`{name}`" if kind == "corpus" else f"seed {name}{own}"
     return f"{where} ({promise})" if len(promise) <= 3 else where
 
 

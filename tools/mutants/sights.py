@@ -71,12 +71,12 @@ def measure(
     known = before if before and before.digest == mutant.digest else Sight(mutant.digest)
     with Planted(copy, mutant):
         if request.named:
-            known = _ask_named(copy, known, request.named)
+            known = _ask_named(copy, mutant, known, request.named)
             keep(known)
             return known
         while known.seed is None and known.asked < request.count:
             end = min(known.asked + AT_ONCE, request.count)
-            noticed = run_simulations(copy, [f"seed:{seed}" for seed in range(known.asked, end)])
+            noticed = run_simulations(copy, [mutant.name_run(n) for n in range(known.asked, end)])
             if noticed is None or not noticed.by:
                 known = replace(known, asked=end)
             else:
@@ -86,8 +86,8 @@ def measure(
     return known
 
 
-def _ask_named(copy: Path, known: Sight, named: tuple[int, ...]) -> Sight:
-    noticed = run_simulations(copy, [f"seed:{seed}" for seed in named])
+def _ask_named(copy: Path, mutant: Mutant, known: Sight, named: tuple[int, ...]) -> Sight:
+    noticed = run_simulations(copy, [mutant.name_run(seed) for seed in named])
     if noticed is None or not noticed.by:
         return replace(known, asked=known.asked + len(named))
     seed = int(noticed.by.partition(":")[2])
@@ -95,13 +95,17 @@ def _ask_named(copy: Path, known: Sight, named: tuple[int, ...]) -> Sight:
     return Sight(known.digest, asked, seed, noticed.words)
 
 
-def drop_false(copy: Path, sights: dict[str, Sight]) -> dict[str, Sight]:
+def drop_false(copy: Path, mutants: list[Mutant], sights: dict[str, Sight]) -> dict[str, Sight]:
     """What was measured, without the seeds that complain of the sound source as well."""
-    left = sorted({sight.seed for sight in sights.values() if sight.seed is not None})
-    false: set[int] = set()
-    while noticed := run_simulations(copy, [f"seed:{seed}" for seed in left if seed not in false]):
-        false.add(int(noticed.by.partition(":")[2]))
+    runs = {
+        m.name: m.name_run(sights[m.name].seed or 0)
+        for m in mutants
+        if m.name in sights and sights[m.name].seed is not None
+    }
+    false: set[str] = set()
+    while noticed := run_simulations(copy, sorted(set(runs.values()) - false)):
+        false.add(noticed.by)
     return {
-        name: replace(sight, seed=None, words="") if sight.seed in false else sight
+        name: replace(sight, seed=None, words="") if runs.get(name) in false else sight
         for name, sight in sights.items()
     }

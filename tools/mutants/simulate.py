@@ -1,9 +1,9 @@
 """
 Simulates what it is told in one process, and names the first run that breaks a promise.
 
-    python -m tools.mutants.simulate [--seeds N] [seed:7 | corpus:NAME ...]
+    python -m tools.mutants.simulate [--api ms] [--seeds N] [lws:7 | corpus:NAME ...]
 
-With ``--seeds`` the whole corpus and that many seeds come after the runs that are named.
+With ``--seeds`` the corpus of an API and that many of its seeds come after the runs that are named.
 A run that takes too much processor time has noticed too.
 """
 
@@ -14,7 +14,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType
 
-from kohort.simulation.run import Outcome, simulate, simulate_seed
+from kohort.simulation.known import SIMULATED
+from kohort.simulation.run import Outcome, simulate
+from kohort.simulation.scenario import Scenario
 from kohort.simulation.scenario_files import load_scenario
 
 CORPUS = Path("tests/simulation/corpus")
@@ -31,16 +33,21 @@ def _give_up(number: int, frame: FrameType | None) -> None:
 
 def _perform(run: str) -> Outcome:
     kind, _, name = run.partition(":")
-    if kind == "seed":
-        return simulate_seed(int(name))
-    return simulate(load_scenario(CORPUS / f"{name}.yaml").scenario)
+    if kind in SIMULATED:
+        return simulate(SIMULATED[kind].draw(int(name)))
+    return simulate(_load(name))
 
 
-def _runs(named: list[str], seeds: int) -> Iterator[str]:
+def _load(name: str) -> Scenario:
+    return load_scenario(CORPUS / f"{name}.yaml").scenario
+
+
+def _runs(named: list[str], seeds: int, api: str) -> Iterator[str]:
     yield from named
     if seeds:
-        yield from (f"corpus:{path.stem}" for path in sorted(CORPUS.glob("*.yaml")))
-        yield from (f"seed:{seed}" for seed in range(seeds))
+        names = [path.stem for path in sorted(CORPUS.glob("*.yaml"))]
+        yield from (f"corpus:{name}" for name in names if _load(name).api == api)
+        yield from (f"{api}:{seed}" for seed in range(seeds))
 
 
 def find_complaint(run: str) -> str:
@@ -62,9 +69,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="tools.mutants.simulate")
     parser.add_argument("runs", nargs="*")
     parser.add_argument("--seeds", type=int, default=0)
+    parser.add_argument("--api", choices=tuple(SIMULATED), default="lws")
     arguments = parser.parse_args()
     signal.signal(signal.SIGPROF, _give_up)
-    for run in _runs(arguments.runs, arguments.seeds):
+    for run in _runs(arguments.runs, arguments.seeds, arguments.api):
         complaint = find_complaint(run)
         if complaint:
             print(f"{run} {' '.join(complaint.split())}", flush=True)

@@ -45,7 +45,7 @@ class SuiteError(Exception):
 class Noticed:
     """Who noticed, so that it can be asked again, and in which words."""
 
-    by: str  # a test's id, or a simulation as ``seed:7`` or ``corpus:name``
+    by: str  # a test's id, or a simulation as ``lws:7`` or ``corpus:name``
     words: str = ""
 
 
@@ -61,9 +61,12 @@ def copy_tree(folder: Path) -> None:
     compileall.compile_dir(folder / "src", quiet=2, invalidation_mode=mode)
 
 
-def run_simulations(copy: Path, runs: list[str], seeds: int = 0) -> Noticed | None:
+def run_simulations(
+    copy: Path, runs: list[str], seeds: int = 0, api: str = "lws"
+) -> Noticed | None:
     """The first simulation that breaks a promise."""
-    command = [sys.executable, "-m", "tools.mutants.simulate", "--seeds", str(seeds), *runs]
+    options = ["--seeds", str(seeds), "--api", api]
+    command = [sys.executable, "-m", "tools.mutants.simulate", *options, *runs]
     done = _run(copy, command, SIMULATIONS_SECONDS_MAX)
     if done is None:
         return Noticed("", f"simulations {_NOT_ENDED}")

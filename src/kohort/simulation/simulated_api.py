@@ -141,7 +141,7 @@ class SimulatedApi:
     find_image: Callable[[Object], str]  # of a spec
     has_old_image: "Callable[[Group, Object], bool]"  # the same for what its containers run
     find_min_ready: Callable[[Object], int]  # seconds that a workload wants its groups to last
-    count_gang: "Callable[[Group, Scenario], tuple[int, int]]"  # pods waited for, and of all
+    count_gang: "Callable[[Group, Scene], tuple[int, int]]"  # pods waited for, and of all
     list_services: Callable[[Object], tuple[str, ...]]  # those that a pod is found by
     list_free_names: "Callable[[Scenario, Kind, int], list[str]]"  # those that children would have
     find_trouble: "Callable[[Scene], str]"  # what is not as it was asked for

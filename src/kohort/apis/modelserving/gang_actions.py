@@ -18,11 +18,12 @@ from kohort.apis.modelserving.instance_places import roles_at
 from kohort.apis.modelserving.objects.gangs import choose_dialect, count_minimum, make_intent
 from kohort.apis.modelserving.objects.pods import Joining
 from kohort.apis.modelserving.read import Memory
-from kohort.apis.modelserving.spec import at_revision, read_spec
+from kohort.apis.modelserving.spec import at_revision, read_spec, roles_of
 from kohort.apis.topology import read_pack
 from kohort.cluster.actions import Action, Create, Delete, Patch
 from kohort.cluster.objects import Kind, Object, name_of, namespace_of, uid_of
 from kohort.cluster.port import Address
+from kohort.model.observed import RoleInstances
 from kohort.model.placement import Gang
 from kohort.model.plans import Plan
 from kohort.model.units import Phase
@@ -76,18 +77,21 @@ class GangActions:
         for group in groups:
             if group.phase is not Phase.LEAVING and not self._is_elsewhere(group.ordinal):
                 is_placed = any(member.is_placed for member in group.members)
-                yield from self._ensure(group.ordinal, group.revision, is_placed)
+                serving = self._object_at(group.revision, group.roles)
+                yield from self._ensure(group.ordinal, group.revision, serving, is_placed)
         for make in self.plan.step.make:
-            yield from self._ensure(make.ordinal, make.revision, is_placed=False)
+            serving = self._object_at(make.revision)
+            yield from self._ensure(make.ordinal, make.revision, serving, is_placed=False)
 
     def _is_elsewhere(self, group: int) -> bool:
         """Whether another controller has put the pods of a group into a gang of another name."""
         own = names.group_name(name_of(self.snapshot.root), group)
         return any(name != own for name in self._named.get(group, ()))
 
-    def _ensure(self, group: int, revision: str, is_placed: bool) -> Iterator[Action]:
+    def _ensure(
+        self, group: int, revision: str, serving: Object, is_placed: bool
+    ) -> Iterator[Action]:
         assert self._dialect is not None
-        serving = self._object_at(revision)
         spec = read_spec(serving)
         size = sum(role.replicas * role.size for role in spec.roles)
         pack = read_pack(spec.group_topology)
@@ -97,8 +101,11 @@ class GangActions:
             kind = next(k for k in self._dialect.kinds if k.name == wanted["kind"])
             yield from self._bring(kind, wanted)
 
-    def _object_at(self, revision: str) -> Object:
+    def _object_at(self, revision: str, held: tuple[RoleInstances, ...] = ()) -> Object:
+        """The workload as a group of that revision has it."""
         context = self.reading.memory.context
+        if context.rolls_by_role:
+            return self._object_of(held)
         roles = roles_at(context, revision)
         if roles is context.spec.roles:
             return self.snapshot.root
@@ -106,6 +113,24 @@ class GangActions:
         counts = {role.name: role.replicas for role in roles}
         then = [{**role, "replicas": counts.get(role["name"], 1)} for role in stored.roles]
         return at_revision(self.snapshot.root, then)
+
+    def _object_of(self, held: tuple[RoleInstances, ...]) -> Object:
+        """
+        The workload with instances as small as the smallest that a group has of each role.
+
+        In a rollout by role some are of another size than the template asks for, or stay so behind
+        a partition: a gang that counts pods which do not come would never be placed again.
+        """
+        living = {r.role: [i for i in r.instances if i.phase is not Phase.LEAVING] for r in held}
+        workers = {name: min(i.size for i in own) - 1 for name, own in living.items() if own}
+        asked = self.reading.memory.context.spec.roles
+        if all(workers.get(role.name, role.workers) == role.workers for role in asked):
+            return self.snapshot.root
+        roles = [
+            {**role, "workerReplicas": workers.get(role["name"], role.get("workerReplicas") or 0)}
+            for role in roles_of(self.snapshot.root)
+        ]
+        return at_revision(self.snapshot.root, roles)
 
     def _bring(self, kind: Kind, wanted: Object) -> Iterator[Action]:
         name, namespace = name_of(wanted), namespace_of(self.snapshot.root)

@@ -11,6 +11,8 @@ from kohort.simulation.scenario import Fault
 from kohort.simulator import kinds
 from kohort.simulator.stages import CRASH_AFTER, CRASH_TIMES, FAILED, NEVER_READY, KubeletStages
 
+COST = "controller.kubernetes.io/pod-deletion-cost"
+
 
 async def _change_pod(harness: Harness, fault: Fault, patch: Object) -> str:
     found = find_child(harness, kinds.POD, fault.pick)
@@ -75,7 +77,12 @@ async def _unready(harness: Harness, fault: Fault) -> None:
         await harness.patch(kinds.POD, name, {"metadata": {"annotations": {NEVER_READY: None}}})
 
 
+async def _set_cost(harness: Harness, fault: Fault) -> None:
+    await _change_pod(harness, fault, {"metadata": {"annotations": {COST: fault.value}}})
+
+
 ACTIONS = {
+    "cost": _set_cost,
     "webhook-down": _webhook_down,
     "quota": _quota,
     "slow-stop": _slow,

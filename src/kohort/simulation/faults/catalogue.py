@@ -133,6 +133,13 @@ CATALOGUE["scale-role"] = FaultKind(
     is_edit=True,
     is_drawn=False,
 )
+CATALOGUE["cost"] = FaultKind(
+    ("F17",),
+    "somebody says what the deletion of a pod costs",
+    valued("cost", ("-5", "5", "100")),
+    is_edit=True,
+    is_drawn=False,
+)
 CATALOGUE["metric"] = FaultKind(
     ("F17",),
     "an autoscaler of the workload sees another load",

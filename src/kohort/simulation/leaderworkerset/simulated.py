@@ -1,6 +1,6 @@
 """LeaderWorkerSet, as the value that simulations know it by."""
 
-from kohort.simulation.checkers import ALL
+from kohort.simulation.checkers import ALL, Scene
 from kohort.simulation.checkers.status import is_available
 from kohort.simulation.checkers.truth import Group
 from kohort.simulation.faults import draw_scenario
@@ -8,13 +8,13 @@ from kohort.simulation.leaderworkerset import groups, manifests, steps
 from kohort.simulation.leaderworkerset.at_rest import find_trouble
 from kohort.simulation.leaderworkerset.labels import LABELS, WORKLOAD
 from kohort.simulation.leaderworkerset.versions import VERSIONS
-from kohort.simulation.scenario import LEADER_FIRST, Scenario
+from kohort.simulation.scenario import LEADER_FIRST
 from kohort.simulation.simulated_api import SimulatedApi, StatusFields
 
 
-def _count_gang(group: Group, scenario: Scenario) -> tuple[int, int]:
+def _count_gang(group: Group, scene: Scene) -> tuple[int, int]:
     """Who waits for a leader to be ready is not waited for."""
-    return 1 if scenario.startup == LEADER_FIRST else group.size, group.size
+    return 1 if scene.scenario.startup == LEADER_FIRST else group.size, group.size
 
 
 LEADER_WORKER_SETS = SimulatedApi(

@@ -37,7 +37,29 @@ _OWN: dict[str, Draw] = {
 }
 # StatefulSets are no part of a ModelServing; what others edit in its pods and Services stays.
 NEVER = ("scale-child", "restart-set", "set-image", "edit-pod", "edit-service", "relabel")
-EDITS = ("roll", "bad-roll", "fleeting-roll", "scale", "scale-role", "resize", "hold", "recreate")
+EDITS = (
+    "roll",
+    "bad-roll",
+    "fleeting-roll",
+    "scale",
+    "scale",
+    "scale-role",
+    "resize",
+    "hold",
+    "cost",
+    "recreate",
+)
+GANGS_PERCENT = 20
+# Volcano's gangs are made without a flag: nobody tells the operator of others, or asks for none.
+GANG_FAULTS = (
+    "partial-bind",
+    "late-bind",
+    "scheduler-away",
+    "preempt",
+    "lose-gang",
+    "close-queue",
+    "crowd",
+)
 FAILURES = tuple(
     name
     for name, entry in CATALOGUE.items()
@@ -51,7 +73,19 @@ def draw_scenario(seed: int) -> Scenario:
     """What this seed means."""
     choices = Choices(f"ms/{seed}")
     scenario = _draw_workload(seed, choices)
-    return focus(replace(scenario, faults=_draw_faults(choices, scenario)))
+    scenario = replace(scenario, faults=_draw_faults(choices, scenario))
+    return focus(_add_gangs(scenario))
+
+
+def _add_gangs(scenario: Scenario) -> Scenario:
+    """The same scenario, with gangs if the seed says so; there is room for all of them."""
+    choices = Choices(f"ms/{scenario.seed}/gangs")
+    if not choices.happens(GANGS_PERCENT):
+        return scenario
+    drawn = [_draw(choices.pick(GANG_FAULTS), choices) for _ in range(choices.below(4))]
+    faults = sorted((*scenario.faults, *drawn), key=lambda fault: (fault.at, fault.n))
+    gpus = choices.pick((0, 1))
+    return replace(scenario, gang="volcano", gpus=gpus, faults=tuple(faults))
 
 
 def _draw_workload(seed: int, choices: Choices) -> Scenario:

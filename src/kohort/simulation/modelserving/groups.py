@@ -232,6 +232,19 @@ def find_image(spec: Object) -> str:
     return image_of(spec["template"]["roles"][0]["entryTemplate"])
 
 
+def count_pods(group: Group, truth: Truth) -> int:
+    """The pods that a group has when it is whole: counts of now, sizes of its own revision."""
+    assert isinstance(group, ServingGroup)
+    total = 0
+    for role in roles_of(truth.workload):
+        found = group.instances.get(role["name"], [])
+        asked = 1 + (role.get("workerReplicas") or 0)
+        # No gang waits for pods that an instance of another size does not have.
+        size = min((instance.size for instance in found), default=asked)
+        total += role.get("replicas", 1) * size
+    return total
+
+
 def is_in_place(pod: Object) -> bool:
     """Whether the labels of a pod say what its name says."""
     place = find_place(pod["metadata"]["name"])

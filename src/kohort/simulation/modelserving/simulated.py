@@ -1,6 +1,7 @@
 """ModelServing, as the value that simulations know it by."""
 
 from kohort.cluster.objects import Object
+from kohort.simulation.checkers.checker import Scene
 from kohort.simulation.checkers.gangs import GangMembers, GangObjects, GangPlacements
 from kohort.simulation.checkers.instances import Instances
 from kohort.simulation.checkers.lines import LineBudget
@@ -14,7 +15,6 @@ from kohort.simulation.modelserving.at_rest import find_trouble
 from kohort.simulation.modelserving.draws import draw_scenario
 from kohort.simulation.modelserving.labels import LABELS, WORKLOAD
 from kohort.simulation.modelserving.versions import VERSIONS
-from kohort.simulation.scenario import Scenario
 from kohort.simulation.simulated_api import SimulatedApi, StatusFields
 
 
@@ -24,8 +24,9 @@ def _says_over(status: Object) -> bool:
     return is_current and status.get("updatedReplicas", 0) == status.get("replicas", 0)
 
 
-def _count_gang(group: Group, scenario: Scenario) -> tuple[int, int]:
-    return group.size, group.size
+def _count_gang(group: Group, scene: Scene) -> tuple[int, int]:
+    size = groups.count_pods(group, scene.truth)
+    return size, size
 
 
 MODEL_SERVINGS = SimulatedApi(

@@ -50,7 +50,7 @@ class GangObjects(Checker):
             return
         name, spec = gang["metadata"]["name"], gang["spec"]
         minimum = words.find_minimum(spec)
-        most, size = self.simulated.count_gang(group, self.scene.scenario)
+        most, size = self.simulated.count_gang(group, self.scene)
         if minimum > most:
             self.breach(f"P2: gang {name} waits for {minimum} pods, of which {most} will come")
         elif minimum != most:
