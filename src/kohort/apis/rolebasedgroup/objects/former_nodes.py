@@ -1,0 +1,76 @@
+"""
+In-place scheduling: a recreated pod prefers, or requires, the node on which its place ran before.
+
+Upstream remembers nodes in memory and forgets them when it restarts; here they stand in an
+annotation of the RoleInstance, by pod or by component. Nodes to avoid are those that have one of
+the given labels. A group that has a topology to itself is placed by that alone.
+"""
+
+from collections.abc import Iterable, Mapping
+
+import orjson
+
+from kohort.apis.rolebasedgroup import labels
+from kohort.apis.rolebasedgroup.roles import (
+    BY_COMPONENT,
+    PREFERRED,
+    REQUIRED,
+    SchedulingSpec,
+    as_map,
+    as_objects,
+)
+from kohort.cluster.objects import Object, annotations_of
+
+HOSTNAME = "kubernetes.io/hostname"
+_PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
+_REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+_WEIGHT = 100
+
+
+def place_key(scheduling: SchedulingSpec, role: str, component: str, pod: str) -> str:
+    """What a pod's node is remembered by: the pod, or all pods of its component."""
+    return f"{role}-{component}" if scheduling.granularity == BY_COMPONENT else pod
+
+
+def read_nodes(instance: Object) -> dict[str, str]:
+    """The nodes that an instance remembers, by place."""
+    try:
+        found = orjson.loads(annotations_of(instance).get(labels.FORMER_NODES, ""))
+    except ValueError:
+        return {}
+    return {key: node for key, node in as_map(found).items() if isinstance(node, str)}
+
+
+def write_nodes(nodes: Mapping[str, str]) -> str:
+    """Nodes by place, as an annotation holds them."""
+    return orjson.dumps(dict(nodes), option=orjson.OPT_SORT_KEYS).decode()
+
+
+def add_former_nodes(pod: Object, scheduling: SchedulingSpec, nodes: Iterable[str]) -> Object:
+    """The pod spec with affinity to former nodes, and away from nodes to avoid."""
+    listed = sorted(set(nodes))
+    affinity = as_map(pod.get("affinity"))
+    own = as_map(affinity.get("nodeAffinity"))
+    changed = dict(own)
+    here = {"key": HOSTNAME, "operator": "In", "values": listed}
+    if listed and scheduling.mode == PREFERRED:
+        term = {"weight": _WEIGHT, "preference": {"matchExpressions": [here]}}
+        changed[_PREFERRED] = [*as_objects(own.get(_PREFERRED)), term]
+    required = [here] if listed and scheduling.mode == REQUIRED else []
+    if scheduling.mode:
+        required += [{"key": key, "operator": "DoesNotExist"} for key in scheduling.avoided]
+    if required:
+        changed[_REQUIRED] = _require(as_map(own.get(_REQUIRED)), required)
+    if changed == own:
+        return pod
+    return {**pod, "affinity": {**affinity, "nodeAffinity": changed}}
+
+
+def _require(selector: Object, expressions: list[Object]) -> Object:
+    """Every term gets the expressions: terms are alternatives, expressions all hold."""
+    terms = as_objects(selector.get("nodeSelectorTerms")) or [{}]
+    widened = [
+        {**term, "matchExpressions": [*as_objects(term.get("matchExpressions")), *expressions]}
+        for term in terms
+    ]
+    return {**selector, "nodeSelectorTerms": widened}
