@@ -5,6 +5,7 @@ from typing import Any
 
 from kohort.apis.api import AdmissionResult, Api, Key, Settings, Watched, Webhook
 from kohort.apis.definitions.shapes import find_metadata_misfit, find_pod_misfit, shape_of
+from kohort.apis.drift.pods import find_pod_edits
 from kohort.apis.edits import find_edits, find_setter
 from kohort.apis.facts import Meta, PodFacts, SetFacts, Whole, read_node, read_pod, read_set
 from kohort.apis.gangs.dialect import Dialect
@@ -18,7 +19,6 @@ from kohort.apis.leaderworkerset.admission_probe import make_probe, wake
 from kohort.apis.leaderworkerset.carriers import read, render
 from kohort.apis.leaderworkerset.definition import define_leader_worker_set
 from kohort.apis.leaderworkerset.drift.place_labels import has_place, has_variables
-from kohort.apis.leaderworkerset.drift.pods import find_pod_edits
 from kohort.apis.leaderworkerset.drift.scale import REPLICAS
 from kohort.apis.leaderworkerset.drift.templates import TEMPLATE
 from kohort.apis.leaderworkerset.events import list_events
@@ -77,7 +77,7 @@ def _read_set(raw: bytes) -> SetFacts:
 
 def _read_pod(raw: bytes) -> PodFacts:
     facts = read_pod(raw)
-    facts.edits = find_pod_edits(raw)
+    facts.edits = find_pod_edits(raw, (labels.REVISION,))
     facts.is_admitted = has_place(facts.metadata) or has_variables(raw)
     return facts
 

@@ -8,6 +8,7 @@ came to nothing says nothing.
 from collections.abc import Iterator
 
 from kohort.apis.api import ExecutionSummary, Reading, Snapshot
+from kohort.apis.drift.told import list_edit_events
 from kohort.apis.leaderworkerset import labels
 from kohort.apis.leaderworkerset.pods_carrier.read import PodMemory
 from kohort.apis.leaderworkerset.read import (
@@ -17,7 +18,7 @@ from kohort.apis.leaderworkerset.read import (
     STATEFUL_SET,
     Memory,
 )
-from kohort.apis.leaderworkerset.status import DRIFTED, TEXTS, claims
+from kohort.apis.leaderworkerset.status import TEXTS, claims
 from kohort.apis.leaderworkerset.topology_losses import DEGRADED, SEPARATOR
 from kohort.cluster.actions import Action, Create, Delete, Patch
 from kohort.cluster.objects import Object, find_condition, name_of
@@ -44,7 +45,7 @@ def _notices(
         yield from _failure(name_of(lws), reading, action, message)
     yield from _pod_notices(summary)
     yield from _adoption_notices(reading, summary)
-    yield from _edit_notices(snapshot, plan, summary)
+    yield from list_edit_events(snapshot, plan, summary)
     if summary.is_reported:
         yield from _condition_notices(lws, reading, plan)
         yield from _placement_notices(lws, plan)
@@ -189,16 +190,3 @@ def _placement_notices(lws: Object, plan: Plan) -> Iterator[Notice]:
     held = find_condition(lws, DEGRADED) or {}
     if text and (held.get("status"), held.get("message")) != ("True", text[:32_768]):
         yield Notice("Warning", DEGRADED, text[:1_000], "Update")
-
-
-def _edit_notices(snapshot: Snapshot, plan: Plan, summary: ExecutionSummary) -> Iterator[Notice]:
-    """One event for each time that something is put back, and one for each new claim."""
-    undone = [a.undoes for a in summary.done if isinstance(a, Patch | Delete) and a.undoes]
-    for text in dict.fromkeys(undone):
-        yield Notice("Warning", DRIFTED, text[:1_000], "Update")
-    held = find_condition(snapshot.root, DRIFTED) or {}
-    # What is put back has its event at once, though the status may have to wait.
-    is_told = any(puts.is_recent for puts in snapshot.put_backs.values())
-    is_new = held.get("status") != "True" and not undone and not is_told
-    if is_new and summary.is_reported and plan.report.drift:
-        yield Notice("Warning", DRIFTED, SEPARATOR.join(plan.report.drift)[:1_000], "Update")

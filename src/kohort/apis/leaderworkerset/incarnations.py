@@ -13,9 +13,9 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
 from kohort.apis.carriers.statefulsets import find_own_set
+from kohort.apis.drift.pods import has_foreign_image
 from kohort.apis.facts import PodFacts, SetFacts
 from kohort.apis.leaderworkerset import labels
-from kohort.apis.leaderworkerset.drift.pods import has_foreign_image
 from kohort.apis.leaderworkerset.drift.templates import (
     Drift,
     find_drifted,

@@ -8,12 +8,12 @@ changes or a new generation has been seen.
 """
 
 from kohort.apis.api import Reading, Snapshot
+from kohort.apis.drift.told import judge_edits, put_rare_claim
 from kohort.apis.leaderworkerset import labels
 from kohort.apis.leaderworkerset.topology_losses import DEGRADED, SEPARATOR
 from kohort.cluster.objects import Object, name_of
 from kohort.model.plans import Plan, Report
 
-DRIFTED = "Drifted"
 AVAILABLE, PROGRESSING, UPDATING = "Available", "Progressing", "UpdateInProgress"
 TEXTS = {
     AVAILABLE: ("AllGroupsReady", "All replicas are ready"),
@@ -39,11 +39,11 @@ def write_status(snapshot: Snapshot, reading: Reading[object], plan: Plan, now: 
     }
     return {
         **{key: value for key, value in old.items() if key != "conditions"},
-        "conditions": _judge_edits(
+        "conditions": judge_edits(
             _judge_placement(
                 _conditions(old, claims(report), generation, now), report, generation, now
             ),
-            report,
+            report.drift,
             generation,
             now,
         ),
@@ -101,33 +101,7 @@ def _judge_placement(
     claim = {"status": "True", "reason": reason, "message": _join(losses)}
     if not losses:
         claim = {"status": "False", "reason": "AllTold", "message": "nothing is lost any more"}
-    return _claim(conditions, DEGRADED, claim, generation, now)
-
-
-def _judge_edits(
-    conditions: list[Object], report: Report, generation: int, now: str
-) -> list[Object]:
-    """Whether another client has edited our objects; nothing is said where none ever did."""
-    claim = {"status": "True", "reason": "EditedByOthers", "message": _join(report.drift)}
-    if not report.drift:
-        claim = {"status": "False", "reason": "AsWritten", "message": "all is as it was written"}
-    return _claim(conditions, DRIFTED, claim, generation, now)
-
-
-def _claim(
-    conditions: list[Object], kind: str, claim: Object, generation: int, now: str
-) -> list[Object]:
-    """The conditions with one that is there only if it was true once."""
-    held = next((c for c in conditions if c.get("type") == kind), None)
-    if claim["status"] != "True" and (held is None or held.get("status") != "True"):
-        return conditions
-    if held is None:
-        held = {"type": kind, "lastTransitionTime": now}
-        conditions.append(held)
-    elif held.get("status") != claim["status"]:
-        held["lastTransitionTime"] = now
-    held.update(claim, observedGeneration=generation)
-    return conditions
+    return put_rare_claim(conditions, DEGRADED, claim, generation, now)
 
 
 def _join(sentences: tuple[str, ...]) -> str:

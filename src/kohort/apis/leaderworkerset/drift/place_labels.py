@@ -16,25 +16,19 @@ from functools import lru_cache
 import orjson
 
 from kohort.apis.api import Snapshot
+from kohort.apis.drift.labels import put_labels_back
 from kohort.apis.facts import Meta, PodFacts
 from kohort.apis.leaderworkerset import labels
 from kohort.apis.leaderworkerset.read import STATEFUL_SET
 from kohort.apis.ordinals import find_ordinal
-from kohort.cluster.actions import Action, Patch
+from kohort.cluster.actions import Action
 from kohort.cluster.objects import Object, name_of, uid_of
-from kohort.cluster.port import Address
 
 
 def put_places_back(snapshot: Snapshot) -> Iterator[Action]:
     """A patch for each pod of ours whose labels name another place than its name does."""
     for pod, change in find_misplaced(snapshot):
-        metadata = pod.metadata
-        if snapshot.find_put_backs(labels.POD, metadata.name).may_repeat:
-            address = Address(labels.POD, metadata.namespace, metadata.name)
-            named = " and ".join(change)
-            undoes = f"Pod {metadata.name}: another client changed {named}; it is put back"
-            body = {"metadata": {"uid": metadata.uid, "labels": change}}
-            yield Patch(address, body, why=f"{named} of pod {metadata.name} differ", undoes=undoes)
+        yield from put_labels_back(snapshot, labels.POD, pod.metadata, change)
 
 
 def find_misplaced(snapshot: Snapshot) -> Iterator[tuple[PodFacts, dict[str, str]]]:

@@ -1,25 +1,14 @@
-"""
-Services of a LeaderWorkerSet: made where they are missing, put back where they were edited.
-
-Members find each other by what a service selects, and before they are ready. These two
-fields are put back, whichever client changed them; what was added beside them, such as a
-port, does no harm and stays. A Service of another owner is not ours to edit.
-"""
+"""Services of a LeaderWorkerSet: made where missing, put back where they were edited."""
 
 from collections.abc import Iterator
-from functools import lru_cache
-
-import orjson
 
 from kohort.apis.api import Snapshot
+from kohort.apis.drift.services import put_service_back
 from kohort.apis.facts import Whole
 from kohort.apis.leaderworkerset.drift.adoption import adopt
 from kohort.apis.leaderworkerset.read import SERVICE
-from kohort.cluster.actions import Action, Create, Patch
-from kohort.cluster.objects import Object, find_controller, name_of, namespace_of
-from kohort.cluster.port import Address
-
-_PUT_BACK = ("publishNotReadyAddresses", "selector")
+from kohort.cluster.actions import Action, Create
+from kohort.cluster.objects import Object, name_of, namespace_of
 
 
 def bring_service(snapshot: Snapshot, wanted: Object, why: str) -> Iterator[Action]:
@@ -33,31 +22,4 @@ def bring_service(snapshot: Snapshot, wanted: Object, why: str) -> Iterator[Acti
     if not found.metadata.controller and name == name_of(snapshot.root):
         yield from adopt(snapshot.root, SERVICE, found.metadata)
         return
-    owner = find_controller(wanted) or {}
-    if found.metadata.controller != owner.get("uid") or found.metadata.is_leaving:
-        return
-    change = _find_change(wanted["spec"], _read_fields(found.raw))
-    if change and snapshot.find_put_backs(SERVICE, name).may_repeat:
-        address = Address(SERVICE, namespace_of(wanted), name)
-        fields = " and ".join(f"spec.{field}" for field in change)
-        undoes = f"Service {name}: another client changed {fields}; it is put back"
-        body = {"metadata": {"uid": found.metadata.uid}, "spec": change}
-        yield Patch(address, body, why=f"{fields} of service {name} differ", undoes=undoes)
-
-
-@lru_cache(maxsize=16_384)
-def _read_fields(raw: bytes) -> Object:
-    """The fields of a service that are ours; asked for at each look, and hardly ever new."""
-    spec = orjson.loads(raw).get("spec") or {}
-    return {field: spec.get(field) for field in _PUT_BACK}
-
-
-def _find_change(wanted: Object, found: Object) -> Object:
-    change: Object = {}
-    for field in _PUT_BACK:
-        ours, theirs = wanted[field], found.get(field)
-        if ours != theirs:
-            # A merge keeps the keys that it does not name.
-            others = dict.fromkeys(theirs or {}) if isinstance(ours, dict) else {}
-            change[field] = {**others, **ours} if isinstance(ours, dict) else ours
-    return change
+    yield from put_service_back(snapshot, SERVICE, wanted, found)

@@ -15,10 +15,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from kohort.apis.api import PutBacks, Snapshot
+from kohort.apis.drift.pods import describe_pods
+from kohort.apis.drift.told import list_recent
 from kohort.apis.edits import Edit, Path, locate
 from kohort.apis.facts import SetFacts, Whole
 from kohort.apis.leaderworkerset import labels, spec
-from kohort.apis.leaderworkerset.drift.pods import describe_pods
 from kohort.cluster.objects import Object, name_of
 from kohort.model.observed import Group
 
@@ -57,8 +58,8 @@ def describe_drift(snapshot: Snapshot, drift: Drift, groups: tuple[Group, ...]) 
     yield from pods
     if drift.edits:
         yield drift.describe(name)
-    recent = [puts.why for puts in snapshot.put_backs.values() if puts.is_recent]
-    yield from dict.fromkeys(why for why in recent if not drift.edits or why.startswith("Service"))
+    recent = list_recent(snapshot)
+    yield from (why for why in recent if not drift.edits or why.startswith("Service"))
     if edited and drift.restart:
         who = drift.restart.manager
         yield f"StatefulSet {name}: {who} asked for a restart; groups {edited} are to come"

@@ -1,0 +1,22 @@
+"""Labels that tell whose an object is and where it stands, put back where a client changed them."""
+
+from collections.abc import Iterator, Mapping
+
+from kohort.apis.api import Snapshot
+from kohort.apis.facts import Meta
+from kohort.cluster.actions import Action, Patch
+from kohort.cluster.objects import Kind
+from kohort.cluster.port import Address
+
+
+def put_labels_back(
+    snapshot: Snapshot, kind: Kind, metadata: Meta, change: Mapping[str, str | None]
+) -> Iterator[Action]:
+    """A patch of these labels; none while a client that insists is given a pause."""
+    name = metadata.name
+    if snapshot.find_put_backs(kind, name).may_repeat:
+        named = " and ".join(change)
+        undoes = f"{kind.name} {name}: another client changed {named}; it is put back"
+        body = {"metadata": {"uid": metadata.uid, "labels": dict(change)}}
+        why = f"{named} of {kind.name.lower()} {name} differ"
+        yield Patch(Address(kind, metadata.namespace, name), body, why=why, undoes=undoes)

@@ -1,0 +1,54 @@
+"""
+Services that another client edited.
+
+Members find each other by what a service selects, and before they are ready. These two fields are
+put back, whichever client changed them; what was added beside them, such as a port, does no harm
+and stays. A Service of another owner is not ours to edit.
+"""
+
+from collections.abc import Iterator
+from functools import lru_cache
+
+import orjson
+
+from kohort.apis.api import Snapshot
+from kohort.apis.facts import Whole
+from kohort.cluster.actions import Action, Patch
+from kohort.cluster.objects import Kind, Object, find_controller, name_of, namespace_of
+from kohort.cluster.port import Address
+
+_PUT_BACK = ("publishNotReadyAddresses", "selector")
+
+
+def put_service_back(
+    snapshot: Snapshot, kind: Kind, wanted: Object, found: Whole
+) -> Iterator[Action]:
+    """A patch of the fields of a service of ours that differ from what we made."""
+    name, owner = name_of(wanted), find_controller(wanted) or {}
+    if found.metadata.controller != owner.get("uid") or found.metadata.is_leaving:
+        return
+    change = _find_change(wanted["spec"], _read_fields(found.raw))
+    if change and snapshot.find_put_backs(kind, name).may_repeat:
+        address = Address(kind, namespace_of(wanted), name)
+        fields = " and ".join(f"spec.{field}" for field in change)
+        undoes = f"Service {name}: another client changed {fields}; it is put back"
+        body = {"metadata": {"uid": found.metadata.uid}, "spec": change}
+        yield Patch(address, body, why=f"{fields} of service {name} differ", undoes=undoes)
+
+
+@lru_cache(maxsize=16_384)
+def _read_fields(raw: bytes) -> Object:
+    """The fields of a service that are ours; asked for at each look, and hardly ever new."""
+    spec = orjson.loads(raw).get("spec") or {}
+    return {field: spec.get(field) for field in _PUT_BACK}
+
+
+def _find_change(wanted: Object, found: Object) -> Object:
+    change: Object = {}
+    for field in _PUT_BACK:
+        ours, theirs = wanted[field], found.get(field)
+        if ours != theirs:
+            # A merge keeps the keys that it does not name.
+            others = dict.fromkeys(theirs or {}) if isinstance(ours, dict) else {}
+            change[field] = {**others, **ours} if isinstance(ours, dict) else ours
+    return change

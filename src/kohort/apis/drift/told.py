@@ -1,0 +1,62 @@
+"""
+How people are told of edits by other clients: a condition while they last, and events.
+
+The condition is there only if it was true once. What is put back has its event at once, though
+the status may have to wait.
+"""
+
+from collections.abc import Iterator
+
+from kohort.apis.api import ExecutionSummary, Snapshot
+from kohort.cluster.actions import Delete, Patch
+from kohort.cluster.objects import Object, find_condition
+from kohort.model.plans import Plan
+from kohort.model.reasons import Notice
+
+DRIFTED = "Drifted"
+SEPARATOR = "; "
+_MESSAGE_MAX = 32_768
+
+
+def judge_edits(
+    conditions: list[Object], drift: tuple[str, ...], generation: int, now: str
+) -> list[Object]:
+    """Whether another client has edited our objects; nothing is said where none ever did."""
+    message = SEPARATOR.join(drift)[:_MESSAGE_MAX]
+    claim = {"status": "True", "reason": "EditedByOthers", "message": message}
+    if not drift:
+        claim = {"status": "False", "reason": "AsWritten", "message": "all is as it was written"}
+    return put_rare_claim(conditions, DRIFTED, claim, generation, now)
+
+
+def put_rare_claim(
+    conditions: list[Object], kind: str, claim: Object, generation: int, now: str
+) -> list[Object]:
+    """The conditions with one that is there only if it was true once."""
+    held = next((c for c in conditions if c.get("type") == kind), None)
+    if claim["status"] != "True" and (held is None or held.get("status") != "True"):
+        return conditions
+    if held is None:
+        held = {"type": kind, "lastTransitionTime": now}
+        conditions.append(held)
+    elif held.get("status") != claim["status"]:
+        held["lastTransitionTime"] = now
+    held.update(claim, observedGeneration=generation)
+    return conditions
+
+
+def list_edit_events(snapshot: Snapshot, plan: Plan, summary: ExecutionSummary) -> Iterator[Notice]:
+    """One event for each time that something is put back, and one for each new claim."""
+    undone = [a.undoes for a in summary.done if isinstance(a, Patch | Delete) and a.undoes]
+    for text in dict.fromkeys(undone):
+        yield Notice("Warning", DRIFTED, text[:1_000], "Update")
+    held = find_condition(snapshot.root, DRIFTED) or {}
+    is_told = any(puts.is_recent for puts in snapshot.put_backs.values())
+    is_new = held.get("status") != "True" and not undone and not is_told
+    if is_new and summary.is_reported and plan.report.drift:
+        yield Notice("Warning", DRIFTED, SEPARATOR.join(plan.report.drift)[:1_000], "Update")
+
+
+def list_recent(snapshot: Snapshot) -> Iterator[str]:
+    """What was put back a moment ago, each in a sentence."""
+    yield from dict.fromkeys(puts.why for puts in snapshot.put_backs.values() if puts.is_recent)
