@@ -285,7 +285,8 @@ class Executor:
         if outcome.result is not Result.EXISTS or found is None or not isinstance(action, Create):
             return outcome
         wanted, held = labels_of(action.obj), labels_of(found)
-        lacks = {k for k in self._watermarks.find_labels(action.kind) if k not in held} & {*wanted}
+        watched = self._watermarks.find_labels(action.kind)
+        lacks = {k for k in watched if k in wanted and held.get(k) != wanted[k]}
         if not lacks:
             return outcome
         body = {"uid": uid_of(found), "labels": {key: wanted[key] for key in lacks}}

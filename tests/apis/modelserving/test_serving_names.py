@@ -36,23 +36,23 @@ def test_an_ordinal_is_the_last_number_of_a_name(name: str, ordinal: int):
 
 
 @pytest.mark.parametrize(
-    ("pod", "role", "identity", "found"),
+    ("pod", "found"),
     [
-        ("llama-3-serve-2-1", "serve", "serve-2", PodPlace(3, "serve", 2, 1)),
-        ("llama-3-a-1-2-0", "a-1", "a-1-2", PodPlace(3, "a-1", 2, 0)),
-        ("other-3-serve-2-1", "serve", "serve-2", None),
-        ("llama-3-serve-2-x", "serve", "serve-2", None),
-        ("llama-serve-2-1", "serve", "serve-2", None),
-        ("llama-3-serve-2-1", "serve", "", None),
-        ("llama-3-serve-2-1", "serve", "serve", None),
-        ("llama-3-serve-2-1", "", "serve-2", None),
+        ("llama-3-serve-2-1", PodPlace(3, "serve", 2, 1)),
+        ("llama-3-a-1-2-0", PodPlace(3, "a-1", 2, 0)),
+        ("llama-0-a1-0-10", PodPlace(0, "a1", 0, 10)),
+        ("other-3-serve-2-1", None),
+        ("llama-3-serve-2-x", None),
+        ("llama-3-serve-02-1", None),
+        ("llama-serve-2-1", None),
+        ("llama-3-2-1", None),
+        ("llama-3-serve-1", None),
+        ("llama-3", None),
+        ("llama", None),
     ],
 )
-def test_the_place_of_a_pod_is_read_from_its_name(
-    pod: str, role: str, identity: str, found: PodPlace | None
-):
-    marks = {labels.ROLE: role, labels.ROLE_ID: identity, labels.GROUP_NAME: "a-lie-9"}
-    assert find_place("llama", pod, marks) == found
+def test_the_place_of_a_pod_is_read_from_its_name(pod: str, found: PodPlace | None):
+    assert find_place("llama", pod) == found
 
 
 def test_hashes_are_the_golden_ones():

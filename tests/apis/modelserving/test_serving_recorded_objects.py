@@ -34,7 +34,7 @@ AT_REST = [case for case in recordings() if case.when == "at_rest"]
 
 
 def place_of(case: Recorded, pod: Object) -> InstancePlace:
-    found = find_place(name_of(case.serving), name_of(pod), labels_of(pod))
+    found = find_place(name_of(case.serving), name_of(pod))
     assert found is not None
     role = read_spec(case.serving).find_role(found.role)
     assert role is not None

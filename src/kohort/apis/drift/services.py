@@ -14,22 +14,22 @@ import orjson
 from kohort.apis.api import Snapshot
 from kohort.apis.facts import Whole
 from kohort.cluster.actions import Action, Patch
-from kohort.cluster.objects import Kind, Object, find_controller, name_of, namespace_of
+from kohort.cluster.objects import Kind, Object
 from kohort.cluster.port import Address
 
 _PUT_BACK = ("publishNotReadyAddresses", "selector")
 
 
 def put_service_back(
-    snapshot: Snapshot, kind: Kind, wanted: Object, found: Whole
+    snapshot: Snapshot, kind: Kind, found: Whole, wanted: Object, owner: str
 ) -> Iterator[Action]:
-    """A patch of the fields of a service of ours that differ from what we made."""
-    name, owner = name_of(wanted), find_controller(wanted) or {}
-    if found.metadata.controller != owner.get("uid") or found.metadata.is_leaving:
+    """A patch of the fields of a service of that owner which differ from the spec that we made."""
+    name = found.metadata.name
+    if found.metadata.controller != owner or found.metadata.is_leaving:
         return
-    change = _find_change(wanted["spec"], _read_fields(found.raw))
+    change = _find_change(wanted, _read_fields(found.raw))
     if change and snapshot.find_put_backs(kind, name).may_repeat:
-        address = Address(kind, namespace_of(wanted), name)
+        address = Address(kind, found.metadata.namespace, name)
         fields = " and ".join(f"spec.{field}" for field in change)
         undoes = f"Service {name}: another client changed {fields}; it is put back"
         body = {"metadata": {"uid": found.metadata.uid}, "spec": change}

@@ -18,7 +18,7 @@ from kohort.apis.modelserving.admission.warnings import warn_serving
 from kohort.apis.modelserving.definition import define_alias, define_model_serving
 from kohort.apis.modelserving.events import REPORTER
 from kohort.apis.modelserving.plugins.known import load_registry
-from kohort.apis.modelserving.pod_facts import ServingPod, read_pod
+from kohort.apis.modelserving.pod_facts import ServingPod, find_serving, read_pod
 from kohort.apis.modelserving.read import read
 from kohort.apis.modelserving.render import render
 from kohort.apis.modelserving.report import list_events, start_status, write_status
@@ -44,7 +44,7 @@ _INSTALL = "install Volcano to place groups as gangs"
 
 def _owners(child: Any) -> tuple[Key, ...]:
     metadata = child.metadata
-    name = metadata.labels.get(labels.NAME)
+    name = find_serving(metadata)
     return ((metadata.namespace, name),) if name else ()
 
 
@@ -53,7 +53,7 @@ def _find_lost(pod: ServingPod, find: Callable[[Kind, Key], Any]) -> tuple[Key, 
     place, metadata = pod.place, pod.metadata
     if place is None or place.index == 0:
         return None
-    serving = metadata.labels.get(labels.NAME, "")
+    serving = find_serving(metadata)
     entry = names.entry_name(serving, place.group, place.role, place.instance)
     found = find(labels.POD, (metadata.namespace, entry))
     if found is None or found.metadata.controller != metadata.controller:
@@ -84,10 +84,11 @@ def _find_namesake(serving: Object, settings: Settings) -> Address | None:
     return Address(kind, namespace_of(serving), name_of(serving))
 
 
-# A create that meets a namesake reads it; pods are patched when counts around them change.
+# A create that meets a namesake reads it; pods are patched when counts around them change, and
+# what other clients edited is put back.
 WRITES = (
     Grant(labels.POD, ("get", "create", "patch", "delete")),
-    Grant(labels.SERVICE, ("get", "create", "delete")),
+    Grant(labels.SERVICE, ("get", "create", "patch", "delete")),
     Grant(labels.CONTROLLER_REVISION, ("get", "create", "patch", "delete")),
     Grant(POD_GROUP, ("get", "create", "patch", "delete")),
 )

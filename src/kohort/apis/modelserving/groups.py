@@ -6,10 +6,12 @@ long as its entry; a worker notes the entry that it was made for, and one of an 
 the way. A worker without such a note was made by another controller, and counts as current.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 from kohort.apis.carriers.members import Reader, read_member, read_moment
+from kohort.apis.drift.pods import has_foreign_image
 from kohort.apis.modelserving import labels, names
 from kohort.apis.modelserving.adoption import TargetRevision, read_mark
 from kohort.apis.modelserving.pod_facts import ServingPod
@@ -35,6 +37,7 @@ class Context:
     templates: Mapping[str, tuple[RoleSpec, ...]]  # roles, by stored revision
     base: str  # the revision that protected units are made from; empty: none is known
     failures: Mapping[Line, tuple[Failure, ...]] = field(default_factory=dict)
+    forged: frozenset[str] = frozenset()  # stored revisions that hold another template
 
     @property
     def rolls_by_role(self) -> bool:
@@ -50,7 +53,8 @@ def read_group(
 ) -> Group:
     """One group, from its pods."""
     by_role: dict[str, dict[int, list[ServingPod]]] = {}
-    for pod in pods:
+    held = tuple(pods)
+    for pod in held:
         assert pod.place is not None
         by_role.setdefault(pod.place.role, {}).setdefault(pod.place.instance, []).append(pod)
     revision = _find_revision(context, by_role)
@@ -62,8 +66,29 @@ def read_group(
         for name in dict.fromkeys((*asked, *by_role))
     )
     if context.rolls_by_role:
-        revision = _judge_roles(context, found, revision)
-    return _join(ordinal, revision, found)
+        return _join(ordinal, _judge_roles(context, found, revision), found)
+    return _judge_edits(_join(ordinal, revision, found), held, context.target.revision)
+
+
+def list_edited(groups: Iterable[Group]) -> Iterator[Instance]:
+    """The groups, or instances of roles that roll by themselves, that another client edited."""
+    for group in groups:
+        if group.is_edited:
+            yield group
+        for role in group.roles:
+            yield from (instance for instance in role.instances if instance.is_edited)
+
+
+U = TypeVar("U", bound=Instance)
+
+
+def _judge_edits(unit: U, pods: Iterable[ServingPod], target: str) -> U:
+    """The unit, which is of no revision of ours if another client has edited a pod in place."""
+    edited = [pod for pod in pods if pod.edits and not pod.metadata.is_leaving]
+    if unit.revision == target and any(has_foreign_image(pod) for pod in edited):
+        return replace(unit, revision="", is_edited=True)
+    is_relabelled = not unit.revision or bool(edited)
+    return replace(unit, is_edited=True) if unit.revision != target and is_relabelled else unit
 
 
 def _find_revision(context: Context, by_role: dict[str, dict[int, list[ServingPod]]]) -> str:
@@ -151,7 +176,7 @@ def _read_instance(
     first = entry or within[0] if within else pods[0]
     if context.rolls_by_role:
         revision = _find_role_revision(context, pods)
-    return Instance(
+    made = Instance(
         ordinal=ordinal,
         revision=revision,
         phase=_phase_of(size, members, pods),
@@ -164,6 +189,9 @@ def _read_instance(
         made_at=read_moment(first.metadata.creation_timestamp),
         cost=sum(pod.cost for pod in pods),
     )
+    if not context.rolls_by_role or first.place is None:
+        return made
+    return _judge_edits(made, pods, context.target.role_hashes.get(first.place.role, ""))
 
 
 def _find_role_revision(context: Context, pods: list[ServingPod]) -> str:

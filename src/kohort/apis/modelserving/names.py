@@ -3,8 +3,8 @@ Every name that belongs to a ModelServing, and the hashes made from names.
 
 A group, a role instance and a pod are told by names that nest: ``sample-0`` is a group,
 ``decode-1`` an instance of a role, ``sample-0-decode-1-2`` its second worker. Role names may end
-in digits themselves, so what belongs where is read from labels; only the last ordinal of a name
-is ever parsed.
+in digits themselves, so a name is read from its ends: the workload's name and the group at its
+beginning, the member and the instance at its end, and what is left is the role.
 """
 
 from hashlib import sha1

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from kohort.apis.api import InvalidWorkload, Reading, Snapshot
+from kohort.apis.drift.pods import describe_edited
 from kohort.apis.modelserving import labels
 from kohort.apis.modelserving.gang_actions import GangActions
 from kohort.apis.modelserving.instance_places import find_role, roles_at
@@ -16,6 +17,7 @@ from kohort.apis.modelserving.objects.pods import PodMaker, find_stale_metadata
 from kohort.apis.modelserving.plugins.chain import PluginFailure, build_chain
 from kohort.apis.modelserving.plugins.known import load_registry
 from kohort.apis.modelserving.pod_facts import ServingPod
+from kohort.apis.modelserving.put_back import put_places_back
 from kohort.apis.modelserving.read import Memory
 from kohort.apis.modelserving.spec import at_revision
 from kohort.cluster.actions import Action, Create, Delete, Patch
@@ -48,32 +50,37 @@ class PodActions:
     def delete(self) -> Iterator[Action]:
         """The pods of all that is taken down, and those that are made anew by themselves."""
         groups = {group.ordinal: group for group in self.reading.observed.groups}
+        edits = describe_edited(groups.values(), self.reading.memory.pods)
         for retired in self.plan.step.retire:
             why = f"group {retired.ordinal}: {retired.why}"
-            yield from self._delete_all(groups[retired.ordinal].members, why)
+            undoes = edits.get(retired.ordinal, "")
+            yield from self._delete_all(groups[retired.ordinal].members, why, undoes)
         for line, step in self.plan.steps.items():
             if line.group is not None:
                 yield from self._delete_instances(line, step, groups[line.group])
 
     def _delete_instances(self, line: Line, step: Step, group: Group) -> Iterator[Action]:
         instances = _instances_of(group, line.role)
+        edits = describe_edited(instances.values(), self.reading.memory.pods)
         for retired in step.retire:
             place = f"instance {line.role}-{retired.ordinal} of group {line.group}"
-            yield from self._delete_all(
-                instances[retired.ordinal].members, f"{place}: {retired.why}"
-            )
+            why, undoes = f"{place}: {retired.why}", edits.get(retired.ordinal, "")
+            yield from self._delete_all(instances[retired.ordinal].members, why, undoes)
         for _, name in step.renew:
             yield self._delete(self._held[name], f"pod {name} has ended")
 
-    def _delete_all(self, members: Iterable[Member], why: str) -> Iterator[Action]:
+    def _delete_all(self, members: Iterable[Member], why: str, undoes: str) -> Iterator[Action]:
         for member in members:
             pod = self._held[member.name]
             if not pod.metadata.is_leaving:
-                yield self._delete(pod, f"{pod.metadata.name}: {why}")
+                yield self._delete(pod, f"{pod.metadata.name}: {why}", undoes)
+                # One of them speaks for all.
+                undoes = ""
 
-    def _delete(self, pod: ServingPod, why: str) -> Delete:
+    def _delete(self, pod: ServingPod, why: str, undoes: str = "") -> Delete:
         metadata = pod.metadata
-        return Delete(labels.POD, metadata.namespace, metadata.name, metadata.uid, why=why)
+        name, uid = metadata.name, metadata.uid
+        return Delete(labels.POD, metadata.namespace, name, uid, why=why, undoes=undoes)
 
     def make(self) -> Iterator[Action]:
         """The entries of what is missing, and the workers of entries that exist."""
@@ -174,10 +181,13 @@ class PodActions:
     def refresh(self) -> Iterator[Action]:
         """Tell running pods what changed around them: no restart comes of it."""
         serving, context = self.snapshot.root, self.reading.memory.context
+        roles = {role.name: role for role in context.spec.roles}
+        yield from put_places_back(self.snapshot, self.reading.memory.pods, roles)
         wanted = str(context.spec.replicas)
         for pod in self.reading.memory.pods:
             metadata, place = pod.metadata, pod.place
             is_fresh = metadata.annotations.get(labels.REPLICAS) == wanted
+            is_fresh = is_fresh and labels.GROUP_INDEX in metadata.labels
             if place is None or metadata.is_leaving or is_fresh:
                 continue
             role = find_role(context, metadata.labels.get(labels.REVISION, ""), place.role)

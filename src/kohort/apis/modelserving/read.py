@@ -14,13 +14,20 @@ import orjson
 
 from kohort.apis.api import Reading, Snapshot
 from kohort.apis.carriers.failures import read_failures
+from kohort.apis.drift.pods import describe_pods
+from kohort.apis.drift.told import list_recent
 from kohort.apis.facts import Whole
 from kohort.apis.modelserving import labels
 from kohort.apis.modelserving.adoption import PodMark, find_target, read_mark
-from kohort.apis.modelserving.groups import Context, read_group
+from kohort.apis.modelserving.groups import Context, list_edited, read_group
 from kohort.apis.modelserving.objects.gangs import count_instances
 from kohort.apis.modelserving.pod_facts import ServingPod
-from kohort.apis.modelserving.revision import StoredTemplate, find_template
+from kohort.apis.modelserving.revision import (
+    StoredTemplate,
+    find_template,
+    hash_roles,
+    is_forged,
+)
 from kohort.apis.modelserving.spec import (
     GROUP_RECREATE,
     RECOVER_NONE,
@@ -29,6 +36,7 @@ from kohort.apis.modelserving.spec import (
     ServingSpec,
     read_roles,
     read_spec,
+    roles_of,
 )
 from kohort.apis.strategy_choice import choose_strategy
 from kohort.cluster.objects import (
@@ -87,6 +95,7 @@ def read(snapshot: Snapshot) -> Reading[Memory]:
         progress=_find_progress(serving, context, len(groups)),
         exist=len(groups),
         failures=context.failures.get(Line(), ()),
+        drift=tuple((*describe_pods(list_edited(groups), pods), *list_recent(snapshot))),
     )
     return Reading(_read_workload(snapshot, context), observed, Memory(context, stored, pods))
 
@@ -134,6 +143,9 @@ _TOLD = ("updateRevision", "currentRevision", "observedGeneration", "updatedRepl
 def _make_context(body: bytes, revisions: tuple[bytes, ...], marks: frozenset[PodMark]) -> Context:
     serving: Object = orjson.loads(body)
     found = [(template, raw) for raw in revisions if (template := _read_template(raw))]
+    own = hash_roles(roles_of(serving))
+    forged = frozenset(t.revision for t, _ in found if is_forged(t, own))
+    found = [(template, raw) for template, raw in found if template.revision not in forged]
     stored = [template for template, _ in found]
     target = find_target(serving, stored, sorted(marks, key=_order))
     templates = {t.revision: read_roles(t.roles) for t in stored}
@@ -150,7 +162,8 @@ def _make_context(body: bytes, revisions: tuple[bytes, ...], marks: frozenset[Po
         target=target,
         templates=templates,
         base=base,
-        failures={line: tuple(own) for line, own in by_line.items()},
+        failures={line: tuple(known) for line, known in by_line.items()},
+        forged=forged,
     )
 
 

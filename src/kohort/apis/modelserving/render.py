@@ -15,6 +15,7 @@ from kohort.apis.facts import Whole
 from kohort.apis.modelserving import labels
 from kohort.apis.modelserving.gang_actions import GangActions
 from kohort.apis.modelserving.pod_actions import PodActions
+from kohort.apis.modelserving.put_back import put_revisions_back
 from kohort.apis.modelserving.read import Memory
 from kohort.apis.modelserving.revision import StoredTemplate, make_revision, next_number
 from kohort.apis.modelserving.service_actions import list_service_actions
@@ -38,6 +39,10 @@ def _actions(snapshot: Snapshot, reading: Reading[Memory], plan: Plan) -> Iterat
     memory = reading.memory
     served = tuple(_mark_served(snapshot, memory, plan))
     yield from served
+    forged = tuple(_remove_forged(snapshot, memory))
+    if forged:
+        yield from forged
+        return
     target = memory.context.target
     if not target.is_stored:
         number = next_number(template for template, _ in memory.stored)
@@ -45,6 +50,7 @@ def _actions(snapshot: Snapshot, reading: Reading[Memory], plan: Plan) -> Iterat
         why = f"revision {target.revision} is not stored"
         yield Create(labels.CONTROLLER_REVISION, namespace_of(snapshot.root), body, why)
         return
+    yield from put_revisions_back(snapshot, memory.stored)
     yield from _note_failures(snapshot, reading, plan)
     gangs = GangActions(snapshot, reading, plan)
     pods = PodActions(snapshot, reading, plan, gangs)
@@ -64,6 +70,20 @@ def _mark_served(snapshot: Snapshot, memory: Memory, plan: Plan) -> Iterator[Act
         is_marked = labels.SERVED in whole.metadata.annotations
         if plan.served and template.revision == plan.served and not is_marked:
             yield _annotate(snapshot, whole, {labels.SERVED: "true"}, "it has served")
+
+
+def _remove_forged(snapshot: Snapshot, memory: Memory) -> Iterator[Action]:
+    """Take away what holds another template under our name; ours is stored again afterwards."""
+    for template, whole in memory.stored:
+        metadata, kind = whole.metadata, labels.CONTROLLER_REVISION
+        if template.revision not in memory.context.forged or metadata.is_leaving:
+            continue
+        why = f"ControllerRevision {metadata.name} holds another template than its name says"
+        if snapshot.find_put_backs(kind, metadata.name).may_repeat:
+            undoes = f"{why}; it is stored anew"
+            yield Delete(
+                kind, metadata.namespace, metadata.name, metadata.uid, why=why, undoes=undoes
+            )
 
 
 def _note_failures(snapshot: Snapshot, reading: Reading[Memory], plan: Plan) -> Iterator[Action]:

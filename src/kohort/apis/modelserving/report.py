@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from kohort.apis.api import ExecutionSummary, Reading, Snapshot
+from kohort.apis.drift.told import judge_edits, list_edit_events
 from kohort.apis.modelserving import labels, names
 from kohort.apis.modelserving.events import (
     CREATING,
@@ -28,7 +29,10 @@ def write_status(snapshot: Snapshot, reading: Reading[Memory], plan: Plan, now: 
     """The status that the snapshot amounts to."""
     context = reading.memory.context
     groups = [_judge(group, context.target.revision) for group in reading.observed.groups]
-    return write(snapshot.root, context.spec, groups, context.target.revision, now)
+    status = write(snapshot.root, context.spec, groups, context.target.revision, now)
+    drift, generation = plan.report.drift, reading.workload.generation
+    status["conditions"] = judge_edits(status["conditions"], drift, generation, now)
+    return status
 
 
 def start_status(serving: Object) -> Object:
@@ -53,6 +57,7 @@ def list_events(
     return (
         *list_role_events(_find_changes(snapshot, reading, summary)),
         *_find_refusals(summary),
+        *list_edit_events(snapshot, plan, summary),
         *plan.notices,
     )
 

@@ -25,6 +25,7 @@ from kohort.apis.revision_hash import hash_revision
 from kohort.cluster.objects import (
     Object,
     annotations_of,
+    find_controller,
     labels_of,
     name_of,
     namespace_of,
@@ -86,13 +87,25 @@ def hash_role(role: Object) -> str:
 
 def find_template(revision: Object) -> StoredTemplate | None:
     """The roles that a ControllerRevision holds, wrapped as upstream does or bare; or none."""
-    key = labels_of(revision).get(labels.REVISION, "")
+    key = find_key(revision)
     data: Any = revision.get("data")
     if isinstance(data, dict):
         data = data.get("data")
     if not key or not isinstance(data, list) or not all(isinstance(r, dict) for r in data):
         return None
     return StoredTemplate(key, int(revision.get("revision") or 0), data, _read_hashes(revision))
+
+
+def find_key(revision: Object) -> str:
+    """The revision that an object stores: by its name, which no client can change."""
+    owner = (find_controller(revision) or {}).get("name", "")
+    key = name_of(revision).removeprefix(f"{owner}-") if owner else ""
+    return key if key and key != name_of(revision) else labels_of(revision).get(labels.REVISION, "")
+
+
+def is_forged(template: StoredTemplate, own: str) -> bool:
+    """Whether another client has put another template under our name for the one in force."""
+    return template.revision == own and hash_roles(template.roles) != own
 
 
 def next_number(stored: Iterable[StoredTemplate]) -> int:

@@ -11,7 +11,7 @@ from kohort.apis.api import Reading, Snapshot
 from kohort.apis.facts import Whole
 from kohort.apis.modelserving import labels
 from kohort.apis.modelserving.instance_places import list_places
-from kohort.apis.modelserving.objects.instances import InstancePlace
+from kohort.apis.modelserving.objects.instances import InstancePlace, PodPlace, find_place
 from kohort.apis.modelserving.objects.services import (
     SHARED,
     UNIQUE_PER_REPLICA,
@@ -20,9 +20,10 @@ from kohort.apis.modelserving.objects.services import (
     make_shared_service,
 )
 from kohort.apis.modelserving.plugins.lws import find_subdomain
+from kohort.apis.modelserving.put_back import put_entry_service_back, put_subdomain_back
 from kohort.apis.modelserving.read import Memory
 from kohort.cluster.actions import Action, Create, Delete
-from kohort.cluster.objects import name_of, namespace_of, uid_of
+from kohort.cluster.objects import Object, name_of, namespace_of, uid_of
 from kohort.model.plans import Plan
 from kohort.model.units import Phase
 
@@ -41,17 +42,24 @@ def list_service_actions(
     leaving = {g.ordinal for g in reading.observed.groups if g.phase is Phase.LEAVING}
     leaving |= {retired.ordinal for retired in plan.step.retire}
     for name, place in wanted.items():
-        if name not in held and place.group not in leaving:
+        if name in held:
+            where = PodPlace(place.group, place.role.name, place.instance, 0)
+            yield from put_entry_service_back(snapshot, held[name], where)
+        elif place.group not in leaving:
             body = make_service(serving, place)
             why = f"instance {place.role_id} of group {place.group} has no service"
             yield Create(labels.SERVICE, namespace_of(serving), body, why)
     for name, service in held.items():
         metadata = service.metadata
         is_ours = metadata.controller == uid_of(serving) and not metadata.is_leaving
-        is_instance = labels.ROLE_ID in metadata.labels
-        if is_ours and is_instance and name not in wanted:
+        if is_ours and _is_of_instance(serving, name) and name not in wanted:
             why = f"no instance needs service {name}"
             yield Delete(labels.SERVICE, metadata.namespace, name, metadata.uid, why=why)
+
+
+def _is_of_instance(serving: Object, name: str) -> bool:
+    """Whether a Service has the name of an entry pod; labels may have been edited."""
+    return find_place(name_of(serving), name) is not None
 
 
 def _list_subdomains(
@@ -66,12 +74,14 @@ def _list_subdomains(
         wanted = [make_group_service(serving, ordinal) for ordinal in sorted(ordinals)]
     names = {name_of(service) for service in wanted}
     for service in wanted:
-        if name_of(service) not in held:
+        if name_of(service) in held:
+            yield from put_subdomain_back(snapshot, held[name_of(service)], service)
+        else:
             why = f"the pods of subdomain {name_of(service)} have no service"
             yield Create(labels.SERVICE, namespace_of(serving), service, why)
     for name, found in held.items():
         metadata = found.metadata
         is_ours = metadata.controller == uid_of(serving) and not metadata.is_leaving
-        if is_ours and labels.ROLE_ID not in metadata.labels and name not in names:
+        if is_ours and not _is_of_instance(serving, name) and name not in names:
             why = f"no pod is in subdomain {name}"
             yield Delete(labels.SERVICE, metadata.namespace, name, metadata.uid, why=why)

@@ -16,7 +16,7 @@ from functools import lru_cache
 import orjson
 
 from kohort.apis.api import Snapshot
-from kohort.apis.drift.labels import put_labels_back
+from kohort.apis.drift.marks import put_labels_back
 from kohort.apis.facts import Meta, PodFacts
 from kohort.apis.leaderworkerset import labels
 from kohort.apis.leaderworkerset.read import STATEFUL_SET

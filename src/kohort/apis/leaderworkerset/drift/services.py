@@ -8,7 +8,7 @@ from kohort.apis.facts import Whole
 from kohort.apis.leaderworkerset.drift.adoption import adopt
 from kohort.apis.leaderworkerset.read import SERVICE
 from kohort.cluster.actions import Action, Create
-from kohort.cluster.objects import Object, name_of, namespace_of
+from kohort.cluster.objects import Object, find_controller, name_of, namespace_of
 
 
 def bring_service(snapshot: Snapshot, wanted: Object, why: str) -> Iterator[Action]:
@@ -22,4 +22,5 @@ def bring_service(snapshot: Snapshot, wanted: Object, why: str) -> Iterator[Acti
     if not found.metadata.controller and name == name_of(snapshot.root):
         yield from adopt(snapshot.root, SERVICE, found.metadata)
         return
-    yield from put_service_back(snapshot, SERVICE, wanted, found)
+    owner = (find_controller(wanted) or {}).get("uid", "")
+    yield from put_service_back(snapshot, SERVICE, found, wanted["spec"], owner)

@@ -6,11 +6,12 @@ pods of a whole group must stay unique all the same: instances within the role's
 without holes, role after role, and those beyond it behind all of them.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kohort.apis.modelserving import labels, names
 from kohort.apis.modelserving.spec import RoleSpec
+from kohort.apis.ordinals import find_ordinal
 from kohort.cluster.objects import Object, name_of, namespace_of
 
 
@@ -50,33 +51,49 @@ class PodPlace:
     index: int  # 0 is the entry
 
 
-def find_place(serving: str, pod: str, marks: Mapping[str, str]) -> PodPlace | None:
-    """The place of a pod of that name with these labels; None if it has none.
+def find_place(serving: str, pod: str) -> PodPlace | None:
+    """The place of a pod of that name; None if it is no name of a pod of the workload.
 
-    The name decides: under another controller, templates could take the label of the group.
+    The name decides: labels can be changed, and under another controller templates could take
+    the label of the group.
     """
-    role, identity = marks.get(labels.ROLE, ""), marks.get(labels.ROLE_ID, "")
-    group, dash, index = pod.rpartition(f"-{identity}-")
-    ordinals = (
-        names.read_ordinal(group),
-        names.read_ordinal(identity),
-        names.read_ordinal(f"{identity}-{index}"),
-    )
-    if not role or not dash or names.NO_ORDINAL in ordinals:
+    group, _, identity = pod.removeprefix(f"{serving}-").partition("-")
+    member = find_ordinal(identity)
+    instance = find_ordinal(member[0]) if member else None
+    if member is None or instance is None or not instance[0] or not group.isascii():
         return None
-    found = PodPlace(ordinals[0], role, ordinals[1], ordinals[2])
-    wanted = names.pod_name(serving, found.group, role, found.instance, found.index)
-    return found if wanted == pod else None
+    ordinal = names.read_ordinal(f"{serving}-{group}")
+    found = PodPlace(ordinal, instance[0], instance[1], member[1])
+    wanted = names.pod_name(serving, ordinal, found.role, found.instance, found.index)
+    return found if wanted == pod and ordinal != names.NO_ORDINAL else None
+
+
+def place_marks(serving: str, place: PodPlace) -> dict[str, str]:
+    """The labels of upstream that tell the place of a pod; an entry has one more."""
+    marks = {
+        labels.NAME: serving,
+        labels.GROUP_NAME: names.group_name(serving, place.group),
+        labels.ROLE: place.role,
+        labels.ROLE_ID: names.role_id(place.role, place.instance),
+    }
+    return {**marks, labels.ENTRY: "true"} if place.index == 0 else marks
+
+
+def own_marks(namespace: str, serving: str, group: int) -> dict[str, str]:
+    """The labels of a group that upstream does not write."""
+    name = names.group_name(serving, group)
+    return {
+        labels.GROUP_INDEX: str(group),
+        labels.GROUP_HASH: names.group_hash(namespace, name),
+    }
 
 
 def group_marks(serving: Object, group: int) -> dict[str, str]:
     """The labels of everything that belongs to one group."""
-    name = names.group_name(name_of(serving), group)
     return {
         labels.NAME: name_of(serving),
-        labels.GROUP_NAME: name,
-        labels.GROUP_INDEX: str(group),
-        labels.GROUP_HASH: names.group_hash(namespace_of(serving), name),
+        labels.GROUP_NAME: names.group_name(name_of(serving), group),
+        **own_marks(namespace_of(serving), name_of(serving), group),
     }
 
 

@@ -6,6 +6,8 @@ They publish addresses before anything is ready, since pods meet while they star
 `lws` gives pods a subdomain, another Service covers all pods of the workload, or of each group.
 """
 
+from collections.abc import Mapping
+
 from kohort.apis.modelserving import labels, names
 from kohort.apis.modelserving.objects.instances import InstancePlace, group_marks, instance_marks
 from kohort.cluster.objects import Object, name_of, namespace_of, owner_reference
@@ -17,8 +19,12 @@ SHARED, UNIQUE_PER_REPLICA = "Shared", "UniquePerReplica"
 def make_service(serving: Object, place: InstancePlace) -> Object:
     """The Service of a role instance."""
     marks = instance_marks(serving, place)
-    selector = {**{key: marks[key] for key in _SELECTED}, labels.ENTRY: "true"}
-    return _make(serving, place.entry_name(serving), marks, selector)
+    return _make(serving, place.entry_name(serving), marks, select_entry(marks))
+
+
+def select_entry(marks: Mapping[str, str]) -> dict[str, str]:
+    """What selects the entry of the instance that has these labels."""
+    return {**{key: marks[key] for key in _SELECTED}, labels.ENTRY: "true"}
 
 
 def make_shared_service(serving: Object) -> Object:
