@@ -36,6 +36,7 @@ from kohort.controller.stalled_condition import clear_stall, write_stall
 from kohort.controller.status_writer import StatusWriter, WriteTimes, find_status
 from kohort.model.observed import Group, Observed
 from kohort.model.plans import Plan
+from kohort.model.reasons import Notice
 from kohort.planning.plan import plan
 from kohort.views.health import Health, Word
 
@@ -184,6 +185,9 @@ class Reconciler:
         root = {**snapshot.root, "status": held}
         stalled = write_stall(root, error.reason, str(error), now)
         result = await self._report(snapshot, stalled, memory, elapsed)
+        if result.actions:
+            notice = Notice("Warning", error.reason, str(error)[:1_000], "Reconcile")
+            self._events.emit(snapshot.root, (notice,), now)
         return replace(result, health=Health(Word.STALLED, error.reason, str(error), None))
 
     def _read(self, snapshot: Snapshot, memory: Memory) -> Reading[object]:

@@ -80,7 +80,6 @@ _HANDLED = (
     lws_labels.RECREATE_AFTER_START,
     lws_labels.NETWORK_TOPOLOGY,
     lws_labels.CARRIER,
-    lws_labels.MIN_READY_SECONDS,
 )
 
 
@@ -257,6 +256,3 @@ def _report_losses(lws: Object, report: ConversionReport) -> None:
     if lws_labels.CARRIER in notes:
         note = "pods of a ModelServing have one carrier"
         report.lost(f"metadata.annotations[{lws_labels.CARRIER}]", note, matters=False)
-    if lws_labels.MIN_READY_SECONDS in notes:
-        note = "a group of a ModelServing counts as soon as it is ready"
-        report.lost(f"metadata.annotations[{lws_labels.MIN_READY_SECONDS}]", note)

@@ -4,7 +4,7 @@ Every label, annotation and variable of LeaderWorkerSet, each written once.
 Schedulers, queues and other operators key on these texts. They never change.
 """
 
-from kohort.apis import tpu
+from kohort.apis import min_ready, tpu
 from kohort.apis.keys import ANNOTATION, LABEL, UPSTREAM, VARIABLE, Key
 from kohort.cluster.objects import Kind
 
@@ -44,7 +44,6 @@ CARRIER = "kohort.dev/carrier"
 STRATEGY = "kohort.dev/rollout-strategy"
 GANG = "kohort.dev/gang"  # the dialect of its gangs, or none
 NETWORK_TOPOLOGY = "kohort.dev/network-topology"  # as the field of that name, in JSON
-MIN_READY_SECONDS = "kohort.dev/min-ready-seconds"
 PROGRESS = "kohort.dev/progress"
 RESTARTS = "kohort.dev/restarts"  # on the revision in force: the last failure of each group
 # On the revision in force: the strategy that the operator was told, for those who only read.
@@ -62,6 +61,8 @@ WORKER_INDEX_VARIABLE = "LWS_WORKER_INDEX"
 
 # The one field manager of upstream and of ours: an apply by us takes over what it wrote.
 FIELD_MANAGER = "lws"
+
+MIN_READY_SECONDS = min_ready.MIN_READY_SECONDS
 
 _NOW = "0.1"
 _SETS = "StatefulSets"

@@ -13,7 +13,7 @@ from functools import lru_cache
 
 import orjson
 
-from kohort.apis.api import InvalidWorkload, Reading, Snapshot
+from kohort.apis.api import Reading, Snapshot
 from kohort.apis.carriers.members import Reader
 from kohort.apis.carriers.statefulsets import read_groups
 from kohort.apis.facts import Meta, SetFacts, SetStatusFacts, Whole
@@ -36,6 +36,7 @@ from kohort.apis.leaderworkerset.revision import (
     same_revision,
 )
 from kohort.apis.leaderworkerset.topology_losses import read_placement
+from kohort.apis.min_ready import read_min_ready
 from kohort.apis.ordinals import find_ordinal
 from kohort.apis.revision_hash import hash_revision
 from kohort.apis.strategy_choice import choose_strategy
@@ -130,7 +131,7 @@ def read_workload(snapshot: Snapshot, key: str, groups: tuple[Group, ...]) -> Wo
         max_unavailable=spec.max_unavailable_of(lws),
         max_surge=spec.max_surge_of(lws),
         strategy=choose_strategy(snapshot, labels.STRATEGY, _noted_strategy),
-        min_ready_seconds=_min_ready_seconds_of(lws),
+        min_ready_seconds=read_min_ready(lws),
     )
     ready_first = spec.startup_policy_of(lws) == spec.LEADER_READY
     return Workload(
@@ -147,15 +148,6 @@ def read_workload(snapshot: Snapshot, key: str, groups: tuple[Group, ...]) -> Wo
         placement=read_placement(snapshot, key, groups),
         is_leaving=is_leaving(lws),
     )
-
-
-def _min_ready_seconds_of(lws: Object) -> int:
-    seconds = spec.min_ready_seconds_of(lws)
-    if seconds is None:
-        key = labels.MIN_READY_SECONDS
-        text = f'annotation {key} is "{annotations_of(lws)[key][:50]}", and must be a whole number'
-        raise InvalidWorkload("InvalidMinReadySeconds", f"{text} of seconds, such as 30")
-    return seconds
 
 
 def _noted_strategy(snapshot: Snapshot) -> str:

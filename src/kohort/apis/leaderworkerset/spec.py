@@ -5,7 +5,6 @@ An object may be older than any default, so each fact has one. Nothing here
 complains: what is wrong is said at admission.
 """
 
-import re
 from typing import Any
 
 from kohort.apis.amounts import resolve_amount
@@ -17,8 +16,6 @@ LEADER_WORKER, LEADER_EXCLUDED = "LeaderWorker", "LeaderExcluded"
 LEADER_CREATED, LEADER_READY = "LeaderCreated", "LeaderReady"
 RECREATE_GROUP, RECREATE_AFTER_START = "RecreateGroupOnPodRestart", "RecreateGroupAfterStart"
 RESTART_NONE, RESTART_DEFAULT = "None", "Default"
-
-_SECONDS = re.compile(r"[0-9]{1,9}", re.ASCII)
 
 
 def spec_of(lws: Object) -> Object:
@@ -99,12 +96,6 @@ def max_surge_of(lws: Object) -> int:
     """How many groups may be added during a rollout: rounded up, and never more than there are."""
     value = _given(rollout_of(lws).get("maxSurge"), 0)
     return min(resolve_amount(value, replicas_of(lws), round_up=True), replicas_of(lws))
-
-
-def min_ready_seconds_of(lws: Object) -> int | None:
-    """How long a group must be ready before it is counted on; None if what is said is no number."""
-    text = annotations_of(lws).get(labels.MIN_READY_SECONDS, "0")
-    return int(text) if _SECONDS.fullmatch(text) else None
 
 
 def find_exclusive_topology(lws: Object) -> str | None:

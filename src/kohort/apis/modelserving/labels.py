@@ -6,7 +6,7 @@ Routers, autoscalers and schedulers key on these texts. They never change.
 
 from dataclasses import replace
 
-from kohort.apis import tpu
+from kohort.apis import min_ready, tpu
 from kohort.apis.keys import ANNOTATION, LABEL, UPSTREAM, VARIABLE, Key
 from kohort.cluster.objects import Kind
 
@@ -70,6 +70,8 @@ QUEUE_NAME = "scheduling.volcano.sh/queue-name"
 GANG = "kohort.dev/gang"
 MAX_SURGE = "kohort.dev/max-surge"
 STRATEGY = "kohort.dev/rollout-strategy"
+MIN_READY_SECONDS = min_ready.MIN_READY_SECONDS
+READY_PLUGINS = "kohort.dev/ready-plugins"  # on a pod: the readiness that plugins were told of
 ENTRY_UID = "kohort.dev/entry-uid"  # on a worker: the entry pod that it was made for
 RESTARTS = "kohort.dev/restarts"  # on a revision: failures, so that waits outlive the operator
 SERVED = "kohort.dev/served"  # on a revision: all groups were ready on it
@@ -108,6 +110,7 @@ LWS_WORKER_INDEX_VARIABLE = "LWS_WORKER_INDEX"
 _NOW = "0.1"
 _ALL = "pods, Services, PodGroups"
 _PLUGIN = "pods, by plugin lws"
+_BY_USERS = "ModelServings, by users"
 
 KEYS = (
     Key(NAME, LABEL, f"{_ALL}, ControllerRevisions", "name of the ModelServing", UPSTREAM),
@@ -133,10 +136,12 @@ KEYS = (
     Key(GANG_NAME, ANNOTATION, "pods, PodGroups", "the PodGroup, where gangs are made", UPSTREAM),
     Key(TASK_SPEC, ANNOTATION, "pods", "the role's instance, where gangs are made", UPSTREAM),
     Key(DELETION_COST, ANNOTATION, "pods, by users", "read when groups are removed", UPSTREAM),
-    Key(QUEUE_NAME, ANNOTATION, "ModelServings, by users", "queue of its PodGroups", UPSTREAM),
-    Key(GANG, ANNOTATION, "ModelServings, by users", "dialect of its gangs, or none", _NOW),
-    Key(MAX_SURGE, ANNOTATION, "ModelServings, by users", "groups added in a rollout", _NOW),
-    Key(STRATEGY, ANNOTATION, "ModelServings, by users", "rollout strategy", _NOW),
+    Key(QUEUE_NAME, ANNOTATION, _BY_USERS, "queue of its PodGroups", UPSTREAM),
+    Key(GANG, ANNOTATION, _BY_USERS, "dialect of its gangs, or none", _NOW),
+    Key(MAX_SURGE, ANNOTATION, _BY_USERS, "groups added in a rollout", _NOW),
+    Key(STRATEGY, ANNOTATION, _BY_USERS, "rollout strategy", _NOW),
+    Key(MIN_READY_SECONDS, ANNOTATION, _BY_USERS, "how long a group must be ready", _NOW),
+    Key(READY_PLUGINS, ANNOTATION, "pods", "when it became ready, as plugins were told", _NOW),
     Key(ENTRY_UID, ANNOTATION, "worker pods", "uid of the entry they were made for", _NOW),
     Key(RESTARTS, ANNOTATION, "ControllerRevisions", "failures of groups and instances", _NOW),
     Key(SERVED, ANNOTATION, "ControllerRevisions", "true if all groups were ready on it", _NOW),

@@ -19,6 +19,7 @@ from kohort.apis.modelserving.plugins.known import load_registry
 from kohort.apis.modelserving.pod_facts import ServingPod
 from kohort.apis.modelserving.put_back import put_places_back
 from kohort.apis.modelserving.read import Memory
+from kohort.apis.modelserving.ready_actions import ReadyActions
 from kohort.apis.modelserving.spec import at_revision
 from kohort.cluster.actions import Action, Create, Delete, Patch
 from kohort.cluster.objects import Object, namespace_of
@@ -200,6 +201,14 @@ class PodActions:
                 address = Address(labels.POD, metadata.namespace, metadata.name)
                 patch["metadata"]["uid"] = metadata.uid
                 yield Patch(address, patch, why=f"pod {metadata.name} says old counts")
+
+    def list_ready_patches(self) -> Iterator[Action]:
+        """What plugins want of pods that have become ready."""
+        context = self.reading.memory.context
+        chain = build_chain(context.spec.plugins, load_registry())
+        if chain.hears_ready:
+            maker = self._find_maker(context.target.revision)
+            yield from ReadyActions(self.snapshot, self.reading, chain, maker).list_patches()
 
 
 def _instances_of(group: Group, role: str) -> dict[int, Instance]:

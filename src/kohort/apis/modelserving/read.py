@@ -7,7 +7,7 @@ not read again.
 """
 
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache, partial
 
 import orjson
@@ -17,10 +17,12 @@ from kohort.apis.carriers.failures import read_failures
 from kohort.apis.drift.pods import describe_pods
 from kohort.apis.drift.told import list_recent
 from kohort.apis.facts import Whole
+from kohort.apis.min_ready import read_min_ready
 from kohort.apis.modelserving import labels
 from kohort.apis.modelserving.adoption import PodMark, find_target, read_mark
 from kohort.apis.modelserving.groups import Context, list_edited, read_group
 from kohort.apis.modelserving.objects.gangs import count_instances
+from kohort.apis.modelserving.plugins.chain import PluginFailure
 from kohort.apis.modelserving.pod_facts import ServingPod
 from kohort.apis.modelserving.revision import (
     StoredTemplate,
@@ -65,6 +67,8 @@ class Memory:
     context: Context
     stored: tuple[tuple[StoredTemplate, Whole], ...]  # ours, lowest number first
     pods: tuple[ServingPod, ...]  # ours, and standing where they say
+    # Plugins that failed while this was rendered: the status and events tell of them.
+    failures: list[PluginFailure] = field(default_factory=list, compare=False)
 
 
 def read(snapshot: Snapshot) -> Reading[Memory]:
@@ -187,7 +191,7 @@ def _find_progress(serving: Object, context: Context, count: int) -> Progress | 
 
 def _read_workload(snapshot: Snapshot, context: Context) -> Workload:
     serving, spec = snapshot.root, context.spec
-    by_role = spec.rollout == ROLE_ROLLING
+    by_role, seconds = spec.rollout == ROLE_ROLLING, read_min_ready(serving)
     return Workload(
         namespace=namespace_of(serving),
         name=name_of(serving),
@@ -195,7 +199,7 @@ def _read_workload(snapshot: Snapshot, context: Context) -> Workload:
         generation=serving["metadata"].get("generation", 0),
         groups=spec.replicas,
         roles=tuple(
-            _read_role(role, spec, choose_strategy(snapshot, labels.STRATEGY))
+            _read_role(role, spec, choose_strategy(snapshot, labels.STRATEGY), seconds)
             for role in spec.roles
         ),
         revision=context.target.revision,
@@ -205,6 +209,7 @@ def _read_workload(snapshot: Snapshot, context: Context) -> Workload:
             max_unavailable=spec.max_unavailable,
             max_surge=0 if by_role else spec.max_surge,
             strategy=choose_strategy(snapshot, labels.STRATEGY),
+            min_ready_seconds=seconds,
         ),
         recovery=_recovery_of(spec, Level.GROUP),
         is_leaving=is_leaving(serving),
@@ -214,7 +219,7 @@ def _read_workload(snapshot: Snapshot, context: Context) -> Workload:
     )
 
 
-def _read_role(role: RoleSpec, spec: ServingSpec, strategy: str) -> Role:
+def _read_role(role: RoleSpec, spec: ServingSpec, strategy: str, seconds: int) -> Role:
     rollout = None
     if spec.rollout == ROLE_ROLLING:
         unavailable = role.replicas if role.max_unavailable is None else role.max_unavailable
@@ -224,6 +229,7 @@ def _read_role(role: RoleSpec, spec: ServingSpec, strategy: str) -> Role:
             max_unavailable=unavailable,
             strategy=strategy,
             level=Level.INSTANCE,
+            min_ready_seconds=seconds,
         )
     return Role(
         instances=role.replicas,

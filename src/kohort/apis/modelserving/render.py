@@ -59,6 +59,7 @@ def _actions(snapshot: Snapshot, reading: Reading[Memory], plan: Plan) -> Iterat
     yield from pods.delete()
     yield from pods.make()
     yield from pods.refresh()
+    yield from pods.list_ready_patches()
     yield from gangs.collect()
     if plan.report.is_done:
         yield from _forget_revisions(snapshot, memory)

@@ -10,15 +10,16 @@ from kohort.apis.modelserving.events import (
     DELETING,
     RUNNING,
     RoleChange,
+    list_plugin_events,
     list_role_events,
 )
 from kohort.apis.modelserving.read import Memory
 from kohort.apis.modelserving.spec import read_spec
-from kohort.apis.modelserving.status import GroupState
+from kohort.apis.modelserving.status import PLUGINS_FAILED, GroupState, put_plugin_failure
 from kohort.apis.modelserving.status import start_status as start
 from kohort.apis.modelserving.status import write_status as write
 from kohort.cluster.actions import Create, Delete
-from kohort.cluster.objects import Object, labels_of, name_of
+from kohort.cluster.objects import Object, find_condition, labels_of, name_of
 from kohort.model.observed import Group
 from kohort.model.plans import Plan
 from kohort.model.reasons import Notice
@@ -32,6 +33,8 @@ def write_status(snapshot: Snapshot, reading: Reading[Memory], plan: Plan, now: 
     status = write(snapshot.root, context.spec, groups, context.target.revision, now)
     drift, generation = plan.report.drift, reading.workload.generation
     status["conditions"] = judge_edits(status["conditions"], drift, generation, now)
+    failure = next(iter(reading.memory.failures), None)
+    status["conditions"] = put_plugin_failure(status["conditions"], failure, (generation, now))
     return status
 
 
@@ -58,6 +61,7 @@ def list_events(
         *list_role_events(_find_changes(snapshot, reading, summary)),
         *_find_refusals(summary),
         *list_edit_events(snapshot, plan, summary),
+        *(_find_plugin_events(snapshot.root, reading) if summary.is_reported else ()),
         *plan.notices,
     )
 
@@ -106,6 +110,14 @@ def _find_running(snapshot: Snapshot, reading: Reading[Memory]) -> Iterator[Role
 
 def _ready_since(group: Group) -> float:
     return group.ready_since or 0.0
+
+
+def _find_plugin_events(serving: Object, reading: Reading[Memory]) -> Iterator[Notice]:
+    """One event for each failure that the status did not tell of."""
+    failure = next(iter(reading.memory.failures), None)
+    held = find_condition(serving, PLUGINS_FAILED) or {}
+    if (held.get("status"), held.get("message")) != ("True", str(failure)):
+        yield from list_plugin_events(failure)
 
 
 def _find_refusals(summary: ExecutionSummary) -> Iterator[Notice]:

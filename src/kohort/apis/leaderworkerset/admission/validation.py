@@ -20,13 +20,13 @@ from kohort.apis.leaderworkerset.spec import (
     find_subgroup_policy,
     max_surge_of,
     max_unavailable_of,
-    min_ready_seconds_of,
     replicas_of,
     rollout_of,
     size_of,
     spec_of,
     template_of,
 )
+from kohort.apis.min_ready import RULE, find_min_ready
 from kohort.cluster.fields import FieldError, FieldErrorType
 from kohort.cluster.names import check_dns_1035, check_qualified
 from kohort.cluster.objects import Object, annotations_of, metadata_of, name_of
@@ -220,10 +220,9 @@ def _check_min_ready(new: Object, old: Object | None) -> list[FieldError]:
     key = labels.MIN_READY_SECONDS
     value = annotations_of(new).get(key)
     is_old = old is not None and annotations_of(old).get(key) == value
-    if value is None or is_old or min_ready_seconds_of(new) is not None:
+    if value is None or is_old or find_min_ready(new) is not None:
         return []
-    why = 'must be a whole number of seconds from 0 to 999999999, such as "30"'
-    return [_invalid(f"metadata.annotations.{key}", value, why)]
+    return [_invalid(f"metadata.annotations.{key}", value, RULE)]
 
 
 def _unsupported(annotation: str, value: str, known: tuple[str, ...]) -> FieldError:

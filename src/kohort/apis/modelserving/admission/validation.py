@@ -11,6 +11,7 @@ from typing import Any
 
 from kohort.apis.amounts import find_percent, resolve_amount
 from kohort.apis.gangs.dialect import NONE
+from kohort.apis.min_ready import RULE, find_min_ready
 from kohort.apis.modelserving import labels, names
 from kohort.apis.modelserving.plugins.chain import check_plugin
 from kohort.apis.modelserving.plugins.plugin import Registry
@@ -103,6 +104,9 @@ def _check_own(
     if surge is not None and not _is_amount(surge):
         why = 'must be a number of groups or a percentage, such as "1" or "25%"'
         yield _invalid(f"{_NOTES}.{labels.MAX_SURGE}", surge, why)
+    if find_min_ready(serving) is None:
+        said = annotations_of(serving)[labels.MIN_READY_SECONDS]
+        yield _invalid(f"{_NOTES}.{labels.MIN_READY_SECONDS}", said, RULE)
     gang = annotations_of(serving).get(labels.GANG, "")
     if gang and dialects and gang not in (*dialects, NONE):
         known = ", ".join(f'"{name}"' for name in (*dialects, NONE))

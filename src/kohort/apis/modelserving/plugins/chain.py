@@ -38,6 +38,11 @@ class Chain:
     plugins: tuple[Plugin, ...] = ()
     failure: PluginFailure | None = None
 
+    @property
+    def hears_ready(self) -> bool:
+        """Whether a plugin wants to be told of pods that have become ready."""
+        return any(type(plugin).on_pod_ready is not Plugin.on_pod_ready for plugin in self.plugins)
+
     def run_create(self, request: HookRequest) -> Object | PluginFailure:
         """The pod as all plugins in scope want it created."""
         return self._run(request, lambda plugin, asked: plugin.on_pod_create(asked))

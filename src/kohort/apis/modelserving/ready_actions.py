@@ -1,0 +1,105 @@
+"""
+Pods that have become ready, as plugins are told of them.
+
+Each plugin is asked once for each time that a pod becomes ready: the labels and annotations that it
+gives the pod are patched together with a note of that moment, so nobody is asked again, whichever
+operator looks. A plugin that fails is asked again at the next look, and named meanwhile. It gets
+the pod as it was made, with its labels, annotations, node and conditions of now.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from kohort.apis.api import Reading, Snapshot
+from kohort.apis.modelserving import labels
+from kohort.apis.modelserving.instance_places import find_role
+from kohort.apis.modelserving.objects.instances import InstancePlace
+from kohort.apis.modelserving.objects.pods import PodMaker
+from kohort.apis.modelserving.plugins.chain import Chain, PluginFailure
+from kohort.apis.modelserving.plugins.plugin import HookRequest
+from kohort.apis.modelserving.pod_facts import ServingPod
+from kohort.apis.modelserving.read import Memory
+from kohort.cluster.actions import Action, Patch
+from kohort.cluster.objects import Object
+from kohort.cluster.port import Address
+
+
+@dataclass(frozen=True, slots=True)
+class ReadyActions:
+    """The pods of one workload that plugins are told of."""
+
+    snapshot: Snapshot
+    reading: Reading[Memory]
+    chain: Chain
+    maker: PodMaker  # of the revision in force: the spec that plugins see
+
+    def list_patches(self) -> Iterator[Action]:
+        """A patch for each pod that became ready since plugins were told."""
+        if not self.chain.hears_ready:
+            return
+        for pod in self.reading.memory.pods:
+            moment = find_moment(pod)
+            if moment and pod.metadata.annotations.get(labels.READY_PLUGINS) != moment:
+                yield from self._ask(pod, moment)
+
+    def _ask(self, pod: ServingPod, moment: str) -> Iterator[Action]:
+        request = self._make_request(pod)
+        if request is None:
+            return
+        answer = self.chain.find_ready_patch(request)
+        if isinstance(answer, PluginFailure):
+            self.reading.memory.failures.append(answer)
+            return
+        metadata, body = pod.metadata, (answer or {}).get("metadata") or {}
+        notes = {**(body.get("annotations") or {}), labels.READY_PLUGINS: moment}
+        change = {**body, "annotations": notes, "uid": metadata.uid}
+        address = Address(labels.POD, metadata.namespace, metadata.name)
+        yield Patch(address, {"metadata": change}, why=f"pod {metadata.name} became ready")
+
+    def _make_request(self, pod: ServingPod) -> HookRequest | None:
+        place, serving = pod.place, self.snapshot.root
+        context = self.reading.memory.context
+        revision = pod.metadata.labels.get(labels.REVISION, "")
+        role = find_role(context, revision, place.role) if place else None
+        if place is None or role is None:
+            return None
+        where = InstancePlace(place.group, role, place.instance)
+        made = self.maker.make(where, place.index)
+        if isinstance(made, PluginFailure):
+            self.reading.memory.failures.append(made)
+            return None
+        return HookRequest(
+            model_serving=serving,
+            serving_group=where.group_name(serving),
+            role_name=role.name,
+            role_id=where.role_id,
+            is_entry=place.index == 0,
+            pod=_as_of_now(made, pod),
+        )
+
+
+def find_moment(pod: ServingPod) -> str:
+    """When a pod became ready; empty while it is not, or leaves."""
+    condition = pod.ready_condition
+    if pod.metadata.is_leaving or not pod.is_ready or condition is None:
+        return ""
+    return condition.last_transition_time or ""
+
+
+def _as_of_now(made: Object, pod: ServingPod) -> Object:
+    metadata = {
+        **made["metadata"],
+        "uid": pod.metadata.uid,
+        "labels": dict(pod.metadata.labels),
+        "annotations": dict(pod.metadata.annotations),
+    }
+    conditions = [
+        {"type": c.type, "status": c.status, "lastTransitionTime": c.last_transition_time}
+        for c in pod.status.conditions or ()
+    ]
+    return {
+        **made,
+        "metadata": metadata,
+        "spec": {**made["spec"], "nodeName": pod.spec.node_name},
+        "status": {"phase": pod.status.phase, "conditions": conditions},
+    }

@@ -1,0 +1,129 @@
+"""Plugins of other packages are told of pods that became ready, once for each time."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from serving_lab import ServingLab, role, serving, start
+
+from kohort.apis.modelserving.plugins.known import load_registry
+from kohort.cluster.objects import Object, annotations_of, find_condition, labels_of
+from kohort.simulator import kinds
+
+PLUGIN = """
+from kohort.apis.modelserving.plugins.plugin import Plugin
+
+
+class Ready(Plugin):
+    asked = []
+
+    def on_pod_ready(self, request):
+        Ready.asked.append(request.pod["metadata"]["name"])
+        if (self.spec.config or {}).get("fails"):
+            raise ValueError("no line to the registry")
+        node = request.pod["spec"]["nodeName"]
+        request.pod["metadata"]["labels"]["example.com/told"] = f"{request.role_name}-on-{node}"
+        request.pod["metadata"]["labels"]["modelserving.volcano.sh/role"] = "stolen"
+        return request.pod
+
+
+class Refusing(Plugin):
+    def on_pod_create(self, request):
+        raise ValueError("no quota is left")
+"""
+POINTS = "[kohort.plugins]\nready = ready_plugin:Ready\nrefusing = ready_plugin:Refusing\n"
+
+
+@pytest.fixture(autouse=True)
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A package that brings plugins, as pip would have installed it."""
+    info = tmp_path / "ready_plugin-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: ready-plugin\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(POINTS)
+    (tmp_path / "ready_plugin.py").write_text(PLUGIN)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    load_registry.cache_clear()
+    load_registry()["ready"].asked.clear()  # type: ignore[attr-defined]
+    yield
+    load_registry.cache_clear()
+
+
+def plugin(name: str = "ready", **config: object) -> list[Object]:
+    return [{"name": name, "type": "BuiltIn", "config": config}]
+
+
+def asked() -> list[str]:
+    found: list[str] = load_registry()["ready"].asked  # type: ignore[attr-defined]
+    return found
+
+
+async def test_a_pod_that_became_ready_gets_what_the_plugin_gives_it(lab: ServingLab):
+    await start(lab, role(), plugins=plugin())
+    await lab.run(5)
+    for pod in lab.pods().values():
+        assert labels_of(pod)["example.com/told"] == f"decode-on-{pod['spec']['nodeName']}"
+        assert labels_of(pod)["modelserving.volcano.sh/role"] == "decode"
+    assert sorted(asked()) == sorted(lab.pods())
+
+
+async def test_each_pod_is_told_of_once_by_whichever_operator(lab: ServingLab):
+    await start(lab, role(), plugins=plugin())
+    await lab.run(5)
+    await lab.stop_operator()
+    lab.start_operator()
+    await lab.set_field("/spec/template/restartGracePeriodSeconds", 5)
+    await lab.run(30)
+    assert sorted(asked()) == sorted(lab.pods())
+    before = lab.api.store.revision
+    await lab.run(300)
+    assert lab.api.store.revision == before
+
+
+async def test_a_plugin_that_fails_is_named_and_pods_serve_all_the_same(lab: ServingLab):
+    await start(lab, role(), plugins=plugin(fails=True))
+    await lab.run(5)
+    found = find_condition(lab.serving(), "PluginsFailed") or {}
+    assert (found["status"], found["message"]) == ("True", "plugin ready: no line to the registry")
+    events = [e for e in lab.all(kinds.EVENT) if e["reason"] == "PluginFailed"]
+    assert [event["type"] for event in events] == ["Warning"]
+    assert lab.is_done()
+    await lab.set_field("/spec/plugins", plugin())
+    await lab.run(10)
+    assert (find_condition(lab.serving(), "PluginsFailed") or {})["status"] == "False"
+
+
+async def test_a_plugin_that_refuses_to_make_pods_is_a_condition_and_an_event(lab: ServingLab):
+    await lab.apply(serving(role(), plugins=plugin("refusing")))
+    await lab.run(10)
+    found = find_condition(lab.serving(), "Stalled") or {}
+    assert (found["reason"], found["message"]) == (
+        "PluginFailed",
+        "plugin refusing: no quota is left",
+    )
+    events = [e for e in lab.all(kinds.EVENT) if e["reason"] == "PluginFailed"]
+    assert [event["message"] for event in events] == ["plugin refusing: no quota is left"]
+    assert lab.pods() == {}
+
+
+async def test_without_such_a_plugin_pods_bear_no_note(lab: ServingLab):
+    await start(lab, role(), plugins=[{"name": "lws", "type": "BuiltIn"}])
+    assert not any("kohort.dev/ready-plugins" in annotations_of(p) for p in lab.pods().values())
+
+
+@pytest.mark.parametrize("strategy", ["ServingGroupRollingUpdate", "RoleRollingUpdate"])
+async def test_a_unit_counts_after_it_has_been_ready_for_long_enough(
+    lab: ServingLab, strategy: str
+):
+    by_role = strategy == "RoleRollingUpdate"
+    found = role(replicas=2 if by_role else 1, workers=0)
+    obj = serving(found, replicas=1 if by_role else 2, rolloutStrategy={"type": strategy})
+    obj["metadata"]["annotations"] = {"kohort.dev/min-ready-seconds": "60"}
+    await lab.apply(obj)
+    await lab.until(lab.is_done)
+    await lab.run(70)
+    await lab.set_image("engine:2", parts=("entryTemplate",))
+    await lab.run(50)
+    assert lab.images() == {"engine:1", "engine:2"}
+    await lab.run(60)
+    assert lab.images() == {"engine:2"}
