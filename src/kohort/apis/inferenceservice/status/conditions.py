@@ -1,0 +1,90 @@
+"""
+Conditions of a service, and how readiness follows from those that it depends on.
+
+A service is ready when its ingress and all components that it has are. Upstream leaves decoder and
+router out; ``is_lenient`` does the same. A condition keeps its time as long as nothing else about
+it changes.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from kohort.apis.inferenceservice.spec import ComponentType
+from kohort.cluster.objects import Object
+
+TRUE, FALSE, UNKNOWN = "True", "False", "Unknown"
+READY, INGRESS_READY = "Ready", "IngressReady"
+ROUTES_READY, LATEST_READY = "RoutesReady", "LatestDeploymentReady"
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What a condition says."""
+
+    status: str
+    reason: str = ""
+    message: str = ""
+
+    @property
+    def is_true(self) -> bool:
+        """Whether it is so."""
+        return self.status == TRUE
+
+
+def ready_type(component: ComponentType) -> str:
+    """The condition that a component is ready."""
+    return f"{component.value.capitalize()}Ready"
+
+
+def route_type(component: ComponentType) -> str:
+    """The condition that a component's route is ready, with Knative."""
+    return f"{component.value.capitalize()}RouteReady"
+
+
+def configuration_type(component: ComponentType) -> str:
+    """The condition that a component's configuration is ready, with Knative."""
+    return f"{component.value.capitalize()}ConfigurationReady"
+
+
+def list_dependents(components: Iterable[ComponentType], is_lenient: bool) -> tuple[str, ...]:
+    """The conditions that readiness depends on."""
+    counted = [ComponentType.ENGINE] if is_lenient else list(components)
+    return (INGRESS_READY, *(ready_type(each) for each in counted))
+
+
+def write_conditions(
+    claims: Mapping[str, Claim], dependents: Sequence[str], before: Iterable[Object], now: str
+) -> list[Object]:
+    """All conditions, sorted by type, with Ready worked out from its dependents."""
+    held = {each["type"]: each for each in before if "type" in each}
+    written = {
+        name: _write(name, claim, name in dependents, held.get(name), now)
+        for name, claim in claims.items()
+    }
+    ready = claims.get(READY) or _sum_up(written, dependents)
+    written[READY] = _write(READY, ready, True, held.get(READY), now)
+    return [written[name] for name in sorted(written)]
+
+
+def _sum_up(written: Mapping[str, Object], dependents: Sequence[str]) -> Claim:
+    """The newest dependent that is false; else one that is unknown or missing; else true."""
+    present = [written[name] for name in dependents if name in written]
+    for status in (FALSE, UNKNOWN):
+        found = [each for each in present if each["status"] == status]
+        if found:
+            newest = max(found, key=lambda each: str(each["lastTransitionTime"]))
+            return Claim(status, newest.get("reason", ""), newest.get("message", ""))
+    return Claim(TRUE) if len(present) == len(dependents) else Claim(UNKNOWN)
+
+
+def _write(name: str, claim: Claim, is_dependent: bool, before: Object | None, now: str) -> Object:
+    said: Object = {"type": name, "status": claim.status}
+    if claim.reason:
+        said["reason"] = claim.reason
+    if claim.message:
+        said["message"] = claim.message
+    if not is_dependent and name != READY:
+        said["severity"] = "Info"
+    old = {key: value for key, value in (before or {}).items() if key != "lastTransitionTime"}
+    kept = (before or {}).get("lastTransitionTime") if old == said else None
+    return {**said, "lastTransitionTime": kept or now}

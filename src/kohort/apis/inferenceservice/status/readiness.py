@@ -1,0 +1,102 @@
+"""
+Whether a component serves, read from the workload that carries it.
+
+The reason is the workload's own, or that of a pod that crashes: a reason such as "initializing"
+for everything would hide it. What has not been reported for the newest spec is Unknown.
+"""
+
+from collections.abc import Sequence
+
+from kohort.apis.inferenceservice import kinds, names
+from kohort.apis.inferenceservice.components.components import ComponentConfig
+from kohort.apis.inferenceservice.fields import find_number, read_object, read_objects, read_text
+from kohort.apis.inferenceservice.objects import ray
+from kohort.apis.inferenceservice.spec import DeploymentMode
+from kohort.apis.inferenceservice.status.conditions import FALSE, TRUE, UNKNOWN, Claim
+from kohort.apis.inferenceservice.status.pods import PodFailure, find_failure
+from kohort.apis.inferenceservice.strategies.role_based_group import NAME as RBG
+from kohort.apis.inferenceservice.strategies.strategy import Existing
+from kohort.cluster.objects import Kind, Object, find_condition, metadata_of
+
+
+def read_readiness(
+    config: ComponentConfig, strategy: str, existing: Existing, pods: Sequence[Object], root: str
+) -> Claim:
+    """Whether a component serves; ``root`` is the name of its service."""
+    if strategy == RBG:
+        group = _find(existing, kinds.ROLE_BASED_GROUP, root)
+        claim = _read_role(config, group)
+    else:
+        claim = _read_workload(config, existing)
+    failure = find_failure(pods, config.main_container)
+    if failure is None or (claim.is_true and failure.is_spare):
+        return claim
+    return Claim(FALSE, failure.reason, _describe(failure))
+
+
+def _describe(failure: PodFailure) -> str:
+    code = "" if failure.exit_code is None else f" with exit code {failure.exit_code}"
+    text = f": {failure.message}" if failure.message else ""
+    return f"container {failure.container} of pod {failure.pod} ended{code}{text}"
+
+
+def _find(existing: Existing, kind: Kind, name: str) -> Object | None:
+    return (existing.get(kind) or {}).get(name)
+
+
+def _read_role(config: ComponentConfig, group: Object | None) -> Claim:
+    if group is None:
+        return Claim(UNKNOWN, "WorkloadNotFound", "the RoleBasedGroup is not there yet")
+    status = read_object(group, "status")
+    generation = int(metadata_of(group).get("generation") or 0)
+    if (find_number(status, "observedGeneration") or 0) < max(generation, 1):
+        return Claim(UNKNOWN, "WaitingForReport", "the RoleBasedGroup has not been looked at yet")
+    roles = read_objects(status, "roleStatuses")
+    role = next((r for r in roles if r.get("name") == config.component_type), None)
+    if role is None:
+        why = f"the RoleBasedGroup reports no role {config.component_type}"
+        return Claim(FALSE, "RoleNotFound", why)
+    wanted, ready, updated = (
+        find_number(role, name) or 0 for name in ("replicas", "readyReplicas", "updatedReplicas")
+    )
+    if wanted > 0 and ready == wanted == updated:
+        return Claim(TRUE)
+    why = f"{ready} of {wanted} instances are ready, {updated} are up to date"
+    return Claim(FALSE, "RoleNotReady", why)
+
+
+def _read_workload(config: ComponentConfig, existing: Existing) -> Claim:
+    match config.deployment_mode:
+        case DeploymentMode.MULTI_NODE:
+            name = names.leader_worker_set_name(config.name)
+            found = _find(existing, kinds.LEADER_WORKER_SET, name)
+            return read_condition(found, "Available", kinds.LEADER_WORKER_SET.name)
+        case DeploymentMode.RAY:
+            return _read_probers(config, existing)
+        case DeploymentMode.SERVERLESS:
+            found = _find(existing, kinds.KNATIVE_SERVICE, config.name)
+            return read_condition(found, "Ready", "Knative Service")
+    found = _find(existing, kinds.DEPLOYMENT, config.name)
+    return read_condition(found, "Available", kinds.DEPLOYMENT.name)
+
+
+def read_condition(obj: Object | None, name: str, kind: str) -> Claim:
+    """A condition of a workload, as a condition of its component."""
+    if obj is None:
+        return Claim(UNKNOWN, "WorkloadNotFound", f"the {kind} is not there yet")
+    found = find_condition(obj, name)
+    if found is None:
+        return Claim(UNKNOWN, "WaitingForReport", f"the {kind} has not reported {name} yet")
+    status = found.get("status") if found.get("status") in (TRUE, FALSE) else UNKNOWN
+    if status == TRUE:
+        return Claim(TRUE)
+    return Claim(str(status), read_text(found, "reason"), read_text(found, "message"))
+
+
+def _read_probers(config: ComponentConfig, existing: Existing) -> Claim:
+    for index in range(ray.count_clusters(config)):
+        name = names.ray_name(f"{config.name}-{index}-mnp")
+        claim = read_condition(_find(existing, kinds.DEPLOYMENT, name), "Available", "prober")
+        if not claim.is_true:
+            return Claim(FALSE, claim.reason or "ProberNotAvailable", claim.message)
+    return Claim(TRUE)

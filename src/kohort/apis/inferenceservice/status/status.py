@@ -1,0 +1,306 @@
+"""
+The whole status of a service, as a value that is compared before it is written.
+
+``now`` is written only where something changed; equal facts give equal bytes.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from kohort.apis.inferenceservice import kinds, labels, names, reasons
+from kohort.apis.inferenceservice.assembly import ServicePlan
+from kohort.apis.inferenceservice.components.components import ComponentConfig
+from kohort.apis.inferenceservice.fields import read_object, read_objects, read_text
+from kohort.apis.inferenceservice.objects.ingress import domain_of, path_of
+from kohort.apis.inferenceservice.objects.services import front_of, front_port, is_exposed
+from kohort.apis.inferenceservice.reasons import ServiceError
+from kohort.apis.inferenceservice.spec import ComponentType, DeploymentMode, InferenceService
+from kohort.apis.inferenceservice.status.conditions import (
+    FALSE,
+    INGRESS_READY,
+    LATEST_READY,
+    READY,
+    ROUTES_READY,
+    TRUE,
+    UNKNOWN,
+    Claim,
+    configuration_type,
+    list_dependents,
+    ready_type,
+    route_type,
+    write_conditions,
+)
+from kohort.apis.inferenceservice.status.pods import (
+    FAILED,
+    LOADED,
+    count_failed,
+    find_failure,
+    newest_first,
+    read_model_state,
+)
+from kohort.apis.inferenceservice.status.readiness import read_condition, read_readiness
+from kohort.apis.inferenceservice.strategies.strategy import Existing
+from kohort.cluster.objects import Object, annotations_of, labels_of
+
+_REVISION = "deployment.kubernetes.io/revision"
+_KNATIVE_REVISION = "serving.knative.dev/revision"
+_IN_PROGRESS, _UP_TO_DATE = "InProgress", "UpToDate"
+_BLOCKED, _INVALID = "BlockedByFailedLoad", "InvalidSpec"
+_WORST_FIRST = (FAILED, "Loading", "Pending", LOADED)
+
+
+def write_status(
+    plan: ServicePlan,
+    existing: Existing,
+    pods: Sequence[Object],
+    now: str,
+    is_lenient: bool = False,
+) -> Object:
+    """The status of a service that was planned."""
+    service = plan.service
+    before = read_object(service.obj, "status")
+    if plan.workload is None or plan.resolution is None:
+        return _write_virtual(service, before, now)
+    configs, strategy = plan.workload.configs, plan.workload.strategy
+    mine = {each: list_pods(config, pods, existing) for each, config in configs.items()}
+    claims: dict[str, Claim] = {}
+    for component, config in configs.items():
+        claims[ready_type(component)] = read_readiness(
+            config, strategy, existing, mine[component], service.name
+        )
+        claims |= _read_knative(component, config, existing)
+    claims[INGRESS_READY] = _read_ingress(plan, claims, existing)
+    claims |= _sum_up_knative(plan, claims)
+    dependents = list_dependents(configs, is_lenient)
+    conditions = write_conditions(claims, dependents, read_objects(before, "conditions"), now)
+    is_ready = {each: claims[ready_type(each)].is_true for each in configs}
+    status: Object = {
+        "observedGeneration": service.generation,
+        "conditions": conditions,
+        "components": {
+            each.value: _write_component(plan, config, existing, is_ready[each], before)
+            for each, config in configs.items()
+        },
+        "modelStatus": _write_model_status(configs, mine, is_ready, before),
+    }
+    url, address = _write_urls(plan)
+    return {**status, "url": url, "address": {"url": address}}
+
+
+def write_error_status(service: InferenceService, error: ServiceError, now: str) -> Object:
+    """The status of a service that cannot be planned: what was known stays, with the reason."""
+    before = read_object(service.obj, "status")
+    kept = [c for c in read_objects(before, "conditions") if c.get("type") != READY]
+    claim = Claim(FALSE, error.reason, str(error))
+    held = read_objects(before, "conditions")
+    conditions = [*kept, *write_conditions({READY: claim}, (), held, now)]
+    model = read_object(before, "modelStatus")
+    states = read_object(model, "modelRevisionStates")
+    failure = {"reason": error.failure, "message": str(error)}
+    written: Object = {
+        **model,
+        "transitionStatus": _INVALID,
+        "modelRevisionStates": {
+            "activeModelState": read_text(states, "activeModelState"),
+            "targetModelState": read_text(states, "targetModelState") or "Pending",
+        },
+        "lastFailureInfo": _keep_time(failure, read_object(model, "lastFailureInfo"), now),
+    }
+    return {
+        **before,
+        "observedGeneration": service.generation,
+        "conditions": sorted(conditions, key=lambda each: str(each["type"])),
+        "modelStatus": written,
+    }
+
+
+def _keep_time(failure: Object, before: Object, now: str) -> Object:
+    old = {name: value for name, value in before.items() if name != "time"}
+    return {**failure, "time": read_text(before, "time") if old == failure else now}
+
+
+def _write_virtual(service: InferenceService, before: Object, now: str) -> Object:
+    url = f"http://{names.service_host(service.name, service.namespace)}"
+    claim = Claim(TRUE, DeploymentMode.VIRTUAL.value)
+    return {
+        "observedGeneration": service.generation,
+        "conditions": write_conditions({READY: claim}, (), read_objects(before, "conditions"), now),
+        "url": url,
+        "address": {"url": url},
+        "components": {"predictor": {"url": url}},
+    }
+
+
+def list_pods(config: ComponentConfig, pods: Sequence[Object], existing: Existing) -> list[Object]:
+    """The pods that speak for a component: its only ones, its leaders, or its newest revision."""
+    if config.deployment_mode is DeploymentMode.SERVERLESS:
+        found = (existing.get(kinds.KNATIVE_SERVICE) or {}).get(config.name) or {}
+        revision = read_text(read_object(found, "status"), "latestCreatedRevisionName")
+        key, value = _KNATIVE_REVISION, revision
+    else:
+        key, value = labels.APP, names.service_name(config.name)
+    return [pod for pod in pods if value and labels_of(pod).get(key) == value]
+
+
+def _read_knative(
+    component: ComponentType, config: ComponentConfig, existing: Existing
+) -> dict[str, Claim]:
+    if config.deployment_mode is not DeploymentMode.SERVERLESS:
+        return {}
+    found = (existing.get(kinds.KNATIVE_SERVICE) or {}).get(config.name)
+    name = "Knative Service"
+    return {
+        route_type(component): read_condition(found, "RoutesReady", name),
+        configuration_type(component): read_condition(found, "ConfigurationsReady", name),
+    }
+
+
+def _sum_up_knative(plan: ServicePlan, claims: Mapping[str, Claim]) -> dict[str, Claim]:
+    """What Knative's users look for, over the engine alone."""
+    engine = ComponentType.ENGINE
+    if route_type(engine) not in claims:
+        return {}
+    return {
+        ROUTES_READY: claims[route_type(engine)],
+        LATEST_READY: claims[configuration_type(engine)],
+    }
+
+
+def _read_ingress(plan: ServicePlan, claims: Mapping[str, Claim], existing: Existing) -> Claim:
+    if plan.ingress.is_disabled:
+        return Claim(TRUE, "IngressDisabled")
+    assert plan.workload is not None
+    configs = plan.workload.configs
+    front = next(
+        each
+        for each in (ComponentType.ROUTER, ComponentType.DECODER, ComponentType.ENGINE)
+        if each in configs
+    )
+    if not claims[ready_type(front)].is_true:
+        return Claim(FALSE, "ComponentNotReady", f"component {front} is not ready")
+    name = plan.service.name
+    if plan.ingress.uses_gateway_api and plan.find(kinds.HTTP_ROUTE, name) is not None:
+        return _read_route((existing.get(kinds.HTTP_ROUTE) or {}).get(name))
+    return Claim(TRUE)
+
+
+def _read_route(route: Object | None) -> Claim:
+    if route is None:
+        return Claim(UNKNOWN, "RouteNotFound", "the HTTPRoute is not there yet")
+    parents = read_objects(read_object(route, "status"), "parents")
+    if not parents:
+        return Claim(UNKNOWN, "WaitingForGateway", "no Gateway has answered for the HTTPRoute yet")
+    for parent in parents:
+        for name in ("Accepted", "ResolvedRefs"):
+            claim = read_condition({"status": parent}, name, "HTTPRoute")
+            if not claim.is_true:
+                return claim
+    return Claim(TRUE)
+
+
+def _write_component(
+    plan: ServicePlan,
+    config: ComponentConfig,
+    existing: Existing,
+    is_ready: bool,
+    before: Object,
+) -> Object:
+    assert plan.resolution is not None
+    written: Object = {}
+    if config.deployment_mode is DeploymentMode.SERVERLESS:
+        written |= _write_knative(config, existing, before)
+    else:
+        found = (existing.get(kinds.DEPLOYMENT) or {}).get(config.name) or {}
+        revision = annotations_of(found).get(_REVISION)
+        if revision:
+            written["latestCreatedRevision"] = revision
+        if is_ready:
+            written["url"] = f"http://{domain_of(config.name, plan.service, plan.ingress)}"
+    selected = plan.resolution.accelerators.get(config.component_type)
+    if selected is not None:
+        written["selectedAccelerator"] = {
+            "acceleratorClass": selected.accelerator.name,
+            "reason": selected.reason,
+            "nodeSelector": dict(selected.accelerator.node_selector),
+            "resourceRequests": dict(selected.accelerator.resources),
+        }
+    return written
+
+
+def _write_knative(config: ComponentConfig, existing: Existing, before: Object) -> Object:
+    found = (existing.get(kinds.KNATIVE_SERVICE) or {}).get(config.name) or {}
+    status = read_object(found, "status")
+    old = read_object(read_object(before, "components"), config.component_type)
+    traffic = read_objects(status, "traffic")
+    ready = read_text(status, "latestReadyRevisionName")
+    whole = any(t.get("latestRevision") and t.get("percent") == 100 for t in traffic)
+    stable = read_text(old, "latestRolledoutRevision")
+    written: Object = {
+        "latestReadyRevision": ready,
+        "latestCreatedRevision": read_text(status, "latestCreatedRevisionName"),
+        "latestRolledoutRevision": ready if whole and ready else stable,
+        "previousRolledoutRevision": read_text(old, "previousRolledoutRevision"),
+        "url": read_text(status, "url"),
+        "traffic": list(traffic),
+    }
+    if whole and ready and stable and ready != stable:
+        written["previousRolledoutRevision"] = stable
+    return {name: value for name, value in written.items() if value}
+
+
+def _write_model_status(
+    configs: Mapping[ComponentType, ComponentConfig],
+    pods: Mapping[ComponentType, Sequence[Object]],
+    is_ready: Mapping[ComponentType, bool],
+    before: Object,
+) -> Object:
+    """One status for all components that hold the model: the worst of them decides."""
+    serving = [each for each in configs if each is not ComponentType.ROUTER]
+    states = {
+        each: read_model_state(pods[each], configs[each].main_container, is_ready[each])
+        for each in serving
+    }
+    worst = min(serving, key=lambda each: _WORST_FIRST.index(states[each]))
+    target = states[worst]
+    held = read_object(read_object(before, "modelStatus"), "modelRevisionStates")
+    was_loaded = read_text(held, "activeModelState") == LOADED
+    still = was_loaded and any(is_ready[each] for each in serving)
+    active = LOADED if target == LOADED or still else ""
+    transition = {LOADED: _UP_TO_DATE, FAILED: _BLOCKED}.get(target, _IN_PROGRESS)
+    mine = [pod for each in serving for pod in newest_first(pods[each])]
+    failed = sum(count_failed(pods[each], configs[each].main_container) for each in serving)
+    status: Object = {
+        "transitionStatus": transition,
+        "modelRevisionStates": {"activeModelState": active, "targetModelState": target},
+        "modelCopies": {"failedCopies": failed, "totalCopies": len(mine)},
+    }
+    failure = find_failure(pods[worst], configs[worst].main_container)
+    if target == FAILED and failure is not None:
+        status["lastFailureInfo"] = {
+            "location": failure.pod,
+            "reason": reasons.LOAD_FAILED,
+            "message": failure.message,
+            **({} if failure.exit_code is None else {"exitCode": failure.exit_code}),
+            **({"time": failure.time} if failure.time else {}),
+        }
+    return status
+
+
+def _write_urls(plan: ServicePlan) -> tuple[str, str]:
+    """The address of a service for people, and the one inside of the cluster."""
+    assert plan.workload is not None and plan.resolution is not None
+    service, ingress = plan.service, plan.ingress
+    front = front_of(plan.workload.configs)
+    port, namespace = front_port(front), service.namespace
+    behind = f"{names.service_host(names.service_name(front.name), namespace)}:{port}"
+    if ingress.is_disabled:
+        own = f"{names.service_host(service.name, namespace)}:{port}"
+        url = f"http://{own if is_exposed(service) else behind}"
+        return url, url
+    host, scheme = domain_of(service.name, service, ingress), ingress.url_scheme
+    if plan.resolution.modes.ingress is DeploymentMode.SERVERLESS:
+        path = path_of(service, ingress)
+        outside = f"{ingress.domain}{path}" if path else host
+        return f"{scheme}://{outside}", f"http://{names.service_host(service.name, namespace)}"
+    if ingress.uses_gateway_api:
+        return f"{scheme}://{host}", f"{scheme}://{behind}"
+    return f"{scheme}://{host}:{port}", f"{scheme}://{behind}"
