@@ -44,7 +44,7 @@ def test_every_component_answers_all_five_questions(name: str):
     assert component.get_pod_spec(isvc)["containers"]
     assert component.get_worker_pod_spec(isvc) is None
     assert component.get_object_meta(isvc)["name"] == f"chat-{name}"
-    assert component.get_component_extension().max_replicas == 0
+    assert component.get_component_extension().min_replicas == 1
     assert component.get_worker_size() == 0
 
 

@@ -169,10 +169,10 @@ def test_an_autoscaler_holds_cpu_at_eighty_percent():
 @pytest.mark.parametrize(
     ("engine", "notes", "bounds", "target"),
     [
-        ({}, {}, (1, 1), ("cpu", 80)),
+        ({}, {}, (1, 3), ("cpu", 80)),
         ({"minReplicas": 3, "maxReplicas": 1}, {}, (3, 3), ("cpu", 80)),
-        ({"scaleMetric": "memory", "scaleTarget": 60}, {}, (1, 1), ("memory", 60)),
-        ({"scaleTarget": 60}, {"ome.io/targetUtilizationPercentage": "70"}, (1, 1), ("cpu", 70)),
+        ({"scaleMetric": "memory", "scaleTarget": 60}, {}, (1, 3), ("memory", 60)),
+        ({"scaleTarget": 60}, {"ome.io/targetUtilizationPercentage": "70"}, (1, 3), ("cpu", 70)),
     ],
 )
 def test_bounds_and_targets_come_from_the_component(engine, notes, bounds, target):
@@ -327,8 +327,8 @@ def test_fields_without_effect_are_warned_of():
     told = " ".join(planned(service(engine=engine)).warnings)
     for word in ("canaryTrafficPercent", "containerConcurrency", "scaleMetric rps"):
         assert word in told
-    plan = planned(service(engine={"maxReplicas": 3}), model(), multi_node())
-    assert any("maxReplicas has no effect" in text for text in plan.warnings)
+    plan = planned(service(engine={"scaleTarget": 3}), model(), multi_node())
+    assert any("scaleTarget and scaleMetric have no effect" in text for text in plan.warnings)
 
 
 def test_everything_is_listed_so_that_what_is_left_over_goes():

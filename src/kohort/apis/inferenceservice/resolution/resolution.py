@@ -42,7 +42,10 @@ from kohort.apis.inferenceservice.spec import (
     InferenceService,
     read_component,
 )
+from kohort.cluster.objects import Object
 
+# What upstream's admission writes where nothing is said.
+_MAX_REPLICAS = {ComponentType.ENGINE: 3, ComponentType.DECODER: 3, ComponentType.ROUTER: 2}
 _WITH_ACCELERATORS = (ComponentType.ENGINE, ComponentType.DECODER)
 
 
@@ -224,5 +227,14 @@ def _merge_components(
         override = own.raw.get("acceleratorOverride")
         if override is not None:
             raw["acceleratorOverride"] = override
-        merged[component] = read_component(raw)
+        merged[component] = read_component(_fill_replicas(component, raw))
     return merged
+
+
+def _fill_replicas(component: ComponentType, raw: Object) -> Object:
+    """Replicas that neither the service nor the runtime sets; a zero that is set stays."""
+    if raw.get("minReplicas") is None:
+        raw["minReplicas"] = 1
+    if not raw.get("maxReplicas"):
+        raw["maxReplicas"] = _MAX_REPLICAS[component]
+    return raw

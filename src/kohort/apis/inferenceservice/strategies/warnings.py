@@ -44,18 +44,21 @@ def _check_fields(config: ComponentConfig, request: WorkloadReconcileRequest) ->
         yield f"{path}.deploymentStrategy has no effect {mode}"
     if not is_serverless and extension.keda is not None and autoscaler_class(config) != KEDA:
         yield f"{path}.kedaConfig has no effect without annotation {labels.AUTOSCALER_CLASS}: keda"
-    if autoscaler_class(config) == HPA and extension.max_replicas > (extension.min_replicas or 1):
+    if autoscaler_class(config) == HPA:
         yield from _check_scaling(config, request)
 
 
 def _check_scaling(config: ComponentConfig, request: WorkloadReconcileRequest) -> Iterator[str]:
+    extension = config.component_extension
+    if extension.scale_target is None and not extension.scale_metric:
+        return
     asked = labels.AUTOSCALER_CLASS in config.annotations
     notes = request.inference_service.annotations
     is_group = notes.get(labels.DEPLOYMENT_MODE) == DeploymentMode.ROLE_BASED_GROUP
     if config.deployment_mode is DeploymentMode.MULTI_NODE and not asked and not is_group:
         yield (
-            f"spec.{config.component_type}.maxReplicas has no effect in deployment mode MultiNode "
-            f"without annotation {labels.AUTOSCALER_CLASS}: hpa"
+            f"spec.{config.component_type}.scaleTarget and scaleMetric have no effect in "
+            f"deployment mode MultiNode without annotation {labels.AUTOSCALER_CLASS}: hpa"
         )
 
 

@@ -1,0 +1,159 @@
+"""
+What is wrong with an InferenceService, all of it at once.
+
+What a service names is checked only where it is known what exists; a model that is created a
+moment later would be refused otherwise.
+"""
+
+import re
+from collections.abc import Iterator
+from urllib.parse import urlparse
+
+from kohort.apis.inferenceservice import labels
+from kohort.apis.inferenceservice.objects.autoscalers import CLASSES, HPA, KEDA
+from kohort.apis.inferenceservice.reasons import ServiceError
+from kohort.apis.inferenceservice.resolution.resolution import (
+    ReferencedObjects,
+    find_model,
+    has_full_runner,
+)
+from kohort.apis.inferenceservice.resolution.selection import check_model, select_runtime
+from kohort.apis.inferenceservice.spec import (
+    ComponentType,
+    InferenceService,
+    KedaConfig,
+    read_service,
+)
+from kohort.cluster.fields import FieldError, FieldErrorType
+from kohort.cluster.numbers import find_whole
+from kohort.cluster.objects import Object
+
+_NAME = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
+_NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
+_OPERATORS = ("GreaterThan", "GreaterThanOrEqual", "LessThan", "LessThanOrEqual")
+_AUTH_MODES = ("basic", "tls", "bearer", "custom")
+_METRICS = ("cpu", "memory")
+_NOTES = "metadata.annotations"
+
+
+def validate_service(
+    obj: Object, known: ReferencedObjects | None = None
+) -> tuple[list[FieldError], list[str]]:
+    """Every rule that a service breaks, and what its user should know."""
+    service = read_service(obj)
+    errors = [*_check_name(service), *_check_autoscaler(service), *_check_parts(service)]
+    warnings = list(_warn_keda(service))
+    if known is not None:
+        errors += _check_model(service, known)
+        more, told = _check_runtime(service, known)
+        errors, warnings = [*errors, *more], [*warnings, *told]
+    return errors, warnings
+
+
+def _invalid(path: str, value: object, detail: str) -> FieldError:
+    return FieldError(FieldErrorType.INVALID, path, detail, value)
+
+
+def _check_name(service: InferenceService) -> Iterator[FieldError]:
+    if service.name and not _NAME.fullmatch(service.name):
+        why = "must start with a letter and have lower case letters, digits and '-' only"
+        yield _invalid("metadata.name", service.name, why)
+
+
+def _check_parts(service: InferenceService) -> Iterator[FieldError]:
+    decoder, engine = ComponentType.DECODER, ComponentType.ENGINE
+    if decoder in service.components and engine not in service.components:
+        why = "a decoder needs an engine: write spec.engine, even an empty one"
+        yield FieldError(FieldErrorType.REQUIRED, "spec.engine", why)
+    weights = () if service.model is None else service.model.fine_tuned_weights
+    if len(weights) > 1:
+        why = "one fine-tuned weight can be served"
+        yield _invalid("spec.model.fineTunedWeights", list(weights), why)
+
+
+def _check_autoscaler(service: InferenceService) -> Iterator[FieldError]:
+    notes = service.annotations
+    found = notes.get(labels.AUTOSCALER_CLASS, HPA)
+    if found not in CLASSES:
+        why = f"must be one of {', '.join(CLASSES)}"
+        yield _invalid(f"{_NOTES}[{labels.AUTOSCALER_CLASS}]", found, why)
+    metric = notes.get(labels.METRICS)
+    if found == HPA and metric is not None and metric not in _METRICS:
+        why = f"must be one of {', '.join(_METRICS)}"
+        yield _invalid(f"{_NOTES}[{labels.METRICS}]", metric, why)
+    target = notes.get(labels.TARGET_UTILIZATION)
+    if target is not None and not 1 <= (find_whole(target) or 0) <= 100:
+        why = "must be a number from 1 to 100"
+        yield _invalid(f"{_NOTES}[{labels.TARGET_UTILIZATION}]", target, why)
+    if found == KEDA:
+        yield from _check_keda(service)
+
+
+def _check_keda(service: InferenceService) -> Iterator[FieldError]:
+    notes = service.annotations
+    held = {"spec.kedaConfig": service.keda or KedaConfig()}
+    for component, spec in service.components.items():
+        if spec.extension.keda is not None:
+            held[f"spec.{component}.kedaConfig"] = spec.extension.keda
+    noted = KedaConfig(
+        server=notes.get(labels.KEDA_SERVER, ""),
+        threshold=notes.get(labels.KEDA_THRESHOLD, ""),
+        operator=notes.get(labels.KEDA_OPERATOR, ""),
+    )
+    for path, keda in ((_NOTES, noted), *held.items()):
+        yield from _check_keda_config(path, keda)
+
+
+def _check_keda_config(path: str, keda: KedaConfig) -> Iterator[FieldError]:
+    if keda.operator and keda.operator not in _OPERATORS:
+        why = f"must be one of {', '.join(_OPERATORS)}"
+        yield _invalid(f"{path}.scalingOperator", keda.operator, why)
+    if keda.threshold and not _NUMBER.fullmatch(keda.threshold):
+        yield _invalid(f"{path}.scalingThreshold", keda.threshold, "must be a number")
+    if keda.server and not _is_url(keda.server):
+        why = "must be an http or https URL with a host"
+        yield _invalid(f"{path}.promServerAddress", keda.server, why)
+    modes = [mode.strip() for mode in keda.auth_modes.split(",") if mode.strip()]
+    if any(mode not in _AUTH_MODES for mode in modes):
+        why = f"must be a list of {', '.join(_AUTH_MODES)}"
+        yield _invalid(f"{path}.authModes", keda.auth_modes, why)
+
+
+def _is_url(text: str) -> bool:
+    try:
+        found = urlparse(text)
+    except ValueError:
+        return False
+    return found.scheme in ("http", "https") and bool(found.hostname)
+
+
+def _warn_keda(service: InferenceService) -> Iterator[str]:
+    keda = service.keda
+    if keda is not None and keda.auth_modes and keda.authentication is None:
+        yield "spec.kedaConfig.authModes has no effect without authenticationRef"
+
+
+def _check_model(service: InferenceService, known: ReferencedObjects) -> Iterator[FieldError]:
+    if service.model is None or not service.model.name:
+        return
+    names = {each.name for each in known.models if each.namespace in ("", service.namespace)}
+    names |= {each.name for each in known.weights}
+    if service.model.name not in names:
+        yield FieldError(FieldErrorType.NOT_FOUND, "spec.model.name", "", service.model.name)
+
+
+def _check_runtime(
+    service: InferenceService, known: ReferencedObjects
+) -> tuple[list[FieldError], list[str]]:
+    """Without a runtime and without containers of its own, a runtime must be found for it."""
+    is_named = service.runtime is not None and bool(service.runtime.name)
+    if ComponentType.ENGINE not in service.components or is_named or has_full_runner(service):
+        return [], []
+    try:
+        model = find_model(service, known)
+        assert model is not None
+        check_model(model)
+        selection = select_runtime(known.runtimes, model, service)
+    except ServiceError as error:
+        return [FieldError(FieldErrorType.INVALID, "spec.runtime", str(error), None)], []
+    return [], [f"runtime {selection.chosen.name} was selected for model {model.name}"]

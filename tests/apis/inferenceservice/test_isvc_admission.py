@@ -1,0 +1,230 @@
+"""Admission of services and runtimes: what is filled in, what is refused, what is warned of."""
+
+import pytest
+from isvc_builders import (
+    known,
+    model,
+    model_format,
+    needs_shared,
+    resolved,
+    runtime,
+    service,
+    shipped_runtimes,
+)
+
+from kohort.apis.inferenceservice.admission.defaults import default_service
+from kohort.apis.inferenceservice.admission.runtimes import validate_runtime
+from kohort.apis.inferenceservice.admission.validation import validate_service
+from kohort.apis.inferenceservice.runtimes import read_runtime
+from kohort.apis.inferenceservice.spec import ComponentType, DeploymentMode
+
+MODE = "ome.io/deploymentMode"
+
+
+def mode_of(obj: dict, **how) -> str | None:
+    return (default_service(obj, **how)["metadata"].get("annotations") or {}).get(MODE)
+
+
+@pytest.mark.parametrize(
+    ("spec", "mode"),
+    [
+        ({}, "RawDeployment"),
+        ({"decoder": {}}, "PDDisaggregated"),
+        ({"engine": {"leader": {}, "worker": {"size": 1}}}, "MultiNode"),
+        ({"engine": {"leader": {}, "worker": {"size": 0}}}, "RawDeployment"),
+        ({"engine": {"worker": {"size": 1}}}, "RawDeployment"),
+    ],
+)
+def test_a_service_gets_a_mode(spec: dict, mode: str):
+    assert mode_of(service(**spec)) == mode
+
+
+def test_a_serverless_default_is_not_written():
+    assert mode_of(service(), usual=DeploymentMode.SERVERLESS) is None
+
+
+@pytest.mark.parametrize("mode", ["RoleBasedGroup", "Serverless", "nonsense", ""])
+def test_a_mode_that_the_user_wrote_stays(mode: str):
+    obj = service(annotations={MODE: mode}, decoder={})
+    assert default_service(obj) == obj
+
+
+def test_the_former_form_is_migrated():
+    obj = service(predictor={"model": {"baseModel": "llama"}})
+    del obj["spec"]["engine"], obj["spec"]["model"]
+    done = default_service(obj)
+    assert done["spec"]["model"]["name"] == "llama"
+    assert "engine" in done["spec"]
+    assert default_service(done) == done
+
+
+def test_replicas_of_a_runtime_count_where_the_user_says_nothing():
+    held = runtime(engineConfig={"runner": {"name": "c", "image": "i"}, "minReplicas": 4})
+    extension = resolved(service(), model(), held).components[ComponentType.ENGINE].extension
+    assert (extension.min_replicas, extension.max_replicas) == (4, 3)
+    router = resolved(service(router={})).components[ComponentType.ROUTER].extension
+    assert (router.min_replicas, router.max_replicas) == (1, 2)
+
+
+def fields(obj: dict, held=None) -> list[str]:
+    return [error.path for error in validate_service(obj, held)[0]]
+
+
+def test_a_good_service_passes_and_the_runtime_is_named():
+    assert validate_service(service()) == ([], [])
+    errors, warnings = validate_service(service(), known())
+    assert errors == []
+    assert warnings == ["runtime srt was selected for model llama"]
+
+
+@pytest.mark.parametrize("name", ["1chat", "Chat", "chat-", "chat.x"])
+def test_a_name_must_be_one_of_a_service(name: str):
+    assert fields(service(name)) == ["metadata.name"]
+
+
+NOTES = "metadata.annotations"
+
+
+@pytest.mark.parametrize(
+    ("notes", "path"),
+    [
+        ({"ome.io/autoscalerClass": "vpa"}, f"{NOTES}[ome.io/autoscalerClass]"),
+        ({"ome.io/metrics": "gpu"}, f"{NOTES}[ome.io/metrics]"),
+        (
+            {"ome.io/targetUtilizationPercentage": "0"},
+            f"{NOTES}[ome.io/targetUtilizationPercentage]",
+        ),
+        (
+            {"ome.io/targetUtilizationPercentage": "101"},
+            f"{NOTES}[ome.io/targetUtilizationPercentage]",
+        ),
+        (
+            {"ome.io/autoscalerClass": "keda", "autoscaling.keda.sh/operator": "Equal"},
+            f"{NOTES}.scalingOperator",
+        ),
+        (
+            {"ome.io/autoscalerClass": "keda", "autoscaling.keda.sh/threshold": "much"},
+            f"{NOTES}.scalingThreshold",
+        ),
+    ],
+)
+def test_annotations_of_autoscalers_are_checked(notes: dict, path: str):
+    assert fields(service(annotations=notes)) == [path]
+
+
+@pytest.mark.parametrize(
+    ("keda", "field"),
+    [
+        ({"scalingOperator": "Equal"}, "scalingOperator"),
+        ({"scalingThreshold": "x"}, "scalingThreshold"),
+        ({"promServerAddress": "ftp://x"}, "promServerAddress"),
+        ({"promServerAddress": "http://"}, "promServerAddress"),
+        ({"authModes": "basic,magic", "authenticationRef": {"name": "a"}}, "authModes"),
+    ],
+)
+def test_the_configuration_of_keda_is_checked_where_it_is_used(keda: dict, field: str):
+    notes = {"ome.io/autoscalerClass": "keda"}
+    assert fields(service(annotations=notes, kedaConfig=keda)) == [f"spec.kedaConfig.{field}"]
+    own = service(annotations=notes, engine={"kedaConfig": keda})
+    assert fields(own) == [f"spec.engine.kedaConfig.{field}"]
+    assert fields(service(kedaConfig=keda)) == []
+
+
+def test_authentication_without_a_reference_is_warned_of():
+    _, warnings = validate_service(service(kedaConfig={"authModes": "basic"}))
+    assert warnings == ["spec.kedaConfig.authModes has no effect without authenticationRef"]
+
+
+def test_a_decoder_needs_an_engine():
+    obj = service(decoder={})
+    del obj["spec"]["engine"]
+    assert fields(obj) == ["spec.engine"]
+
+
+def test_a_model_must_exist_where_it_is_known_what_exists():
+    held = known(runtime())
+    assert fields(service()) == []
+    assert "spec.model.name" in fields(service(), held)
+
+
+def test_a_runtime_must_be_found_unless_the_service_names_one_or_needs_none():
+    bare = known(model())
+    assert fields(service(), bare) == ["spec.runtime"]
+    assert fields(service(runtime={"name": "x"}), bare) == []
+    assert fields(service(engine={"runner": {"image": "i"}}), bare) == []
+
+
+def test_two_weights_are_refused():
+    obj = service(model={"name": "llama", "fineTunedWeights": ["a", "b"]})
+    assert fields(obj) == ["spec.model.fineTunedWeights"]
+
+
+def runtime_errors(*others, classes=None, **spec) -> tuple[list[str], list[str]]:
+    errors, warnings = validate_runtime(
+        read_runtime(runtime("mine", **spec)), map(read_runtime, others), classes
+    )
+    return [error.path for error in errors], warnings
+
+
+def test_a_good_runtime_passes():
+    assert runtime_errors() == ([], [])
+
+
+@pytest.mark.parametrize(
+    ("spec", "path"),
+    [
+        ({"workers": {"size": 0}}, "spec.workers.size"),
+        ({"workers": {}}, "spec.workers.size"),
+        (
+            {"formats": [model_format(name="a", priority=1), model_format(name="a", priority=2)]},
+            "spec.supportedModelFormats[1].priority",
+        ),
+    ],
+)
+def test_a_wrong_runtime_is_refused_unless_it_is_disabled(spec: dict, path: str):
+    assert runtime_errors(**spec)[0] == [path]
+    assert runtime_errors(**spec, disabled=True) == ([], [])
+
+
+def test_workers_of_the_former_form_do_not_matter_beside_engine_and_decoder():
+    assert runtime_errors(workers={"size": 0}, decoderConfig={})[0] == []
+
+
+def test_an_accelerator_must_exist_where_it_is_known_what_exists():
+    needs = {"acceleratorClasses": ["h100", "b200"]}
+    assert runtime_errors(acceleratorRequirements=needs)[0] == []
+    path = "spec.acceleratorRequirements.acceleratorClasses[1]"
+    assert runtime_errors(acceleratorRequirements=needs, classes=["h100"])[0] == [path]
+
+
+OPEN = {"protocolVersions": ["openAI"]}
+
+
+def test_a_runtime_that_serves_the_same_models_is_warned_of():
+    _, warnings = runtime_errors(runtime("other", **OPEN), **OPEN)
+    assert len(warnings) == 1
+    assert warnings[0].startswith("ClusterServingRuntime other serves the same models")
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        runtime("other"),
+        runtime("other", namespace="ml", **OPEN),
+        runtime("other", disabled=True, **OPEN),
+        runtime("other", modelSizeRange={"min": "1B"}, **OPEN),
+        runtime("other", formats=[model_format(priority=2)], **OPEN),
+        runtime("other", formats=[model_format(autoSelect=False)], **OPEN),
+        runtime("mine", **OPEN),
+    ],
+)
+def test_a_runtime_that_differs_is_no_clash(other: dict):
+    assert runtime_errors(other, **OPEN)[1] == []
+
+
+@needs_shared
+def test_shipped_runtimes_are_taken_and_clashes_among_them_are_warned_of():
+    held = shipped_runtimes()
+    found = [validate_runtime(each, held) for each in held]
+    assert [errors for errors, _ in found if errors] == []
+    assert any(warnings for _, warnings in found)
