@@ -70,40 +70,52 @@ def test_a_template_that_gives_no_host_or_path_is_an_error(ingress: dict):
         planned(service(), config=opened(**ingress))
 
 
-def test_routes_lead_to_services_that_exist():
-    obj = service(router={"timeoutSeconds": 5}, decoder={})
+def routes() -> dict[str, dict]:
     config = opened(
         uses_gateway_api=True,
         ome_gateway="infra/gate",
         additional_domains=("y.org",),
         path_template="/serving/{{ .Namespace }}/{{ .Name }}",
     )
+    obj = service(router={"timeoutSeconds": 5}, decoder={})
     plan = planned(obj, model(), DECODER, config=config)
-    made = {
-        o["metadata"]["name"]: o["spec"]
-        for d in plan.objects
-        if d.kind == kinds.HTTP_ROUTE
-        for o in d.objects
+    made = next(desired for desired in plan.objects if desired.kind == kinds.HTTP_ROUTE)
+    return {each["metadata"]["name"]: each["spec"] for each in made.objects}
+
+
+def test_routes_lead_to_services_that_exist():
+    found = {}
+    for name, spec in routes().items():
+        backend = spec["rules"][0]["backendRefs"][0]
+        found[name] = (backend["name"], backend["port"])
+    assert found == {
+        "chat": ("chat-router", 8080),
+        "chat-engine": ("chat-engine", 8080),
+        "chat-decoder": ("chat-decoder", 9000),
+        "chat-router": ("chat-router", 8080),
     }
-    assert set(made) == {"chat", "chat-engine", "chat-decoder", "chat-router"}
-    top = made["chat"]
+
+
+def test_the_route_of_a_service_has_all_its_hosts_and_its_path():
+    top = routes()["chat"]
     assert top["hostnames"] == ["chat.ml.x.org", "chat.ml.y.org", "x.org"]
     parent = top["parentRefs"][0]
     assert (parent["namespace"], parent["name"]) == ("infra", "gate")
     rule, by_path = top["rules"]
     assert rule["matches"] == [{"path": {"type": "RegularExpression", "value": "^/.*$"}}]
     assert by_path["matches"][0]["path"]["value"] == "^/serving/ml/chat.*$"
-    backend = rule["backendRefs"][0]
-    assert (backend["name"], backend["port"]) == ("chat-router", 8080)
-    assert rule["timeouts"] == {"request": "5s"}
     headers = rule["filters"][0]["requestHeaderModifier"]["set"]
     assert [(h["name"], h["value"]) for h in headers] == [
         ("OMe-Isvc-Name", "chat"),
         ("OME-Isvc-Namespace", "ml"),
     ]
-    decoder = made["chat-decoder"]["rules"][0]
+
+
+def test_a_route_waits_as_long_as_its_component_says():
+    found = routes()
+    assert found["chat"]["rules"][0]["timeouts"] == {"request": "5s"}
+    decoder = found["chat-decoder"]["rules"][0]
     assert decoder["matches"][0]["path"]["value"] == "^/v1/.*$"
-    assert decoder["backendRefs"][0]["port"] == 9000
     assert decoder["timeouts"] == {"request": "60s"}
 
 
