@@ -70,15 +70,19 @@ class _Counts:
 
 
 def plan_bounds(
-    workload: Workload, group: Group, waiting: Collection[str] = ()
+    workload: Workload,
+    group: Group,
+    waiting: Collection[str] = (),
+    unsteady: Collection[str] = (),
 ) -> Mapping[str, Bounds]:
-    """The bounds of each role of a group that a rule speaks of; some wait to begin."""
+    """The bounds of each role of a group that a rule speaks of; some wait to begin or to update."""
     found: dict[str, Bounds] = {}
     held = {role.role: role for role in group.roles}
     # Order comes first: a role that it holds back is not what others are measured by.
     for rule in sorted(workload.rules, key=lambda rule: not rule.is_ordered):
         counts = [_count(held[name], rule.gate, workload) for name in rule.roles if name in held]
-        ordered = {role for role, bounds in found.items() if bounds.updated_max == 0}
+        held_back = {role for role, bounds in found.items() if bounds.updated_max == 0}
+        ordered = held_back.union(unsteady)
         growing = [c for c in counts if c.role not in waiting]
         for given in (_bound_updates(rule, counts, ordered), _bound_growth(rule, growing)):
             for role, own in given.items():

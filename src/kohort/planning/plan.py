@@ -71,7 +71,7 @@ def _plan_roles(workload: Workload, observed: Observed, groups: Step, now: float
 def _plan_group(workload: Workload, group: Group, now: float) -> Iterator[Step]:
     waiting = find_waiting_roles(workload, group)
     unsteady = find_unsteady(workload, group)
-    bounds = plan_bounds(workload, group, waiting) if workload.rules else {}
+    bounds = plan_bounds(workload, group, waiting, unsteady) if workload.rules else {}
     for state in role_lines(workload, group):
         role = state.line.role
         own = bounds.get(role, NO_BOUNDS)

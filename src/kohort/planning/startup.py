@@ -1,16 +1,17 @@
 """
 Who may start now: all members of a unit at once, or its entry first; and which roles.
 
-Roles form a graph: a role begins when all those that it comes after are ready in its group.
-What has begun goes on: a role that exists is scaled and mended whatever happens to the
-others, so that a moment of trouble in one role does not freeze the rest.
+Roles form a graph: a role begins when all those that it comes after are ready in its group, and
+is updated when all those are updated and ready. What has begun goes on: a role that exists is
+scaled and mended whatever happens to the others, so that a moment of trouble in one role does not
+freeze the rest.
 """
 
-from kohort.model.observed import Group, Instance
-from kohort.model.policies import Startup
+from kohort.model.observed import Group, Instance, RoleInstances
+from kohort.model.policies import Amendment, Startup
 from kohort.model.reasons import Blocker
 from kohort.model.units import GROUPS, Line, Phase
-from kohort.model.workload import Workload
+from kohort.model.workload import Role, Workload
 from kohort.planning.lines import LineState
 
 
@@ -54,13 +55,31 @@ def find_waiting_roles(workload: Workload, group: Group) -> dict[str, Blocker]:
 
 
 def find_unsteady(workload: Workload, group: Group) -> dict[str, Blocker]:
-    """The roles that are not updated now, since one that they come after is not ready."""
+    """The roles that are not updated now: one that they come after is not ready, or is old."""
     held = {role.role: role for role in group.roles}
+    old = {role.name for role in workload.roles if _is_behind(role, held.get(role.name))}
     found: dict[str, Blocker] = {}
     for role in workload.roles:
-        waits = [name for name in role.after if name in held and not held[name].is_whole]
+        before = [name for name in role.after if name in held]
+        unready = [name for name in before if not held[name].is_whole]
+        waits = unready or [name for name in before if name in old]
         if waits and role.name in held:
-            message = f"role {role.name} is updated when role {waits[0]} is ready again"
+            end = "is ready again" if unready else "is updated"
+            message = f"role {role.name} is updated when role {waits[0]} {end}"
             line = Line(group.ordinal, role.name)
             found[role.name] = Blocker("WaitingForRole", message, line=line)
     return found
+
+
+def _is_behind(role: Role, held: RoleInstances | None) -> bool:
+    """Whether a role has old instances that are still to be updated, and nothing forbids it."""
+    policy = role.rollout
+    if held is None or policy is None or policy.is_paused:
+        return False
+    if held.tally is not None:
+        return not held.tally.is_seen or held.tally.updated < held.wanted - policy.partition
+    return any(
+        instance.revision != held.revision
+        and (role.amendment is not Amendment.ONLY or instance.may_amend)
+        for instance in held.instances[policy.partition :]
+    )

@@ -6,7 +6,7 @@ that the workload is available: that is about the groups the user asked for. A
 group of which half the objects are missing is not counted at all.
 """
 
-from kohort.model.observed import Instance, Observed
+from kohort.model.observed import Instance, Observed, RoleInstances
 from kohort.model.plans import LineReport, Report
 from kohort.model.reasons import Blocker
 from kohort.model.units import Phase
@@ -71,14 +71,26 @@ def _is_over(workload: Workload, observed: Observed) -> bool:
     """
     Whether nothing is left of another revision: no group, surge included, nor the aim itself.
 
-    A group that the carrier counts and that was not seen yet may be of any.
+    A group that the carrier counts and that was not seen yet may be of any. Where groups never
+    roll, their roles do, and the group is done when all of them are.
     """
     progress, target = observed.progress, workload.revision
     if progress is not None and progress.target != target:
         return False
     if observed.exist > len(observed.groups):
         return False
+    if not workload.has_rollout and not all(
+        _is_on_target(role) for group in observed.groups for role in group.roles
+    ):
+        return False
     return all(group.revision == target for group in observed.groups)
+
+
+def _is_on_target(role: RoleInstances) -> bool:
+    """Whether exactly the instances that are wanted exist, ready and of the role's revision."""
+    if role.tally is not None:
+        return role.is_whole and role.tally.updated >= role.wanted
+    return role.is_whole and all(i.revision == role.revision for i in role.instances)
 
 
 def _is_ready(group: Instance) -> bool:
