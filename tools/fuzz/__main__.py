@@ -26,7 +26,8 @@ from kohort.simulator.embedded import Embedded, EmbeddedOptions
 from kohort.simulator.host.memory import settle_memory
 
 TOKEN = "fuzz"
-# What a real server answers with 500, too.
+# What a real server answers with 500, too: recorded from it in ``tests/conformance``, but for list
+# elements of several types.
 REAL = (
     "etcdserver: request is too large",
     "strconv.ParseUint",
@@ -34,6 +35,11 @@ REAL = (
     "failed to create typed patch object",
     "list element types are not identical",
     "does not contain declared merge key",
+    "unknown patch type",
+    "resourceVersion should not be set on objects to be created",
+    "target.name: Required value",
+    "target.kind: Unsupported value",
+    "This pod has more than one PodDisruptionBudget",
 )
 CLEAN_EVERY = 2_000
 PROGRESS_EVERY = 20_000

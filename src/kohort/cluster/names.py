@@ -7,8 +7,9 @@ object to object, so the answers are remembered.
 
 import re
 from collections.abc import Callable
-from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Address, ip_address
+
+from kohort.cluster.answer_caches import keep_answers
 
 Rule = Callable[[str], tuple[str, ...]]
 
@@ -79,31 +80,31 @@ _BAD_KEY = _explain(
 BAD_ADDRESS = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
 
 
-@lru_cache(maxsize=8192)
+@keep_answers(8192)
 def check_subdomain(name: str) -> tuple[str, ...]:
     """Most objects: several labels with dots between them."""
     return (*_too_long(name, 253), *(() if _SUBDOMAIN.fullmatch(name) else (_BAD_SUBDOMAIN,)))
 
 
-@lru_cache(maxsize=4096)
+@keep_answers(4096)
 def check_label(name: str) -> tuple[str, ...]:
     """What becomes a part of a host name."""
     return (*_too_long(name, 63), *(() if _LABEL.fullmatch(name) else (_BAD_LABEL,)))
 
 
-@lru_cache(maxsize=1024)
+@keep_answers(1024)
 def check_dns_1035(name: str) -> tuple[str, ...]:
     """As a label, with a letter in front."""
     return (*_too_long(name, 63), *(() if _DNS_1035.fullmatch(name) else (_BAD_DNS_1035,)))
 
 
-@lru_cache(maxsize=1024)
+@keep_answers(1024)
 def check_undotted(name: str) -> tuple[str, ...]:
     """As a label; a dot is told of by itself, since it is the usual mistake."""
     return ("must not contain dots",) if "." in name else check_label(name)
 
 
-@lru_cache(maxsize=1024)
+@keep_answers(1024)
 def check_path_segment(name: str) -> tuple[str, ...]:
     """What may stand in an address; roles are named so."""
     if name in (".", ".."):
@@ -111,7 +112,7 @@ def check_path_segment(name: str) -> tuple[str, ...]:
     return tuple(f"may not contain '{mark}'" for mark in ("/", "%") if mark in name)
 
 
-@lru_cache(maxsize=8192)
+@keep_answers(8192)
 def check_qualified(key: str) -> tuple[str, ...]:
     """Label keys: a name, with a domain and a slash before it if need be."""
     prefix, slash, name = key.rpartition("/")
@@ -138,14 +139,14 @@ def _check_prefix(prefix: str) -> list[str]:
     return [f"prefix part {complaint}" for complaint in check_subdomain(prefix)]
 
 
-@lru_cache(maxsize=8192)
+@keep_answers(8192)
 def check_label_value(value: str) -> tuple[str, ...]:
     """Values of labels."""
     found = ("must be no more than 63 bytes",) if len(value.encode()) > 63 else ()
     return (*found, *(() if _VALUE.fullmatch(value) else (_BAD_VALUE,)))
 
 
-@lru_cache(maxsize=4096)
+@keep_answers(4096)
 def check_config_key(key: str) -> tuple[str, ...]:
     """Keys of config maps and secrets, which become file names."""
     found = list(_too_long(key, 253))
@@ -158,7 +159,7 @@ def check_config_key(key: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-@lru_cache(maxsize=1024)
+@keep_answers(1024)
 def check_port_name(name: str) -> tuple[str, ...]:
     """Names of ports."""
     found: list[str] = []
@@ -175,7 +176,7 @@ def check_port_name(name: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-@lru_cache(maxsize=1024)
+@keep_answers(1024)
 def check_variable(name: str) -> tuple[str, ...]:
     """Names of environment variables."""
     if name and all(" " <= letter <= "~" and letter != "=" for letter in name):

@@ -11,7 +11,8 @@ integers: sums are exact, and a finer amount rounds away from zero.
 """
 
 import re
-from functools import lru_cache
+
+from kohort.cluster.answer_caches import keep_answers
 
 NANOS = 10**9
 
@@ -25,14 +26,18 @@ _FINEST = -9
 _DIGITS_MAX = 18
 # Beyond any use, and a number of that length would be a burden to write.
 _EXPONENT_MAX = 4096
+# Python reads no number of more digits.
+_DIGITS_READ_MAX = 4096
 
-_QUANTITY = re.compile(r"([+-]?)([0-9]*)(?:\.([0-9]*))?([eEinumkKMGTP]*[-+]?[0-9]*)")
+# Nothing is given back once it is read: a long text would be tried once for each of its digits.
+_QUANTITY = re.compile(r"([+-]?)([0-9]*+)(?:\.([0-9]*+))?+([eEinumkKMGTP]*+[-+]?[0-9]*+)")
 # Counts have 32 bits; Python would refuse to read a text of some thousand digits.
 _COUNT_DIGITS_MAX = 10
 _EXPONENT = re.compile(r"[eE]([-+]?[0-9]+)")
 _BAD_QUANTITY = (
     "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 )
+_TOO_LONG = f"quantities of more than {_DIGITS_READ_MAX} digits are not supported"
 _BAD_SUFFIX = "unable to parse quantity's suffix"
 
 
@@ -74,7 +79,7 @@ def write_quantity(nanos: int, *, is_binary: bool = False) -> str:
     return f"{mantissa}{_DECIMAL_SUFFIXES[exponent]}"
 
 
-@lru_cache(maxsize=4096)
+@keep_answers(4096)
 def _read_quantity(text: str) -> tuple[int, str]:
     """The value in billionths and the canonical text."""
     match = _QUANTITY.fullmatch(text) if text else None
@@ -83,6 +88,8 @@ def _read_quantity(text: str) -> tuple[int, str]:
     sign = -1 if match[1] == "-" else 1
     whole, fraction, suffix = match[2].lstrip("0"), match[3] or "", match[4]
     digits = (whole or "0") + fraction
+    if len(digits) > _DIGITS_READ_MAX:
+        raise ValueError(_TOO_LONG)
     if suffix in _BINARY:
         return _read_binary(text, sign * int(digits), len(fraction), _BINARY[suffix])
     exponent = _read_exponent(suffix)
@@ -110,9 +117,10 @@ def _read_exponent(suffix: str) -> int:
     if suffix in _DECIMAL:
         return _DECIMAL[suffix]
     match = _EXPONENT.fullmatch(suffix)
-    if match is None or abs(int(match[1])) > _EXPONENT_MAX:
+    exponent = int(match[1]) if match and len(match[1]) <= _DIGITS_READ_MAX else None
+    if exponent is None or abs(exponent) > _EXPONENT_MAX:
         raise ValueError(_BAD_SUFFIX)
-    return int(match[1])
+    return exponent
 
 
 def _shift(digits: int, places: int) -> int:

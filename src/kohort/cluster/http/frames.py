@@ -39,7 +39,8 @@ class _Line(msgspec.Struct, frozen=True):
 
 
 DEPTH_MAX = 400
-_PARTS = re.compile(rb'"(?:[^"\\]++|\\.)*+"|[\[\]{}]', re.DOTALL)
+# A text without an end is read to the end: it would be looked for again from each of its quotes.
+_PARTS = re.compile(rb'"(?:[^"\\]++|\\.)*+"?|[\[\]{}]', re.DOTALL)
 _lists = msgspec.json.Decoder(_List)
 _lines = msgspec.json.Decoder(_Line)
 
@@ -62,11 +63,14 @@ def read_page(body: bytes) -> Page:
 def read_object(body: bytes) -> Object:
     """One decoded object."""
     try:
-        found: Object = orjson.loads(body)
+        try:
+            found: Object = orjson.loads(body)
+        except orjson.JSONDecodeError as error:
+            if "depth limit" not in str(error):
+                raise
+            found = orjson.loads(cut_deep(body))
     except orjson.JSONDecodeError as error:
-        if "depth limit" not in str(error):
-            raise _garbled(error) from error
-        found = orjson.loads(cut_deep(body))
+        raise _garbled(error) from error
     return found
 
 

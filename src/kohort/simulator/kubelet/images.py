@@ -7,10 +7,10 @@ capitals, or ``localhost``. The words are those of the library that kubelets par
 """
 
 import re
-from functools import lru_cache
+
+from kohort.cluster.answer_caches import keep_answers
 
 _PATH_LENGTH_MAX = 255
-_KEPT_LENGTH_MAX = 512
 _DOMAIN, _FOLDER, _LOCAL = "docker.io", "library/", "localhost"
 _LABEL = r"[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?"
 _HOST = re.compile(rf"(?:{_LABEL}(?:\.{_LABEL})*|\[[a-fA-F0-9:]+\])(?::[0-9]+)?")
@@ -22,13 +22,9 @@ _IDENTIFIER = re.compile(r"[a-f0-9]{64}")
 _MALFORMED = "invalid reference format"
 
 
+@keep_answers(1_024)  # Thousands of pods have the same few images.
 def find_image_fault(image: str) -> str:
     """Why a name is not that of an image; nothing if it is."""
-    # Thousands of pods have the same few images; long names are nobody's, and are not kept.
-    return _remember_fault(image) if len(image) <= _KEPT_LENGTH_MAX else _find_fault(image)
-
-
-def _find_fault(image: str) -> str:
     if _IDENTIFIER.fullmatch(image):
         return f"invalid repository name ({image}), cannot specify 64-byte hexadecimal strings"
     domain, rest = _split_domain(image)
@@ -44,9 +40,6 @@ def _find_fault(image: str) -> str:
     if len(path) > _PATH_LENGTH_MAX:
         return f"repository name must not be more than {_PATH_LENGTH_MAX} characters"
     return _find_digest_fault(digest) if at else ""
-
-
-_remember_fault = lru_cache(maxsize=1_024)(_find_fault)
 
 
 def _split_domain(image: str) -> tuple[str, str]:

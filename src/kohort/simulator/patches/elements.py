@@ -6,11 +6,13 @@ that an entry has one name. A key that is left out counts as its default, where
 there is one: a port without a protocol is the TCP port.
 """
 
+from collections.abc import Callable
 from functools import cache, lru_cache
 from typing import Any
 
 import orjson
 
+from kohort.cluster.answer_caches import keep_answers
 from kohort.cluster.objects import Object
 from kohort.simulator.schemas.builtin import find_go_fields, load_definition
 from kohort.simulator.schemas.shapes import ListType, Shape, Type
@@ -78,14 +80,14 @@ def name_entry(entry: Any, shape: Shape) -> str:
     if len(keys) == 1:
         value = entry.get(keys[0], MISSING)
         if value.__class__ is str:
-            return _name_by_text(keys[0], value)
+            return _name_by_text(keys[0])(value)
     return _name_by_keys(entry, shape)
 
 
-@lru_cache(maxsize=8192)
-def _name_by_text(key: str, value: str) -> str:
+@lru_cache(maxsize=256)
+def _name_by_text(key: str) -> Callable[[str], str]:
     # The same few names occur in almost every object of a kind.
-    return f'k:{{"{key}":{_encode(value)}}}'
+    return keep_answers(1_024)(lambda value: f'k:{{"{key}":{_encode(value)}}}')
 
 
 def _name_by_keys(entry: Object, shape: Shape) -> str:

@@ -12,7 +12,8 @@ from typing import Any
 DEPTH_MAX = 200
 TOO_DEEP = "exceeded max depth"
 
-_STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
+# One that has no end is read to the end: it would be looked for again from each of its quotes.
+_STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
 _NOT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 _DEPTH_OF_OWNERS = 8  # Who owns a field stands a little deeper in an object than the field.
 _PIECE_BYTES = 64 * 1024

@@ -19,7 +19,7 @@ _Step = Callable[[Any], Iterator[Any]]
 _NAME = re.compile(r"(?:\\.|[^\s.\[\](){},?@$'\"=<>!|&])+")
 _SLICE = re.compile(r"(-?\d+)?:(-?\d+)?(?::(-?\d+))?")
 _FILTER = re.compile(r"\?\((?P<inner>.*)\)", re.DOTALL)
-_COMPARISON = re.compile(r"^(?P<left>.*?)\s*(?P<sign>==|!=|<=|>=|<|>)\s*(?P<right>.*)$", re.DOTALL)
+_COMPARISON = re.compile(r"(?P<left>.*?)(?P<sign>==|!=|<=|>=|<|>)(?P<right>.*)", re.DOTALL)
 _QUOTED = re.compile(r"""'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)\"""")
 
 

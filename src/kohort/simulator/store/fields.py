@@ -9,6 +9,7 @@ ever changed.
 from collections.abc import Iterator, Mapping
 
 _SHARED_MAX = 10_000
+_SHARED_LABELS_MAX = 64  # of one object; more of them hardly repeat
 _places: dict[tuple[str, ...], dict[str, int]] = {}
 _labels: dict[tuple[tuple[str, str], ...], dict[str, str]] = {}
 NO_LABELS: dict[str, str] = {}
@@ -46,6 +47,8 @@ def keep_labels(labels: dict[str, str] | None) -> dict[str, str]:
     """The same labels, as one dictionary for all objects that have them."""
     if not labels:
         return NO_LABELS
+    if len(labels) > _SHARED_LABELS_MAX:
+        return dict(labels)
     pairs = tuple(labels.items())
     found = _labels.get(pairs)
     if found is None:

@@ -20,11 +20,12 @@ CALL_MAX = 500_000
 REQUEST_MAX = 1_000_000
 TURNS_MAX = 10_000
 _CALL = 20  # what it takes to ask the engine anything
-# In raw texts a backslash is a character like others; in other texts it begins an escape.
-_RAW = r"""(?:"{3}[\s\S]*?"{3}|'{3}[\s\S]*?'{3}|"[^"]*"|'[^']*')"""
+# In raw texts a backslash is a character like others; in other texts it begins an escape. A text
+# without an end goes on to the end: it would be looked for again from each of its quotes.
+_RAW = r"""(?:"{3}[\s\S]*?(?:"{3}|\Z)|'{3}[\s\S]*?(?:'{3}|\Z)|"[^"]*+"?|'[^']*+'?)"""
 _ESCAPED = (
-    r"""(?:"{3}(?:[^\\]|\\[\s\S])*?"{3}|'{3}(?:[^\\]|\\[\s\S])*?'{3}"""
-    r"""|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')"""
+    r"""(?:"{3}(?:[^\\]|\\[\s\S])*?(?:"{3}|\\?\Z)|'{3}(?:[^\\]|\\[\s\S])*?(?:'{3}|\\?\Z)"""
+    r"""|"(?:[^"\\]|\\[\s\S])*+"?|'(?:[^'\\]|\\[\s\S])*+'?)"""
 )
 TEXT = re.compile(rf"(?:[bB]?[rR][bB]?{_RAW}|{_ESCAPED})")
 # Whichever begins first: a quote in a comment begins no text, and slashes in a text no comment.

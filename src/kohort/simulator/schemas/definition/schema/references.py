@@ -11,7 +11,8 @@ import re
 from kohort.cluster.objects import Object
 from kohort.simulator.schemas.cel.names import find_spelling
 
-_LITERAL = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\"""")
+# One without an end goes on to the end: it would be looked for again from each of its quotes.
+_LITERAL = re.compile(r"""'(?:[^'\\]|\\[\s\S])*+'?|"(?:[^"\\]|\\[\s\S])*+\"?""")
 _PATH = re.compile(r"(?<![\w.])(?:self|oldSelf)((?:\.[A-Za-z_]\w*)+)(\s*\()?")
 
 
