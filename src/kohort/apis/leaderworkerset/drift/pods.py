@@ -4,7 +4,7 @@ Groups of a LeaderWorkerSet whose pods another client edited in place.
 A label that names a revision which is not stored was not written by us either.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 from kohort.apis.drift.pods import has_foreign_image
@@ -13,23 +13,30 @@ from kohort.model.observed import Group
 
 
 def judge_pods(
-    groups: Iterable[Group], pods: Iterable[PodFacts], target: str, stored: Collection[str]
+    groups: Iterable[Group],
+    pods: Iterable[PodFacts],
+    targets: Sequence[str],
+    stored: Collection[str],
 ) -> tuple[Group, ...]:
-    """The groups that pods carry, with what their labels do not tell."""
+    """
+    The groups that pods carry, with what their labels do not tell.
+
+    There are two targets while the user has asked for another one than was written down.
+    """
     edited = {pod.metadata.uid: pod for pod in pods if pod.edits}
-    return tuple(_judge(group, edited, target, stored) for group in groups)
+    return tuple(_judge(group, edited, targets, {*stored, *targets}) for group in groups)
 
 
 def _judge(
-    group: Group, edited: dict[str, PodFacts], target: str, stored: Collection[str]
+    group: Group, edited: dict[str, PodFacts], targets: Sequence[str], stored: Collection[str]
 ) -> Group:
     found = [edited[m.uid] for m in group.members if m.uid in edited and m.is_current]
     is_relabelled = group.revision not in stored or (
         group.incarnation in edited and bool(edited[group.incarnation].edits)
     )
     is_foreign = any(has_foreign_image(pod) for pod in found)
-    if is_relabelled and group.revision != target:
+    if is_relabelled and group.revision not in targets:
         return replace(group, is_edited=True)
-    if is_foreign and group.revision == target:
+    if is_foreign and group.revision in targets:
         return replace(group, revision="", is_edited=True)
     return group

@@ -57,7 +57,7 @@ def read(snapshot: Snapshot) -> Reading[PodMemory]:
     groups = read_groups(_READER, pods, uid_of(lws), snapshot.lost, snapshot.group_cache)
     if note is not None:
         stored = {r.metadata.labels.get(labels.REVISION, "") for r in revisions}
-        groups = judge_pods(groups, pods, note.progress.target, stored | {note.progress.target})
+        groups = judge_pods(groups, pods, (note.progress.target, key), stored)
     observed = Observed(
         groups=groups,
         progress=_progress_of(note, revisions) if note else assume_progress(groups),
