@@ -7,7 +7,7 @@ import pytest
 from kohort.apis.carriers.failures import read_failures, write_failures
 from kohort.model.observed import Crash, Failure, Group, Member, Observed, Progress
 from kohort.model.policies import Backoff, RecoveryPolicy, RolloutPolicy, Trigger
-from kohort.model.units import Phase
+from kohort.model.units import Phase, Reach
 from kohort.model.workload import Role, Workload
 from kohort.planning.failures import RECORDS_MAX, keep_failures, trust_seconds, wait_seconds
 from kohort.planning.lines import group_line
@@ -159,6 +159,16 @@ class TestSurplus:
         seen = Observed((*served, extra), Progress(0, 3, 2, "new"), 3)
         found = plan(workload(), seen, T0 + 60).step.rollout
         assert (found.count, found.replace) == (2, ())
+
+    def test_an_old_extra_group_waits_for_the_count_while_the_last_wanted_one_comes_back(self):
+        """Taken down as an old one, it would be one too many before it is back."""
+        leaving = group(1, "old-1", group={"revision": "old", "phase": Phase.LEAVING})
+        broken = group(2, "extra", group={"revision": "old", "phase": Phase.BROKEN})
+        seen = Observed((group(0, "new-0", T0 - 900), leaving, broken))
+        progress = Progress(0, 3, 2, "new", is_base=True)
+        noted = replace(workload(), reach=Reach.NOTED)
+        found = plan(noted, replace(seen, progress=progress), T0 + 60).step
+        assert (found.rollout.count, found.retire, found.surplus) == (3, (), frozenset())
 
     def test_a_group_that_failed_and_is_given_back_goes_by_the_count_alone(self):
         served = [group(i, f"new-{i}", T0 - 900) for i in (0, 1)]

@@ -135,7 +135,7 @@ def _roll(
         rollout = replace(rollout, replace=(), count=_pause_count(rollout, progress, policy))
     rollout = _wait_for_carrier(rollout, progress, target)
     rollout = spare_edited(rollout, state, units, policy)
-    return _leave_surplus(hold_rollout(rollout, progress, policy, untrusted))
+    return _leave_surplus(hold_rollout(rollout, progress, policy, untrusted), state)
 
 
 def _pause_count(rollout: Rollout, progress: Progress | None, policy: RolloutPolicy) -> int:
@@ -144,14 +144,20 @@ def _pause_count(rollout: Rollout, progress: Progress | None, policy: RolloutPol
     return min(max(rollout.count, policy.wanted), most)
 
 
-def _leave_surplus(rollout: Rollout) -> Rollout:
+def _leave_surplus(rollout: Rollout, state: LineState) -> Rollout:
     """
     The step without deletes of units beyond its count, which lowering the count takes down.
 
     Who goes because there are too many is taken down together with what is its own: its claims
     go or stay as the user said. Taken down as an old or a failed one, it would leave them behind.
+    So would an old extra unit when no wanted one is old any more: it would be one too many before
+    it is back, since a count that is noted is lowered by one plan and acted on by the next.
     """
-    kept = tuple(ordinal for ordinal in rollout.replace if ordinal < rollout.count)
+    end = rollout.count
+    is_rolled = all(unit.phase is Phase.LEAVING for unit in find_stale(state))
+    if state.reach is Reach.NOTED and is_rolled:
+        end = min(end, state.wanted)
+    kept = tuple(ordinal for ordinal in rollout.replace if ordinal < end)
     return replace(rollout, replace=kept)
 
 
