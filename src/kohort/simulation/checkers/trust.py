@@ -18,6 +18,7 @@ from kohort.simulation.checkers.truth import (
     Group,
     image_of,
     is_leaving,
+    is_ready,
     restarts_of,
 )
 from kohort.simulation.scenario import COMPATIBLE, FOREIGN_IMAGE, KEEP, RECREATE
@@ -58,6 +59,7 @@ class Lasting(Checker):
         self._failed: dict[str, float] = {}  # when a container had started again
         self._disturbed: set[str] = set()  # a member was deleted: not the engine's fault
         self._lost: dict[str, tuple[float, float]] = {}  # ready from then until then
+        self._moved: dict[str, tuple[float, str]] = {}  # since when ready, and whose labels changed
         self._past: dict[int, _Past] = {}
         self._wishes: list[tuple[float, Object]] = []
 
@@ -84,10 +86,21 @@ class Lasting(Checker):
             if any(restarts_of(pod) for pod in (group.leader, *group.workers)):
                 self._failed.setdefault(uid, commit.at)
             if group.is_ready:
-                self._since.setdefault(uid, commit.at)
+                since, _ = self._moved.pop(uid, (commit.at, ""))
+                self._since.setdefault(uid, since)
         for uid in [uid for uid in self._since if uid not in groups or not groups[uid].is_ready]:
             self._lost[uid] = self._since.pop(uid), commit.at
+            if new is not None and new["metadata"]["uid"] in self.truth.marks.moved:
+                self._moved[uid] = self._lost[uid][0], commit.name
+        self._moved = {u: m for u, m in self._moved.items() if self._serves(groups.get(u), m[1])}
         self._before = groups
+
+    def _serves(self, group: Group | None, name: str) -> bool:
+        """Whether all pods of a group are ready, the one too whose labels name another place."""
+        pod = self.truth.objects[kinds.POD].get(name)
+        return group is not None and all(
+            p is not None and is_ready(p) for p in (*group.members, pod)
+        )
 
     def _check_recreation(self, commit: Commit) -> None:
         """G9: a group that failed by itself is deleted when its wait is over."""
