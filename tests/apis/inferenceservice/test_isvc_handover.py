@@ -1,0 +1,98 @@
+"""Changing the form of a live service: one of the two workloads serves at every moment."""
+
+from isvc_builders import model, multi_node, planned, rbg, service
+
+from kohort.apis.carriers.desired import DesiredObjects, find_taken, render_desired
+from kohort.apis.facts import Whole
+from kohort.apis.inferenceservice import kinds
+from kohort.apis.inferenceservice.assembly import ServicePlan
+from kohort.apis.inferenceservice.handover import hold_selectors, plan_handover
+from kohort.apis.inferenceservice.spec import ComponentType
+from kohort.cluster.actions import Delete
+from kohort.cluster.objects import encode_json
+
+ENGINE = ComponentType.ENGINE
+
+
+def live(plan: ServicePlan) -> dict:
+    """What exists after a plan was carried out."""
+    return {
+        desired.kind: {obj["metadata"]["name"]: obj for obj in desired.objects}
+        for desired in plan.objects
+    }
+
+
+OLD = live(planned(service()))
+
+
+def test_a_service_that_keeps_its_form_holds_nothing():
+    assert plan_handover(planned(service()), OLD, {}).held == frozenset()
+
+
+def test_the_old_workload_stays_until_the_new_one_is_ready():
+    new = planned(rbg(), existing=OLD)
+    found = plan_handover(new, OLD, {ENGINE: False})
+    assert found.held == {(kinds.DEPLOYMENT, "chat-engine")}
+    assert found.waits_on == "Deployment chat-engine stays until engine is ready"
+
+
+def test_services_go_on_selecting_what_they_selected():
+    new = planned(rbg(), model(), multi_node(), existing=OLD)
+    kept = hold_selectors(new, plan_handover(new, OLD, {}))
+    assert kept.find(kinds.SERVICE, "chat-engine")["spec"]["selector"] == {"app": "chat-engine"}
+    wanted = new.find(kinds.SERVICE, "chat-engine")["spec"]["selector"]
+    assert wanted["ray.io/node-type"] == "head"
+
+
+def test_then_services_select_the_new_pods_and_the_old_workload_still_stays():
+    new = planned(rbg(), existing=OLD)
+    both = {**OLD, **{k: v for k, v in live(new).items() if k == kinds.ROLE_BASED_GROUP}}
+    found = plan_handover(new, both, {ENGINE: True})
+    assert found.held == {(kinds.DEPLOYMENT, "chat-engine")}
+    assert found.selectors == {}
+    assert hold_selectors(new, found) is new
+
+
+def test_the_old_workload_goes_when_services_are_seen_to_select_the_new_pods():
+    new = planned(rbg(), existing=OLD)
+    moved = {**live(new), kinds.DEPLOYMENT: OLD[kinds.DEPLOYMENT]}
+    assert plan_handover(new, moved, {ENGINE: True}).held == frozenset()
+
+
+def test_going_back_before_the_new_one_is_ready_ends_the_new_one():
+    group = live(planned(rbg()))
+    back = planned(service(), existing=OLD)
+    both = {**OLD, kinds.ROLE_BASED_GROUP: group[kinds.ROLE_BASED_GROUP]}
+    assert plan_handover(back, both, {ENGINE: True}).held == frozenset()
+    still = plan_handover(back, both, {ENGINE: False})
+    assert still.held == {(kinds.ROLE_BASED_GROUP, "chat")}
+
+
+def test_a_workload_of_another_owner_is_neither_held_nor_deleted():
+    foreign = {"metadata": {"name": "stranger", "namespace": "ml", "uid": "x"}}
+    existing = {**OLD, kinds.DEPLOYMENT: {**OLD[kinds.DEPLOYMENT], "stranger": foreign}}
+    plan = planned(service(), existing=existing)
+    assert plan_handover(plan, existing, {}).held == frozenset()
+
+
+def held_service(uid: str) -> Whole:
+    owner = {"kind": "InferenceService", "name": "chat", "uid": uid, "controller": True}
+    metadata = {"name": "chat", "namespace": "ml", "uid": "s", "ownerReferences": [owner]}
+    raw = {"apiVersion": "v1", "kind": "Service", "metadata": metadata, "spec": {}}
+    return Whole(encode_json(raw))
+
+
+def services(plan: ServicePlan) -> DesiredObjects:
+    return next(desired for desired in plan.objects if desired.kind == kinds.SERVICE)
+
+
+def test_a_foreign_service_of_the_same_name_is_named_and_left_alone():
+    private = {"networking.knative.dev/visibility": "cluster-local"}
+    obj = service(labels=private)
+    actions = list(render_desired(obj, services(planned(obj)), [held_service("another")]))
+    assert not any(isinstance(action, Delete) for action in actions)
+    mine = list(render_desired(obj, services(planned(obj)), [held_service("isvc-uid")]))
+    assert [a.name for a in mine if isinstance(a, Delete)] == ["chat"]
+    public = service()
+    (taken,) = find_taken(public, services(planned(public)), [held_service("another")])
+    assert taken.name == "chat"
