@@ -33,6 +33,20 @@ def test_a_workload_is_followed_until_it_is_ready(kohort: RunKohort, cluster: Pa
     assert kohort("why", "lws", "calm").code == 0
 
 
+def test_a_workload_of_the_cluster_is_converted(kohort: RunKohort, cluster: Path):
+    Hand(cluster, "moving").create()
+    told = kohort("convert", "lws/moving", "--role", "serve")
+    assert told.code == 0
+    made = yaml.safe_load(told.out)
+    assert (made["kind"], made["metadata"]["name"]) == ("ModelServing", "moving")
+    assert set(made["metadata"]) <= {"name", "namespace", "labels", "annotations"}
+    assert "status" not in made
+    assert made["spec"]["template"]["roles"][0]["workerReplicas"] == 1
+    missing = kohort("convert", "lws/mowing")
+    assert missing.code == 1
+    assert "lws/mowing does not exist in namespace default (did you mean 'moving'?)" in missing.err
+
+
 def test_views_are_written_for_programs_too(kohort: RunKohort, cluster: Path):
     Hand(cluster, "written").create()
     kohort("rollout", "status", "lws/written", "--timeout", "60s")

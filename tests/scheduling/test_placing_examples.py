@@ -306,3 +306,14 @@ def test_host_ports_are_taken_once():
         return made
 
     assert list(place(world(node("a")), server("p"), server("q")).values()) == ["a"]
+
+
+def test_a_pod_with_an_ephemeral_volume_waits_for_its_claim():
+    claim = {"volumeClaimTemplate": {"spec": {"accessModes": ["ReadWriteOnce"]}}}
+    one = pod("one")
+    one["spec"]["volumes"] = [{"name": "scratch", "ephemeral": claim}]
+    made = world(node("a"))
+    assert place(made, one) == {}
+    made.put(CLAIM, {"metadata": {"name": "one-scratch", "namespace": "default", "uid": "c"}})
+    made.settle()
+    assert made.placed() == {"one": "a"}

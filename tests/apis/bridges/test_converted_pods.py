@@ -6,7 +6,7 @@ revision: a ModelServing names its pods by role, and keeps revisions of its own.
 """
 
 import pytest
-from bridge_samples import BY_HAND, SHARED, list_upstream
+from bridge_samples import BY_HAND
 
 from kohort.apis.bridges.lws_to_ms import convert_to_serving
 from kohort.apis.leaderworkerset.admission.defaults import default_workload
@@ -18,6 +18,7 @@ from kohort.apis.modelserving.plugins.chain import build_chain
 from kohort.apis.modelserving.plugins.known import BUILT_INS
 from kohort.apis.modelserving.spec import read_spec
 from kohort.cluster.objects import Object, annotations_of, labels_of
+from lws_samples import SHARED, list_upstream
 
 PREFIX = "leaderworkerset.sigs.k8s.io/"
 # Why a value may differ. Every other value must be equal.

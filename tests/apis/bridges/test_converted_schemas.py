@@ -1,7 +1,7 @@
 """What comes of a conversion is taken by a server whole: no field is refused, and none dropped."""
 
 import pytest
-from bridge_samples import BY_HAND, list_upstream
+from bridge_samples import BY_HAND
 
 from kohort.apis.bridges.lws_to_ms import convert_to_serving
 from kohort.apis.bridges.ms_to_lws import convert_to_lws
@@ -9,6 +9,7 @@ from kohort.apis.leaderworkerset.definition import define_leader_worker_set
 from kohort.apis.modelserving.definition import define_model_serving
 from kohort.cluster.objects import Object
 from kohort.simulator.schemas.structural import Structural, compile_schema
+from lws_samples import list_upstream
 
 SAMPLES = [*BY_HAND, *list_upstream()]
 

@@ -1,7 +1,7 @@
 """There and back again: what is exact comes back as it was."""
 
 import pytest
-from bridge_samples import BY_HAND, PREFIX, list_upstream, lws, pod_template
+from bridge_samples import BY_HAND, PREFIX, lws, pod_template
 
 from kohort.apis.bridges.conversion_report import Level
 from kohort.apis.bridges.lws_to_ms import convert_to_serving
@@ -9,6 +9,7 @@ from kohort.apis.bridges.ms_to_lws import convert_to_lws
 from kohort.apis.gojson import drop_nulls
 from kohort.apis.leaderworkerset.admission.defaults import default_workload
 from kohort.cluster.objects import Object
+from lws_samples import list_upstream
 
 FULL = lws(
     annotations={

@@ -2,25 +2,30 @@
 This is where ``kohort convert`` turns LeaderWorkerSets into ModelServings, and back.
 
 Objects go to stdout and the report to stderr, so that a pipe gets objects alone. If something
-is lost that matters, no object is printed before the user says that it may be.
+is lost that matters, no object is printed before the user says that it may be. An input is a file,
+or a workload of a cluster as other commands name it; a file of that name goes first.
 """
 
 import argparse
+import asyncio
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 from kohort.apis.bridges.conversion_report import ReportLine
 from kohort.apis.bridges.conversions import TARGETS, Conversion, convert_documents
 from kohort.cli.documents import add_form, write_documents
 from kohort.cli.exits import Exit, UsageError
-from kohort.cli.input_files import read_objects
+from kohort.cli.input_files import STDIN, read_objects
 from kohort.cli.parser import Parser
 from kohort.cli.styles import RED, YELLOW, paint
 from kohort.cli.table import Command
 from kohort.cli.terminal import show
+from kohort.cli.workloads.arguments import add_place, is_live, read_target
+from kohort.cli.workloads.source import open_source
 from kohort.cluster.names import check_dns_1035
 from kohort.cluster.objects import Object
 
@@ -30,6 +35,7 @@ _EXAMPLES = (
     "lws.yaml --rewrite-selectors | kubectl apply -f -",
     "--allow-lossy -o json - < lws.yaml",
     "--to lws --role decode ms.yaml",
+    "lws/llama -n ml > ms.yaml",
 )
 
 
@@ -40,7 +46,12 @@ def _make_parser(prog: str) -> Parser:
     )
     parser = Parser(prog, summary, _EXAMPLES)
     add = parser.add_argument
-    add("files", nargs="+", metavar="FILE", help="YAML or JSON; - reads standard input")
+    add(
+        "files",
+        nargs="+",
+        metavar="FILE|KIND/NAME",
+        help="YAML or JSON; - reads standard input; a workload of the cluster, such as lws/llama",
+    )
     add("--to", choices=TARGETS, default=TARGETS[0], help="the kind that is wanted (default: ms)")
     add(
         "--role",
@@ -57,12 +68,27 @@ def _make_parser(prog: str) -> Parser:
         "objects",
     )
     add_form(parser)
+    add_place(parser)
     return parser
+
+
+def _read_inputs(arguments: argparse.Namespace) -> Iterator[Object]:
+    for name in arguments.files:
+        if name != STDIN and "/" in name and is_live(name) and not Path(name).exists():
+            yield asyncio.run(_read_live(arguments, name))
+        else:
+            yield from read_objects(name)
+
+
+async def _read_live(arguments: argparse.Namespace, name: str) -> Object:
+    """A workload of the cluster that the command line names."""
+    async with open_source(arguments, read_target([name])) as source:
+        return await source.read_root()
 
 
 def _run(arguments: argparse.Namespace) -> int:
     role = _read_role(arguments.role)
-    documents = [obj for name in arguments.files for obj in read_objects(name)]
+    documents = list(_read_inputs(arguments))
     done = convert_documents(
         documents, arguments.to, role, rewrites_selectors=arguments.rewrite_selectors
     )

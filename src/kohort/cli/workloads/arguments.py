@@ -86,6 +86,15 @@ def read_target(words: Sequence[str]) -> Wanted:
     return wanted
 
 
+def is_live(word: str) -> bool:
+    """Whether a word names a workload as KIND/NAME, and can be nothing but a file otherwise."""
+    from kohort.apis.served import APIS
+
+    kind, slash, name = word.partition("/")
+    known = {found for api in APIS for found in _names_of(api)}
+    return bool(slash and name) and "/" not in name and kind.lower() in known
+
+
 def _find_api(word: str) -> "Api":
     from kohort.apis.served import APIS
 

@@ -77,6 +77,17 @@ class Source:
             )
         return found[0]
 
+    async def read_root(self) -> Object:
+        """The object of the one that was asked for, without its children."""
+        api, name = self.wanted.apis[0], self.wanted.name
+        try:
+            return await self.cluster.read(Address(api.kind, self.namespace, name))
+        except NotFound as error:
+            hint = await self._suggest(api.kind, name)
+            raise Failure(
+                f"{api.short_name}/{name} does not exist in namespace {self.namespace}{hint}"
+            ) from error
+
     async def read_pod(self, name: str) -> tuple[Object, Picture, tuple[Group, Member]]:
         """One pod, the workload that it belongs to, and its place there."""
         try:

@@ -49,7 +49,7 @@ class _ClaimSource(msgspec.Struct, gc=False, rename="camel"):
 class _Volume(msgspec.Struct, rename="camel"):
     name: str = ""
     persistent_volume_claim: _ClaimSource | None = None
-    ephemeral: msgspec.Raw | None = None
+    ephemeral: dict[str, Any] | None = None
 
 
 class _SchedulingGroup(msgspec.Struct, gc=False, rename="camel"):
