@@ -3,6 +3,7 @@
 Group m1 in ns1: engine (leader and one worker, 2 instances), decoder (3), router (1).
 """
 
+import pytest
 import yaml
 from group_builders import group, leader_worker, standalone
 from group_contexts import context_of, contexts_of, set_of
@@ -160,3 +161,15 @@ def test_raising_one_role_changes_its_set_alone_and_makes_no_revision():
     assert after["spec"].pop("replicas") == 5 and before["spec"].pop("replicas") == 3
     assert after["spec"] == before["spec"]
     assert labels.ROLE_SIZE in annotations_of(after)
+
+
+@pytest.mark.parametrize("kind", ["apps/v1/StatefulSet", "apps/v1/Deployment"])
+def test_an_autoscaler_finds_pods_whatever_carries_the_role_4(kind: str):
+    """Defect 4: the selector was empty for StatefulSets and Deployments."""
+    found = group(standalone("a", annotations={labels.WORKLOAD_TYPE: kind}, **ADAPTER))
+    wanted = f"{P}group-name=m1,{P}group-uid={SHA1},{P}role-name=a"
+    assert make_selector(context_of(found, "a")) == wanted
+
+
+def test_an_autoscaler_counts_an_instance_of_leader_and_workers_once():
+    assert make_selector(context_of(M1, "engine")).endswith(f",{P}component-index=0")
