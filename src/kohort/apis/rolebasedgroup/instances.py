@@ -15,7 +15,6 @@ from kohort.apis.carriers.members import Reader, read_cost, read_member, read_mo
 from kohort.apis.rolebasedgroup import labels, names
 from kohort.apis.rolebasedgroup.in_place import find_grace_end
 from kohort.apis.rolebasedgroup.instance_facts import PodName, RoleInstanceFacts
-from kohort.apis.rolebasedgroup.objects.pods import INSTANCE_POD_READY
 from kohort.apis.rolebasedgroup.pod_facts import RolePod, count_restarts
 from kohort.apis.rolebasedgroup.role_facts import RoleFacts
 from kohort.model.observed import Instance, Member
@@ -71,7 +70,7 @@ def read_instance(
         made_at=read_moment(first.creation_timestamp),
         cost=read_cost(instance.metadata.annotations.get(labels.DELETION_COST, "")),
         may_amend=revision != context.target and context.may_amend(revision),
-        has_served=_has_served(instance, pods.values()),
+        has_served=_has_served(instance),
         wakes_at=_find_wake(context, pods.values()),
     )
 
@@ -107,15 +106,15 @@ def _phase_of(instance: RoleInstanceFacts, size: int, members: tuple[Member, ...
     return Phase.STARTING
 
 
-def _has_served(instance: RoleInstanceFacts, pods: Iterable[RolePod]) -> bool:
+def _has_served(instance: RoleInstanceFacts) -> bool:
     """
-    Whether it was ready once: the gate of a pod is first written when the instance is ready.
+    Whether it was ready once: its first status is written when all its pods are.
 
-    One that was restarted counts as well until it has been quiet for long, and then its record
-    is forgotten.
+    The gates of pods say it too early, since the kubelet follows them later: until then a pod that
+    crashed while the instance came up is not ready again, and would count as failed. One that was
+    restarted counts until it has been quiet for long, and then its record is forgotten.
     """
-    has_gate = any(pod.find_condition(INSTANCE_POD_READY) for pod in pods)
-    return has_gate or instance.status.restart_count > 0
+    return bool(instance.status.conditions) or instance.status.restart_count > 0
 
 
 def _find_wake(context: RoleFacts, pods: Iterable[RolePod]) -> float | None:

@@ -65,7 +65,7 @@ class PodActions:
             if instance.metadata.is_leaving or ordinal in leaving:
                 continue
             if ordinal in failed:
-                yield from _delete_all(pods, "its instance is restarted")
+                yield from _restart(instance, pods)
             elif ordinal not in step.backing_off:
                 waiting = step.waiting_parts.get(ordinal, frozenset())
                 work = _InstanceWork(role, instance, pods, waiting, renewed)
@@ -178,10 +178,18 @@ class _InstanceWork:
         return {**template, "metadata": marked}
 
 
-def _delete_all(pods: Mapping[str, RolePod], why: str) -> Iterator[Action]:
-    for pod in pods.values():
-        if not pod.metadata.is_leaving:
-            yield _delete(pod, why)
+def _restart(instance: RoleInstanceFacts, pods: Mapping[str, RolePod]) -> Iterator[Action]:
+    """
+    Delete the pods of an instance that failed, its first one when the others are on their way.
+
+    The record of the failure names the first pod. As long as that exists, another operator
+    carries on what this one began; deletions of one plan come to the server in any order.
+    """
+    first = next((p.name for p in instance.places if p.name in pods), "")
+    live = [pod for name, pod in pods.items() if not pod.metadata.is_leaving]
+    others = [pod for pod in live if pod.metadata.name != first]
+    for pod in others or live:
+        yield _delete(pod, "its instance is restarted")
 
 
 def _delete(pod: RolePod, why: str) -> Delete:
