@@ -192,3 +192,18 @@ def test_a_role_that_is_asked_for_no_more_goes():
 )
 def test_roles_that_wait_for_each_other_are_found(after, cycle):
     assert find_cycle(after) == cycle
+
+
+@pytest.mark.parametrize(
+    "rules", [(), (Rule("even", ("a", "b"), update_skew=Skew(units=1)),)], ids=["alone", "skew"]
+)
+def test_a_role_is_updated_after_those_that_it_comes_after_and_no_skew_stops_it(rules):
+    sizes = {"a": 2, "b": 2}
+    asked = workload(sizes, *rules, after={"b": ("a",)}, unavailable=2)
+
+    def check(before: World, after: World, role: str) -> str:
+        touched = before.units_of("b") != after.units_of("b")
+        done = updated(before, "a", is_ready=True) == 2
+        return "b was touched" if touched and not done else ""
+
+    assert not search(start(sizes), lambda w: steps_of(w, asked), check, is_over)

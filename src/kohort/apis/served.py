@@ -10,14 +10,16 @@ from collections.abc import Mapping
 from kohort.apis.api import Api
 from kohort.apis.leaderworkerset.api import LEADER_WORKER_SET
 from kohort.apis.modelserving.api import FORMER_MODEL_SERVING, MODEL_SERVING
+from kohort.apis.rolebasedgroup.api import ROLE_BASED_GROUP
+from kohort.apis.rolebasedgroup.group_set.api import ROLE_BASED_GROUP_SET
 
 KNOWN: Mapping[str, tuple[Api, ...]] = {
     "lws": (LEADER_WORKER_SET,),
     "ms": (MODEL_SERVING, FORMER_MODEL_SERVING),
+    "rbg": (ROLE_BASED_GROUP, ROLE_BASED_GROUP_SET),
 }
 # Names that are spoken for; whoever asks for one is not told that it is unknown.
 PLANNED: Mapping[str, str] = {
-    "rbg": "RoleBasedGroup",
     "isvc": "InferenceService",
 }
 # Who replaces one controller on a real cluster must not take over another without being asked.

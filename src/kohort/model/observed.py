@@ -166,12 +166,18 @@ class RoleInstances:
         return ready == len(self.instances) == self.wanted
 
     @property
+    def is_updated(self) -> bool:
+        """Whether all instances that no partition protects have the revision that they should."""
+        if self.tally is not None:
+            return self.tally.is_seen and self.tally.updated >= self.wanted - self.partition
+        return all(i.revision == self.revision for i in self.instances[self.partition :])
+
+    @property
     def is_settled(self) -> bool:
         """Whether nothing is to be done about it, and time alone changes nothing."""
         if self.failures or self.tally is not None or not self.is_whole:
             return False
-        kept = self.instances[self.partition :]
-        return all(i.revision == self.revision for i in kept) and all(
+        return self.is_updated and all(
             not i.is_edited and not i.lost and not i.unfit and not i.has_failed
             for i in self.instances
         )

@@ -9,6 +9,7 @@ from kohort.apis.rolebasedgroup import labels
 from kohort.apis.rolebasedgroup.api import ROLE_BASED_GROUP
 from kohort.cluster.objects import Object, labels_of, name_of
 from kohort.simulator import kinds
+from kohort.simulator.api.requests import Patch, PatchType, WriteOptions
 
 KIND = ROLE_BASED_GROUP.kind
 
@@ -77,6 +78,12 @@ class GroupLab(Lab):
 
     async def set_field(self, path: str, value: Any) -> None:
         await self.edit("x", {"op": "add", "path": path, "value": value}, kind=KIND)
+
+    async def fail_pod(self, name: str) -> None:
+        """The node says that all containers of a pod have ended."""
+        target = self.api.target(kinds.POD, self.namespace, name, "status")
+        body = {"status": {"phase": "Failed"}}
+        await self.api.patch(target, Patch(PatchType.MERGE, body), WriteOptions(manager="kubelet"))
 
     async def set_image(
         self, image: str, index: int = 0, pattern: str = "standalonePattern"

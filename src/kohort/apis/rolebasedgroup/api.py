@@ -3,11 +3,18 @@
 from collections.abc import Callable
 from typing import Any
 
-from kohort.apis.api import Api, Key, Watched
+from kohort.apis.api import AdmissionResult, Api, Key, Settings, Watched, Webhook
 from kohort.apis.facts import Whole, read_node
 from kohort.apis.home import Home
 from kohort.apis.references import Reference
 from kohort.apis.rolebasedgroup import labels
+from kohort.apis.rolebasedgroup.admission.others import (
+    validate_adapter,
+    validate_instance_set,
+    validate_policy,
+)
+from kohort.apis.rolebasedgroup.admission.validation import validate_group
+from kohort.apis.rolebasedgroup.admission.warnings import warn_group
 from kohort.apis.rolebasedgroup.config_facts import ConfigFacts, find_group, read_config
 from kohort.apis.rolebasedgroup.definition import (
     DEFINITIONS,
@@ -25,6 +32,7 @@ from kohort.apis.rolebasedgroup.verbs import VERBS
 from kohort.cluster.objects import Kind, Object, name_of, namespace_of
 from kohort.cluster.permissions import Grant
 
+_LWS = "serve LeaderWorkerSets to let them carry roles"
 NODE = Kind("", "v1", "Node", "nodes", namespaced=False)
 HOME = Home(
     namespace="rbgs-system",
@@ -61,6 +69,30 @@ def _find_policies(group: Object) -> tuple[Key, ...]:
     return ((namespace_of(group), name_of(group)),)
 
 
+def _validate(group: Object, old: Object | None, settings: Settings) -> AdmissionResult:
+    errors = validate_group(group, old)
+    return AdmissionResult(errors=tuple(errors), warnings=tuple(warn_group(group)))
+
+
+def _validate_policy(policy: Object, old: Object | None, settings: Settings) -> AdmissionResult:
+    return AdmissionResult(errors=tuple(validate_policy(policy)))
+
+
+def _validate_set(found: Object, old: Object | None, settings: Settings) -> AdmissionResult:
+    return AdmissionResult(errors=tuple(validate_instance_set(found)))
+
+
+def _validate_adapter(adapter: Object, old: Object | None, settings: Settings) -> AdmissionResult:
+    return AdmissionResult(errors=tuple(validate_adapter(adapter)))
+
+
+def make_webhook(kind: Kind, handle: Callable[..., AdmissionResult]) -> Webhook:
+    """A webhook that judges what is created and updated, by upstream's names."""
+    name = kind.name.lower()
+    path = f"/validate-workloads-x-k8s-io-{kind.version}-{name}"
+    return Webhook(f"v{name}.kb.io", path, kind, ("CREATE", "UPDATE"), handle)
+
+
 _ALL = ("get", "create", "patch", "delete")
 WRITES = (
     Grant(labels.POD, _ALL),
@@ -71,6 +103,10 @@ WRITES = (
     Grant(labels.INSTANCE_SET, _ALL),
     Grant(labels.INSTANCE, _ALL),
     Grant(labels.ADAPTER, _ALL),
+    Grant(labels.DEPLOYMENT, _ALL),
+    Grant(labels.STATEFUL_SET, _ALL),
+    Grant(labels.LEADER_WORKER_SET, _ALL),
+    Grant(labels.POLICY, _ALL),
     Grant(labels.KIND, ("patch",)),
     Grant(labels.KIND, ("update",), "finalizers"),
     Grant(labels.INSTANCE_SET, ("update",), "finalizers"),
@@ -89,6 +125,9 @@ ROLE_BASED_GROUP = Api(
         Watched(labels.CONTROLLER_REVISION, Whole, labels.GROUP_NAME, _owners),
         Watched(labels.INSTANCE_SET, Whole, labels.GROUP_NAME, _owners),
         Watched(labels.INSTANCE, read_facts, labels.GROUP_NAME, _owners),
+        Watched(labels.DEPLOYMENT, Whole, labels.GROUP_NAME, _owners),
+        Watched(labels.STATEFUL_SET, Whole, labels.GROUP_NAME, _owners),
+        Watched(labels.LEADER_WORKER_SET, Whole, labels.GROUP_NAME, _owners, _LWS, is_needed=False),
         Watched(labels.ADAPTER, Whole, labels.GROUP_NAME, _owners),
         Watched(labels.CONFIG_MAP, read_config, "", _config_owners),
         Watched(NODE, read_node),

@@ -16,6 +16,13 @@ from kohort.apis.api import Snapshot
 from kohort.apis.carriers.failures import read_failures
 from kohort.apis.facts import Whole
 from kohort.apis.rolebasedgroup import labels, names
+from kohort.apis.rolebasedgroup.coordination import (
+    PolicyRule,
+    couple_replicas,
+    make_rules,
+    narrow_rollout,
+    read_policy,
+)
 from kohort.apis.rolebasedgroup.objects.adapters import BOUND
 from kohort.apis.rolebasedgroup.objects.sets import make_instance_set
 from kohort.apis.rolebasedgroup.objects.templates import RoleContext, is_made_by_us
@@ -29,9 +36,9 @@ from kohort.apis.rolebasedgroup.revision import (
     write_group_data,
     write_set_data,
 )
-from kohort.apis.rolebasedgroup.role_facts import GroupFacts, RoleFacts
-from kohort.apis.rolebasedgroup.roles import RoleSpec, as_int, as_map, as_objects
-from kohort.apis.rolebasedgroup.spec import read_spec
+from kohort.apis.rolebasedgroup.role_facts import DelegatedRole, GroupFacts, RoleFacts
+from kohort.apis.rolebasedgroup.roles import as_int, as_map, as_objects
+from kohort.apis.rolebasedgroup.spec import GroupSpec, read_spec
 from kohort.cluster.objects import Object, annotations_of, labels_of, name_of, namespace_of, uid_of
 from kohort.model.observed import Failure
 from kohort.model.units import Line
@@ -120,21 +127,27 @@ def _find_count(role: Object, asked: dict[str, int]) -> int:
 
 @lru_cache(maxsize=1024)
 def _make_facts(inputs: _Inputs) -> GroupFacts:
-    group: Object = orjson.loads(inputs.body)
-    spec = read_spec(group)
+    written: Object = orjson.loads(inputs.body)
+    references = [orjson.loads(raw) for raw in inputs.references]
+    policies = [r for r in references if r["kind"] == labels.POLICY.name]
+    rules = tuple(rule for policy in policies for rule in read_policy(policy))
+    group = _couple(written, rules)
+    spec = _narrow(read_spec(group), rules)
     sets = {name_of(found): found for found in map(orjson.loads, inputs.sets)}
     owned = _sort_revisions(inputs.revisions)
     own = tuple(revision for revision, _ in owned[uid_of(group)])
     current = find_current(own, write_group_data(group))
     failures = _read_failures(owned[uid_of(group)], current)
-    references = [orjson.loads(raw) for raw in inputs.references]
     profiles = {name_of(r): r for r in references if r["kind"] == labels.PROFILE.name}
     hashes = hash_roles(group)
-    roles = {}
+    roles, delegated = {}, {}
     for role in spec.roles:
-        if role.workload != labels.INSTANCE_SET or role.problems:
+        if role.workload is None or role.problems:
             continue
         context = RoleContext(group, spec, role, profiles, inputs.gang_scheduler)
+        if role.workload != labels.INSTANCE_SET:
+            delegated[role.name] = DelegatedRole(context, hashes[role.name])
+            continue
         found = sets.get(context.workload_name)
         roles[role.name] = _read_role(
             context, hashes[role.name], found, owned, failures.get(Line(0, role.name), ())
@@ -143,10 +156,32 @@ def _make_facts(inputs: _Inputs) -> GroupFacts:
         group=group,
         spec=spec,
         roles=roles,
+        delegated=delegated,
         hash=current.hash if current else hash_group(group),
         stored=own,
         current=current,
+        rules=tuple(rule for policy in policies for rule in make_rules(policy)),
     )
+
+
+def _couple(group: Object, rules: tuple[PolicyRule, ...]) -> Object:
+    """The group with the replicas of roles that a ratio ties to one which is scaled."""
+    if not any(rule.ratio for rule in rules):
+        return group
+    roles = as_objects(as_map(group.get("spec")).get("roles"))
+    counts = {str(role.get("name")): as_int(role.get("replicas"), 1) for role in roles}
+    scaled = (r for r in roles if as_map(r.get("scalingAdapter")).get("enable") is True)
+    found = couple_replicas(rules, counts, frozenset(str(role.get("name")) for role in scaled))
+    changed = [{**role, "replicas": found[str(role.get("name"))]} for role in roles]
+    return {**group, "spec": {**group["spec"], "roles": changed}}
+
+
+def _narrow(spec: GroupSpec, rules: tuple[PolicyRule, ...]) -> GroupSpec:
+    """The spec with what policies leave of the rollouts of roles."""
+    roles = tuple(
+        replace(r, rollout=narrow_rollout(rules, r.name, r.replicas, r.rollout)) for r in spec.roles
+    )
+    return replace(spec, roles=roles) if rules else spec
 
 
 def _read_role(
@@ -210,8 +245,3 @@ def _read_failures(
     for failure in read_failures(notes.values(), in_force=in_force):
         by_line[failure.line].append(failure)
     return {line: tuple(found) for line, found in by_line.items()}
-
-
-def list_other_roles(facts: GroupFacts) -> tuple[RoleSpec, ...]:
-    """The roles that other controllers carry."""
-    return tuple(role for role in facts.spec.roles if role.name not in facts.roles)

@@ -132,7 +132,8 @@ class PodActions:
 
     def _open(self, work: "_InstanceWork") -> Iterator[Action]:
         """Let all pods of an instance serve, or none."""
-        places = work.instance.places
+        # Components that wait to begin do so for these to be ready.
+        places = [p for p in work.instance.places if p.component not in work.waiting]
         pods = [work.pods[p.name] for p in places if p.name in work.pods]
         is_whole = len(pods) == len(places) and all(
             is_current(work.instance, pod)

@@ -7,20 +7,22 @@ revisions what instances were made from, RoleInstances which revision each has.
 """
 
 from collections import defaultdict
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 from kohort.apis.api import InvalidWorkload, Reading, Snapshot
+from kohort.apis.carriers.delegated import read_tally
 from kohort.apis.rolebasedgroup import labels
 from kohort.apis.rolebasedgroup.group_facts import find_facts
 from kohort.apis.rolebasedgroup.instance_facts import RoleInstanceFacts
 from kohort.apis.rolebasedgroup.instances import ordinal_of, read_instance
 from kohort.apis.rolebasedgroup.names import instance_name
 from kohort.apis.rolebasedgroup.pod_facts import RolePod
-from kohort.apis.rolebasedgroup.role_facts import GroupFacts, RoleFacts
+from kohort.apis.rolebasedgroup.role_facts import DelegatedRole, GroupFacts, RoleFacts
 from kohort.apis.rolebasedgroup.roles import RoleSpec
 from kohort.apis.strategy_choice import choose_strategy
-from kohort.cluster.objects import is_leaving, name_of, namespace_of, uid_of
-from kohort.model.observed import Group, Instance, Observed, Progress, RoleInstances
+from kohort.cluster.objects import Object, is_leaving, labels_of, name_of, namespace_of, uid_of
+from kohort.model.observed import Group, Instance, Observed, Progress, RoleInstances, Tally
 from kohort.model.policies import (
     Backoff,
     RecoveryPolicy,
@@ -41,6 +43,7 @@ class Memory:
     facts: GroupFacts
     instances: dict[str, dict[int, RoleInstanceFacts]]  # by role and ordinal
     pods: dict[str, dict[str, RolePod]]  # by uid of their instance, and name
+    delegates: dict[str, Object]  # workloads of other controllers, by role
 
 
 def read(snapshot: Snapshot) -> Reading[Memory]:
@@ -51,11 +54,14 @@ def read(snapshot: Snapshot) -> Reading[Memory]:
         raise InvalidWorkload(problem.reason, problem.message)
     pods = _sort_pods(snapshot)
     instances = {name: _own_instances(snapshot, role) for name, role in facts.roles.items()}
-    roles = tuple(_read_role(role, instances[name], pods) for name, role in facts.roles.items())
+    delegates = _own_delegates(snapshot, facts)
+    held = {name: _read_role(role, instances[name], pods) for name, role in facts.roles.items()}
+    held |= {n: _read_delegate(role, delegates.get(n)) for n, role in facts.delegated.items()}
+    roles = tuple(held[role.name] for role in facts.spec.roles if role.name in held)
     group = _join(snapshot, facts, roles)
     observed = Observed((group,), _find_progress(facts), exist=1)
     workload = _read_workload(snapshot, facts)
-    return Reading(workload, observed, Memory(facts, instances, pods))
+    return Reading(workload, observed, Memory(facts, instances, pods, delegates))
 
 
 def _sort_pods(snapshot: Snapshot) -> dict[str, dict[str, RolePod]]:
@@ -96,6 +102,34 @@ def _read_role(
     )
 
 
+def _own_delegates(snapshot: Snapshot, facts: GroupFacts) -> dict[str, Object]:
+    """The workloads that carry roles for us, as they are."""
+    uid, found = uid_of(snapshot.root), {}
+    for name, role in facts.delegated.items():
+        assert role.spec.workload is not None
+        for held in snapshot.all(role.spec.workload):
+            is_ours = held.metadata.controller == uid and not held.metadata.is_leaving
+            if is_ours and held.metadata.name == role.objects.workload_name:
+                found[name] = held.decode()
+    return found
+
+
+def _read_delegate(role: DelegatedRole, found: Object | None) -> RoleInstances:
+    """A role as the controller that carries it says; one that has seen another role is behind."""
+    spec = role.spec
+    tally = read_tally(found) if found else Tally(0, 0, 0, 0, 0)
+    if found and labels_of(found).get(labels.role_revision(spec.name)) != role.hash:
+        tally = replace(tally, updated=0, updated_ready=0, is_seen=False)
+    return RoleInstances(
+        role=spec.name,
+        wanted=spec.replicas,
+        revision=role.hash,
+        tally=tally,
+        partition=spec.rollout.partition,
+        grown=tally.wanted if found else None,
+    )
+
+
 def _join(snapshot: Snapshot, facts: GroupFacts, roles: tuple[RoleInstances, ...]) -> Group:
     """The group that its roles make."""
     instances = [instance for role in roles for instance in role.instances]
@@ -115,7 +149,8 @@ def _join(snapshot: Snapshot, facts: GroupFacts, roles: tuple[RoleInstances, ...
 
 def _find_revision(facts: GroupFacts, roles: tuple[RoleInstances, ...]) -> str:
     """The hash of all roles if no instance is old; else that of the last revision stored."""
-    if all(i.revision == role.revision for role in roles for i in role.instances):
+    are_new = all(i.revision == role.revision for role in roles for i in role.instances)
+    if are_new and all(role.is_updated for role in roles if role.tally is not None):
         return facts.hash
     return facts.stored[-1].hash if facts.stored else ""
 
@@ -129,6 +164,8 @@ def _find_phase(roles: tuple[RoleInstances, ...], instances: list[Instance]) -> 
 
 
 def _serves(role: RoleInstances) -> bool:
+    if role.tally is not None:
+        return role.tally.ready >= role.wanted
     return sum(instance.phase is Phase.READY for instance in role.instances) >= role.wanted
 
 
@@ -147,7 +184,7 @@ def _read_workload(snapshot: Snapshot, facts: GroupFacts) -> Workload:
         uid=uid_of(group),
         generation=group["metadata"].get("generation", 0),
         groups=1,
-        roles=tuple(_ask_role(role, strategy) for role in facts.roles.values()),
+        roles=tuple(_ask_roles(facts, strategy)),
         revision=facts.hash,
         rollout=RolloutPolicy(wanted=1, strategy=strategy),
         recovery=_ALONE,
@@ -156,6 +193,30 @@ def _read_workload(snapshot: Snapshot, facts: GroupFacts) -> Workload:
         rules=facts.rules,
         has_rollout=False,
     )
+
+
+def _ask_roles(facts: GroupFacts, strategy: str) -> Iterator[Role]:
+    for spec in facts.spec.roles:
+        if spec.name in facts.roles:
+            yield _ask_role(facts.roles[spec.name], strategy)
+        elif spec.name in facts.delegated:
+            policy = RolloutPolicy(
+                wanted=spec.replicas,
+                partition=spec.rollout.partition,
+                max_unavailable=spec.rollout.max_unavailable,
+                level=Level.INSTANCE,
+                is_paused=spec.rollout.is_paused,
+            )
+            yield Role(
+                instances=spec.replicas,
+                size=spec.size,
+                name=spec.name,
+                revision=facts.delegated[spec.name].hash,
+                rollout=policy,
+                recovery=_ALONE,
+                after=spec.dependencies,
+                reach=Reach.COUNT,
+            )
 
 
 def _ask_role(facts: RoleFacts, strategy: str) -> Role:

@@ -34,6 +34,7 @@ def _actions(snapshot: Snapshot, reading: Reading[Memory], plan: Plan) -> Iterat
     yield from sets.scale_group()
     yield from sets.store_group()
     yield from sets.write_config()
+    yield from sets.write_policy()
     yield from _note_failures(reading, plan, sets)
     for name, role in facts.roles.items():
         yield from sets.ensure_role(role)
@@ -43,6 +44,8 @@ def _actions(snapshot: Snapshot, reading: Reading[Memory], plan: Plan) -> Iterat
         instances = InstanceActions(snapshot, reading, role, step)
         yield from instances.list_actions()
         yield from pods.list_actions(role, step, instances.leaving)
+    for delegated in facts.delegated.values():
+        yield from sets.ensure_delegate(delegated)
     yield from sets.clean()
     yield from sets.forget()
 

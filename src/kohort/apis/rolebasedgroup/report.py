@@ -49,6 +49,10 @@ def _count_roles(reading: Reading[Memory], plan: Plan) -> Iterator[RoleCounts]:
 
 
 def _count(role: RoleInstances, plan: Plan, reading: Reading[Memory]) -> RoleCounts:
+    if role.tally is not None:
+        told = role.tally
+        counts = (told.exist, told.ready, told.updated, told.updated_ready, told.ready)
+        return RoleCounts(role.role, role.wanted, *counts)
     live = [i for i in role.instances if i.phase is not Phase.LEAVING]
     ready = [i for i in live if i.phase is Phase.READY]
     updated = [i for i in live if i.revision == role.revision]
@@ -178,10 +182,11 @@ def _project_adapter(
     reading: Reading[Memory], adapter: Object, counts: dict[str, RoleCounts], now: str
 ) -> Iterator[Projection]:
     facts = reading.memory.facts
-    for name, role in facts.roles.items():
+    for context in facts.contexts:
+        name = context.role.name
         wanted = names.adapter_name(name_of(facts.group), name)
-        if name_of(adapter) == wanted and role.spec.adapter.is_enabled:
-            selector = make_selector(role.objects)
+        if name_of(adapter) == wanted and context.role.adapter.is_enabled:
+            selector = make_selector(context)
             status = write_adapter_status(adapter, counts[name], selector, BOUND, now)
             yield Projection(labels.ADAPTER, adapter, status)
 

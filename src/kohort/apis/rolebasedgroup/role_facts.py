@@ -75,16 +75,37 @@ class RoleFacts:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class DelegatedRole:
+    """One role that another controller carries."""
+
+    objects: RoleContext
+    hash: str  # of the role
+    grown: int | None = None  # instances that its workload was told
+
+    @property
+    def spec(self) -> RoleSpec:
+        """What the role asks for."""
+        return self.objects.role
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class GroupFacts:
     """A whole group."""
 
     group: Object  # with the replicas that adapters ask for
     spec: GroupSpec
     roles: Mapping[str, RoleFacts]  # those that instances carry, in the order of the spec
+    delegated: Mapping[str, DelegatedRole]  # those that other controllers carry
     hash: str  # of all roles
     stored: tuple[StoredRevision, ...] = ()  # of the group, lowest number first
     current: StoredRevision | None = None  # that which holds the roles of now
     rules: tuple[Rule, ...] = ()
+
+    @property
+    def contexts(self) -> list[RoleContext]:
+        """What the objects of all roles are made from, in the order of the spec."""
+        known: dict[str, RoleFacts | DelegatedRole] = {**self.roles, **self.delegated}
+        return [known[role.name].objects for role in self.spec.roles if role.name in known]
 
 
 def components_of(template: Object) -> list[Object]:

@@ -13,9 +13,12 @@ from kohort.apis.api import Snapshot
 from kohort.apis.carriers.desired import find_changes
 from kohort.apis.facts import Whole
 from kohort.apis.rolebasedgroup import labels, names
+from kohort.apis.rolebasedgroup.coordination import make_policy
 from kohort.apis.rolebasedgroup.objects.adapters import make_adapter
 from kohort.apis.rolebasedgroup.objects.config import is_text_current, make_config_map
 from kohort.apis.rolebasedgroup.objects.services import choose_name, make_service
+from kohort.apis.rolebasedgroup.objects.templates import RoleContext
+from kohort.apis.rolebasedgroup.objects.workloads import keep_selector, make_workload
 from kohort.apis.rolebasedgroup.revision import (
     GROUP_HISTORY,
     list_outdated,
@@ -23,7 +26,7 @@ from kohort.apis.rolebasedgroup.revision import (
     make_set_revision,
     next_number,
 )
-from kohort.apis.rolebasedgroup.role_facts import GroupFacts, RoleFacts
+from kohort.apis.rolebasedgroup.role_facts import DelegatedRole, GroupFacts, RoleFacts
 from kohort.cluster.actions import Action, Create, Delete, Patch
 from kohort.cluster.objects import Kind, Object, name_of, namespace_of, uid_of
 from kohort.cluster.port import Address, PatchForm
@@ -31,6 +34,12 @@ from kohort.model.plans import Plan
 from kohort.model.units import Line
 
 MANAGER = "rbg"
+CARRIERS = (
+    labels.INSTANCE_SET,
+    labels.STATEFUL_SET,
+    labels.DEPLOYMENT,
+    labels.LEADER_WORKER_SET,
+)
 _MADE_ONCE = ("spec.replicas",)  # of adapters: an autoscaler owns it from then on
 
 
@@ -86,7 +95,7 @@ class SetActions:
 
     def write_config(self) -> Iterator[Action]:
         """The ConfigMap in which pods find each other."""
-        contexts = [role.objects for role in self.facts.roles.values()]
+        contexts = self.facts.contexts
         wanted = make_config_map(self.facts.group, contexts)
         if wanted is None:
             return
@@ -101,6 +110,18 @@ class SetActions:
             address = Address(labels.CONFIG_MAP, found.metadata.namespace, name)
             body = {"metadata": {"uid": found.metadata.uid}, "data": wanted["data"]}
             yield Patch(address, body, why=f"ConfigMap {name} says other addresses")
+
+    def write_policy(self) -> Iterator[Action]:
+        """The policy that a group of v1alpha1 has as a field."""
+        wanted = make_policy(self.facts.group)
+        if wanted is None:
+            return
+        held: tuple[Whole, ...] = self.snapshot.references.get(labels.POLICY, ())
+        found = next((each for each in held if each.metadata.name == name_of(wanted)), None)
+        if found is None:
+            yield self._create(labels.POLICY, wanted, "the group has coordination of v1alpha1")
+        elif not found.metadata.is_leaving:
+            yield from self._apply(labels.POLICY, wanted, found)
 
     def scale_group(self) -> Iterator[Action]:
         """The replicas that adapters ask for, written into the group."""
@@ -130,10 +151,28 @@ class SetActions:
         elif role.set_uid and not found.metadata.is_leaving:
             yield from self._apply(labels.INSTANCE_SET, wanted, found)
             yield from self._store_role(role)
-            yield from self._ensure_service(role, found)
+            yield from self._ensure_service(role.objects, found)
         if role.spec.adapter.is_enabled:
             adapter = make_adapter(role.objects)
             yield from self._ensure(labels.ADAPTER, adapter, _MADE_ONCE)
+
+    def ensure_delegate(self, role: DelegatedRole) -> Iterator[Action]:
+        """The workload of a role that another controller carries, its Service and its adapter."""
+        kind, name = role.spec.workload, role.objects.workload_name
+        assert kind is not None
+        step = self.plan.steps.get(Line(0, role.spec.name))
+        count = step.rollout.count if step else role.spec.replicas
+        partition = step.rollout.boundary if step else role.spec.rollout.partition
+        wanted = make_workload(role.objects, role.hash, count, partition)
+        found = self._find(kind, name)
+        if found is None and (count or role.spec.replicas == 0):
+            yield self._create(kind, wanted, f"role {role.spec.name} has no {kind.name}")
+        elif found is not None and found.metadata.controller == uid_of(self.snapshot.root):
+            yield from self._apply(kind, keep_selector(wanted, found.decode()), found)
+            if role.spec.has_service:
+                yield from self._ensure_service(role.objects, found)
+        if role.spec.adapter.is_enabled:
+            yield from self._ensure(labels.ADAPTER, make_adapter(role.objects), _MADE_ONCE)
 
     def _count_set(self, role: RoleFacts) -> Object:
         """The set with as many replicas as rules allow now."""
@@ -151,12 +190,10 @@ class SetActions:
         why = f"the template of role {role.spec.name} is not stored"
         yield self._create(labels.CONTROLLER_REVISION, body, why)
 
-    def _ensure_service(self, role: RoleFacts, found: Whole) -> Iterator[Action]:
-        if not role.spec.has_service:
-            return
+    def _ensure_service(self, context: RoleContext, found: Whole) -> Iterator[Action]:
         held = [service.decode() for service in self.snapshot.all(labels.SERVICE)]
-        name = choose_name(role.objects, held)
-        yield from self._ensure(labels.SERVICE, make_service(role.objects, found.decode(), name))
+        name = choose_name(context, held)
+        yield from self._ensure(labels.SERVICE, make_service(context, found.decode(), name))
 
     def _ensure(
         self, kind: Kind, wanted: Object, ignored: tuple[str, ...] = ()
@@ -185,11 +222,12 @@ class SetActions:
     def clean(self) -> Iterator[Action]:
         """Sets and adapters of roles that the user asks for no more."""
         uid = uid_of(self.snapshot.root)
-        sets = {role.set_name for role in self.facts.roles.values()}
-        for found in self.snapshot.all(labels.INSTANCE_SET):
-            is_ours = found.metadata.controller == uid and not found.metadata.is_leaving
-            if is_ours and found.metadata.name not in sets:
-                yield _delete(labels.INSTANCE_SET, found, "its role is wanted no more")
+        wanted = {(c.role.workload, c.workload_name) for c in self.facts.contexts}
+        for kind in CARRIERS:
+            for found in self.snapshot.all(kind):
+                is_ours = found.metadata.controller == uid and not found.metadata.is_leaving
+                if is_ours and (kind, found.metadata.name) not in wanted:
+                    yield _delete(kind, found, "its role is wanted no more")
         scaled = {
             names.adapter_name(name_of(self.facts.group), role.name)
             for role in self.facts.spec.roles

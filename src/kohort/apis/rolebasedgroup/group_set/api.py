@@ -3,15 +3,17 @@
 from collections.abc import Callable
 from typing import Any
 
-from kohort.apis.api import Api, Key, Watched
+from kohort.apis.api import AdmissionResult, Api, Key, Settings, Watched
 from kohort.apis.rolebasedgroup import labels
-from kohort.apis.rolebasedgroup.api import HOME
+from kohort.apis.rolebasedgroup.admission.validation import validate_group_set
+from kohort.apis.rolebasedgroup.api import HOME, make_webhook
+from kohort.apis.rolebasedgroup.conversions import convert
 from kohort.apis.rolebasedgroup.definition import define_group_set
 from kohort.apis.rolebasedgroup.group_set.children import Child, read_child
 from kohort.apis.rolebasedgroup.group_set.read import read
 from kohort.apis.rolebasedgroup.group_set.render import render
 from kohort.apis.rolebasedgroup.group_set.report import list_events, write_status
-from kohort.cluster.objects import Kind
+from kohort.cluster.objects import Kind, Object
 from kohort.cluster.permissions import Grant
 
 
@@ -24,6 +26,10 @@ def _find_lost(pod: Any, find: Callable[[Kind, Key], Any]) -> None:
     """Pods belong to the groups, which look after them."""
 
 
+def _validate(found: Object, old: Object | None, settings: Settings) -> AdmissionResult:
+    return AdmissionResult(errors=tuple(validate_group_set(found, old)))
+
+
 ROLE_BASED_GROUP_SET = Api(
     kind=labels.SET_KIND,
     short_name="rbgs",
@@ -34,7 +40,9 @@ ROLE_BASED_GROUP_SET = Api(
     render=render,
     write_status=write_status,
     list_events=list_events,
+    webhooks=(make_webhook(labels.SET_KIND, _validate),),
     home=HOME,
+    convert=convert,
     definitions=(define_group_set,),
     writes=(
         Grant(labels.KIND, ("get", "create", "patch", "delete")),

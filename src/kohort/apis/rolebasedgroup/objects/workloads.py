@@ -1,0 +1,100 @@
+"""
+Roles that other controllers carry: a Deployment, a StatefulSet or a LeaderWorkerSet.
+
+They are told a template and numbers, and roll by themselves. A StatefulSet and a LeaderWorkerSet
+keep instances below a partition; a Deployment knows none.
+"""
+
+from typing import Any
+
+from kohort.apis.rolebasedgroup import labels
+from kohort.apis.rolebasedgroup.objects.templates import RoleContext, make_template
+from kohort.apis.rolebasedgroup.roles import LEADER, PARALLEL, WORKER, as_map
+from kohort.cluster.objects import Kind, Object, namespace_of, owner_reference
+
+_RECREATE, _NONE = "RecreateGroupOnPodRestart", "None"
+
+
+def make_workload(context: RoleContext, role_hash: str, count: int, partition: int) -> Object:
+    """The object that carries a role, with the numbers that it is told now."""
+    role = context.role
+    assert role.workload is not None and role.workload != labels.INSTANCE_SET
+    kind: Kind = role.workload
+    makers = {
+        labels.DEPLOYMENT: _make_deployment,
+        labels.STATEFUL_SET: _make_stateful_set,
+        labels.LEADER_WORKER_SET: _make_leader_worker_set,
+    }
+    return {
+        "apiVersion": kind.api_version,
+        "kind": kind.name,
+        "metadata": {
+            "name": context.workload_name,
+            "namespace": namespace_of(context.group),
+            "labels": {
+                **role.labels,
+                **context.common_labels,
+                labels.role_revision(role.name): role_hash,
+            },
+            "annotations": {**role.annotations, labels.ROLE_SIZE: str(role.replicas)},
+            "ownerReferences": [owner_reference(context.group)],
+        },
+        "spec": {"replicas": count, **makers[kind](context, partition)},
+    }
+
+
+def keep_selector(wanted: Object, found: Object) -> Object:
+    """The workload with the selector that it was made with, which cannot change."""
+    held = as_map(found.get("spec")).get("selector")
+    if not held or "selector" not in wanted["spec"]:
+        return wanted
+    return {**wanted, "spec": {**wanted["spec"], "selector": held}}
+
+
+def _make_deployment(context: RoleContext, partition: int) -> Object:
+    written = context.role.rollout.written
+    rolling = {key: written[key] for key in ("maxSurge", "maxUnavailable")}
+    return {
+        "selector": {"matchLabels": context.common_labels},
+        "minReadySeconds": context.role.min_ready_seconds,
+        "strategy": {"type": "RollingUpdate", "rollingUpdate": rolling},
+        "template": _find_template(context, context.role.components[0].name),
+    }
+
+
+def _make_stateful_set(context: RoleContext, partition: int) -> Object:
+    return {
+        "selector": {"matchLabels": context.common_labels},
+        "serviceName": context.service_name,
+        "podManagementPolicy": PARALLEL,
+        "minReadySeconds": context.role.min_ready_seconds,
+        "updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"partition": partition}},
+        "template": _find_template(context, context.role.components[0].name),
+    }
+
+
+def _make_leader_worker_set(context: RoleContext, partition: int) -> Object:
+    role = context.role
+    written = role.rollout.written
+    rolling: dict[str, Any] = {key: written[key] for key in ("maxUnavailable", "maxSurge")}
+    workers = role.find_component(WORKER)
+    first = LEADER if workers is not None else role.components[0].name
+    template: Object = {
+        "size": role.size,
+        "leaderTemplate": _find_template(context, first),
+        "workerTemplate": _find_template(context, WORKER if workers else first),
+        "restartPolicy": _RECREATE if role.restart.recreates_instance else _NONE,
+    }
+    return {
+        "leaderWorkerTemplate": template,
+        "rolloutStrategy": {
+            "type": "RollingUpdate",
+            "rollingUpdateConfiguration": {**rolling, "partition": partition},
+        },
+    }
+
+
+def _find_template(context: RoleContext, component: str) -> Object:
+    found = context.role.find_component(component)
+    assert found is not None
+    return make_template(context, found)

@@ -1,0 +1,78 @@
+"""Scaling adapters: what an autoscaler writes and reads (RoleBasedGroup §3.6)."""
+
+from group_lab import KIND, GroupLab, leader_worker, standalone, start
+
+from kohort.apis.rolebasedgroup import labels
+from kohort.cluster.objects import Object
+from kohort.simulator.api.requests import Patch, PatchType, WriteOptions
+
+SCALED = {"scalingAdapter": {"enable": True}}
+
+
+def adapter(lab: GroupLab, name: str = "x-router") -> Object:
+    found = lab.find(labels.ADAPTER, name)
+    assert found is not None
+    return found
+
+
+async def scale(lab: GroupLab, replicas: int, name: str = "x-router") -> None:
+    """``kubectl scale``, or an autoscaler."""
+    target = lab.api.target(labels.ADAPTER, lab.namespace, name, "scale")
+    body = {"spec": {"replicas": replicas}}
+    await lab.api.patch(target, Patch(PatchType.MERGE, body), WriteOptions(manager="autoscaler"))
+
+
+async def test_an_adapter_is_bound_and_selects_the_pods_of_its_role(lab: GroupLab):
+    await start(lab, standalone("router", 3, **SCALED))
+    await lab.until(lambda: adapter(lab).get("status", {}).get("readyReplicas") == 3)
+    status = adapter(lab)["status"]
+    assert (status["phase"], status["replicas"]) == ("Bound", 3)
+    marks = dict(pair.split("=") for pair in status["selector"].split(","))
+    found = [p for p in lab.pods().values() if marks.items() <= p["metadata"]["labels"].items()]
+    assert len(found) == 3
+
+
+async def test_an_adapter_of_leaders_and_workers_counts_leaders(lab: GroupLab):
+    await start(lab, leader_worker(**SCALED))
+    await lab.until(lambda: "selector" in adapter(lab, "x-engine").get("status", {}))
+    selector = adapter(lab, "x-engine")["status"]["selector"]
+    assert selector.endswith(f"{labels.COMPONENT_INDEX}=0")
+
+
+async def test_what_an_autoscaler_asks_for_reaches_the_group_and_its_pods(lab: GroupLab):
+    await start(lab, standalone("router", 2, **SCALED))
+    revisions = len(lab.all(labels.CONTROLLER_REVISION))
+    before = lab.uids()
+    await scale(lab, 4)
+    await lab.until(lambda: len(lab.pods()) == 4 and lab.is_done())
+    assert lab.group()["spec"]["roles"][0]["replicas"] == 4
+    assert adapter(lab)["status"]["replicas"] == 4
+    assert adapter(lab)["status"]["lastScaleTime"]
+    assert before.items() <= lab.uids().items()
+    assert len(lab.all(labels.CONTROLLER_REVISION)) == revisions
+
+
+async def test_scale_to_zero_and_back_works(lab: GroupLab):
+    await start(lab, standalone("router", 2, **SCALED))
+    await scale(lab, 0)
+    await lab.until(lambda: not lab.pods() and lab.is_done())
+    await scale(lab, 1)
+    await lab.until(lambda: len(lab.pods()) == 1 and lab.is_done())
+
+
+async def test_a_manifest_applied_again_does_not_reset_what_an_autoscaler_asked_for(lab: GroupLab):
+    await start(lab, standalone("router", 1, **SCALED))
+    await scale(lab, 3)
+    await lab.until(lambda: len(lab.pods()) == 3 and lab.is_done())
+    before = lab.uids()
+    await lab.set_field("/spec/roles/0/replicas", 1)
+    await lab.until(lambda: lab.group()["spec"]["roles"][0]["replicas"] == 3)
+    assert lab.uids() == before
+
+
+async def test_an_adapter_goes_when_its_role_wants_none(lab: GroupLab):
+    await start(lab, standalone("router", 1, **SCALED), standalone("other", 1, **SCALED))
+    await lab.set_field("/spec/roles/0/scalingAdapter/enable", False)
+    await lab.until(lambda: [a["metadata"]["name"] for a in lab.all(labels.ADAPTER)] == ["x-other"])
+    await lab.edit("x", {"op": "remove", "path": "/spec/roles/1"}, kind=KIND)
+    await lab.until(lambda: not lab.all(labels.ADAPTER))
