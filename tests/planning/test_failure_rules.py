@@ -170,6 +170,13 @@ class TestSurplus:
         found = plan(noted, replace(seen, progress=progress), T0 + 60).step
         assert (found.rollout.count, found.retire, found.surplus) == (3, (), frozenset())
 
+    def test_an_old_group_that_is_scaled_away_is_not_taken_down_as_an_old_one(self):
+        old = [group(i, f"old-{i}", T0 - 900, group={"revision": "old"}) for i in (0, 1)]
+        seen = Observed((*old, group(2, "new-2")), Progress(0, 3, 1, "new", is_base=True))
+        asked = workload(rollout=RolloutPolicy(1, max_unavailable=1))
+        found = plan(replace(asked, reach=Reach.NOTED), seen, T0 + 3).step
+        assert [gone.ordinal for gone in found.retire] == [0]
+
     def test_a_group_that_failed_and_is_given_back_goes_by_the_count_alone(self):
         served = [group(i, f"new-{i}", T0 - 900) for i in (0, 1)]
         old = {"revision": "old"}

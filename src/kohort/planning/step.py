@@ -150,13 +150,14 @@ def _leave_surplus(rollout: Rollout, state: LineState) -> Rollout:
 
     Who goes because there are too many is taken down together with what is its own: its claims
     go or stay as the user said. Taken down as an old or a failed one, it would leave them behind.
-    So would an old extra unit when no wanted one is old any more: it would be one too many before
-    it is back, since a count that is noted is lowered by one plan and acted on by the next.
+    So would an old unit beyond the surge, or any extra one when no wanted unit is old any more: it
+    would be one too many before it is back, since a count that is noted is lowered by one plan
+    and acted on by the next.
     """
     end = rollout.count
-    is_rolled = all(unit.phase is Phase.LEAVING for unit in find_stale(state))
-    if state.reach is Reach.NOTED and is_rolled:
-        end = min(end, state.wanted)
+    if state.reach is Reach.NOTED:
+        is_rolled = all(unit.phase is Phase.LEAVING for unit in find_stale(state))
+        end = min(end, state.wanted + (0 if is_rolled else state.rollout.surge))
     kept = tuple(ordinal for ordinal in rollout.replace if ordinal < end)
     return replace(rollout, replace=kept)
 
