@@ -5,9 +5,10 @@ A name may stand for several values: kinds that one upstream controller looks af
 lives at the home of the first API, whichever of them are served.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from kohort.apis.api import Api
+from kohort.apis.bridges.carried_lws import carry_by_serving
 from kohort.apis.leaderworkerset.api import LEADER_WORKER_SET
 from kohort.apis.modelserving.api import FORMER_MODEL_SERVING, MODEL_SERVING
 from kohort.apis.rolebasedgroup.api import ROLE_BASED_GROUP
@@ -24,7 +25,19 @@ PLANNED: Mapping[str, str] = {
 }
 # Who replaces one controller on a real cluster must not take over another without being asked.
 USUAL = ("lws",)
-APIS: tuple[Api, ...] = tuple(api for apis in KNOWN.values() for api in apis)
+# Where both are served, a ModelServing may carry a LeaderWorkerSet.
+_CARRIED = carry_by_serving(LEADER_WORKER_SET)
+
+
+def _join(apis: Iterable[Api]) -> tuple[Api, ...]:
+    """The APIs as they are served together."""
+    found = tuple(apis)
+    if MODEL_SERVING not in found:
+        return found
+    return tuple(_CARRIED if api is LEADER_WORKER_SET else api for api in found)
+
+
+APIS: tuple[Api, ...] = _join(api for apis in KNOWN.values() for api in apis)
 OPERATOR_HOME = LEADER_WORKER_SET.home
 
 
@@ -47,4 +60,4 @@ def read_apis(text: str) -> tuple[str, ...]:
 def choose_apis(names: tuple[str, ...]) -> tuple[Api, ...]:
     """The values of these names, in the order of the registry; no names are the usual ones."""
     chosen = names or USUAL
-    return tuple(api for name, apis in KNOWN.items() if name in chosen for api in apis)
+    return _join(api for name, apis in KNOWN.items() if name in chosen for api in apis)

@@ -41,6 +41,7 @@ UPSTREAM_GANG = "volcano"
 
 # Annotations of our own.
 CARRIER = "kohort.dev/carrier"
+FORCE = "kohort.dev/force"
 STRATEGY = "kohort.dev/rollout-strategy"
 GANG = "kohort.dev/gang"  # the dialect of its gangs, or none
 NETWORK_TOPOLOGY = "kohort.dev/network-topology"  # as the field of that name, in JSON
@@ -87,7 +88,8 @@ KEYS = (
     Key(LEADER_REQUESTS_TPUS, ANNOTATION, "worker pods", "true if the leader has TPUs", UPSTREAM),
     Key(RECREATE_AFTER_START, ANNOTATION, _OWN, "restart groups once they have started", UPSTREAM),
     Key(GROUP_NAME, ANNOTATION, "pods", "the PodGroup, where gangs are made", UPSTREAM),
-    Key(CARRIER, ANNOTATION, f"{_OWN}; pods", "statefulsets or pods", _NOW),
+    Key(CARRIER, ANNOTATION, f"{_OWN}; pods", "statefulsets, pods or modelserving", _NOW),
+    Key(FORCE, ANNOTATION, _OWN, "true: pods of another carrier may go", _NOW),
     Key(STRATEGY, ANNOTATION, _OWN, "rollout strategy of the planner", _NOW),
     Key(GANG, ANNOTATION, f"{_OWN}; pods", "dialect of its gangs, or none", _NOW),
     Key(NETWORK_TOPOLOGY, ANNOTATION, _OWN, "spec.networkTopology as JSON", _NOW),
