@@ -35,7 +35,7 @@ _EXAMPLES = (
     "lws.yaml --rewrite-selectors | kubectl apply -f -",
     "--allow-lossy -o json - < lws.yaml",
     "--to lws --role decode ms.yaml",
-    "lws/llama -n ml > ms.yaml",
+    "-n ml lws/llama > ms.yaml",
 )
 
 

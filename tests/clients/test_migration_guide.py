@@ -1,0 +1,64 @@
+"""The commands of the migration guide work, in both languages, and its example becomes ready."""
+
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+
+from client_tools import Tool, make_tool
+from kohort.testing import Cluster, start_cluster
+
+pytestmark = pytest.mark.clients
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "docs" / name for name in ("migrating-from-lws.md", "migrating-from-lws.zh.md")]
+COMMAND = re.compile(r"^\$ (.*)$", re.MULTILINE)
+EXAMPLE = re.compile(r"^```yaml\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Cluster]:
+    with start_cluster(nodes=16, gpus_per_node=8, speed=20.0, operator=True) as found:
+        yield found
+
+
+@pytest.fixture
+def tool(cluster: Cluster, tmp_path: Path) -> Tool:
+    return make_tool("kubectl", cluster.kubeconfig, tmp_path)
+
+
+def test_the_commands_of_the_guide_move_a_workload(tool: Tool, tmp_path: Path):
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    path = f"{Path(sys.executable).parent}:{tool.environment['PATH']}"
+    told = {}
+    for line in COMMAND.findall(PAGES[0].read_text()):
+        done = subprocess.run(
+            ["bash", "-c", line],
+            cwd=tmp_path,
+            env={**tool.environment, "PATH": path},
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        assert done.returncode == 0, f"{line}\n{done.stdout}{done.stderr}"
+        told[line] = done.stdout
+    sizes = next(out for line, out in told.items() if "jsonpath" in line and "size" in line)
+    assert sizes.split() == ["4"] * 8
+    assert len(tool("get", "pods", "-o", "name").stdout.split()) == 8
+
+
+def test_both_languages_have_the_same_commands_and_the_same_example():
+    commands = [COMMAND.findall(page.read_text()) for page in PAGES]
+    assert commands[0] == commands[1]
+    examples = [yaml.safe_load(EXAMPLE.findall(page.read_text())[0]) for page in PAGES]
+    assert examples[0] == examples[1]
+
+
+def test_the_example_of_roles_becomes_ready(tool: Tool):
+    tool("apply", "-f", "-", stdin=EXAMPLE.findall(PAGES[0].read_text())[0])
+    tool("wait", "--for=condition=Available", "modelserving/disaggregated", "--timeout=60s")
