@@ -11,6 +11,11 @@ from operator_processes import Service, install
 from control_plane import ControlPlane, real_plane
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    text = "try every sample of ModelServing, and not one for each feature"
+    parser.addoption("--all-samples", action="store_true", help=text)
+
+
 @dataclass(frozen=True, slots=True)
 class Site:
     """Where the operator is to work."""
