@@ -124,6 +124,7 @@ class Snapshot:
     node_labels: Callable[[str], Mapping[str, str] | None]
     # The facts of a node; None where it is not known.
     find_node: Callable[[str], Any] = lambda name: None
+    list_nodes: Callable[[], Iterable[Any]] = tuple  # the facts of all nodes
     lost: Mapping[str, tuple[str, ...]] = field(
         default_factory=dict
     )  # members gone, by incarnation

@@ -24,6 +24,9 @@ class Reference:
     find_names: Callable[[Object], tuple[Key, ...]]  # those that a workload names
     decode: Callable[[bytes], Any] = Whole
     remedy: str = ""  # what to do where the kind is not served; empty: it comes with the API
+    labels: str = ""  # only objects that match this selector are watched
+    # The names by which workloads refer to an object, where that is not its own.
+    names_of: Callable[[Any], tuple[Key, ...]] | None = None
 
 
 @dataclass(frozen=True, slots=True)

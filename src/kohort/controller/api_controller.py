@@ -35,6 +35,7 @@ CATCH_UP_SECONDS = 0.5
 WORKERS = 16
 _OWNER = "owner"
 _REFERENCE = "reference"
+_NAMED = "named"
 
 Recorder = Callable[[Key, ReconcileResult, float], None]
 
@@ -53,6 +54,24 @@ class ControllerContext:
 
 def _name_reference(reference: Reference, name: Key) -> str:
     return "/".join((reference.kind.group_resource, *name))
+
+
+def _join_all(names: Iterable[Key]) -> Iterable[str]:
+    return ("/".join(name) for name in names)
+
+
+def _find_names(reference: Reference, difference: Difference[Any]) -> Iterable[Key]:
+    """The names by which workloads know an object that has changed."""
+    if reference.names_of is None:
+        return (difference.key,)
+    values = [side.value for side in (difference.old, difference.new) if side is not None]
+    return dict.fromkeys(name for value in values for name in reference.names_of(value))
+
+
+def _find_named(reference: Reference, cache: Cache[Any], names: Iterable[Key]) -> Iterable[Any]:
+    if reference.names_of is not None:
+        return (obj for name in names for obj in cache.select(_NAMED, "/".join(name)))
+    return (obj for name in names if (obj := cache.find(name)) is not None)
 
 
 def _raise(key: Key, error: Exception) -> None:
@@ -120,8 +139,10 @@ class ApiController:
             self.queue.add(entry.key)
 
     def _add_reference(self, informers: Informers, reference: Reference) -> Cache[Any]:
-        optional = bool(reference.remedy)
-        return informers.add(Selection(reference.kind), reference.decode, optional=optional)
+        optional, names_of = bool(reference.remedy), reference.names_of
+        indexes = {_NAMED: lambda obj: _join_all(names_of(obj))} if names_of else None
+        selection = Selection(reference.kind, labels=reference.labels)
+        return informers.add(selection, reference.decode, indexes, optional=optional)
 
     def _list_references(self, root: Whole) -> Iterable[str]:
         """All objects that a workload names; one that cannot be read names none."""
@@ -137,8 +158,9 @@ class ApiController:
 
     def _wake_referrers(self, reference: Reference) -> Callable[[Difference[Any]], None]:
         def listen(difference: Difference[Any]) -> None:
-            for root in self.roots.select(_REFERENCE, _name_reference(reference, difference.key)):
-                self.queue.add((root.metadata.namespace, root.metadata.name))
+            for name in _find_names(reference, difference):
+                for root in self.roots.select(_REFERENCE, _name_reference(reference, name)):
+                    self.queue.add((root.metadata.namespace, root.metadata.name))
 
         return listen
 
@@ -147,8 +169,8 @@ class ApiController:
         found: dict[Kind, tuple[Any, ...]] = {}
         for reference, cache in self.references:
             try:
-                named = (cache.find(name) for name in reference.find_names(root))
-                found[reference.kind] = tuple(obj for obj in named if obj is not None)
+                names = reference.find_names(root)
+                found[reference.kind] = tuple(_find_named(reference, cache, names))
             except UNDECODABLE:
                 found[reference.kind] = ()
         return found
@@ -242,6 +264,7 @@ class ApiController:
             children=children,
             node_labels=self._node_labels,
             find_node=self._find_node,
+            list_nodes=self._list_nodes,
             lost=self._still_lost(key, children.get(self.api.members, ())),
             dropped=memory.dropped,
             settings=self.settings,
@@ -297,6 +320,9 @@ class ApiController:
     def _find_node(self, name: str) -> Any:
         found = (cache.find(("", name)) for cache in self._find_nodes())
         return next((node for node in found if node is not None), None)
+
+    def _list_nodes(self) -> Iterable[Any]:
+        return (entry.value for cache in self._find_nodes() for entry in cache)
 
     def _node_labels(self, name: str) -> Mapping[str, str] | None:
         node = self._find_node(name)

@@ -218,6 +218,7 @@ class Observed:
     exist: int = 0  # groups that the carrier says exist
     failures: tuple[Failure, ...] = ()  # the last one of each group, lowest ordinal first
     drift: tuple[str, ...] = ()  # what other clients edited, each in a sentence
+    moments: tuple[float, ...] = ()  # from which on more can be done about the workload itself
 
     @property
     def units(self) -> tuple[Unit, ...]:

@@ -80,6 +80,11 @@ class Backoff:
         assert self.max_seconds >= 0
         assert self.quiet_seconds >= 0
 
+    def wait_seconds(self, count: int) -> float:
+        """How long the next try waits after so many failures in a row; none after the first."""
+        doubled = self.base_seconds * 2.0 ** min(count - 2, 20)
+        return 0.0 if count <= 1 else min(doubled, self.max_seconds)
+
 
 @dataclass(frozen=True, slots=True)
 class RecoveryPolicy:

@@ -33,8 +33,7 @@ def seconds_since(moment: float, now: float) -> float:
 
 def wait_seconds(count: int, backoff: Backoff) -> float:
     """How long a group waits after so many failures in a row, before it is made anew."""
-    doubled = backoff.base_seconds * 2.0 ** min(count - 2, 20)
-    return 0.0 if count <= 1 else min(doubled, backoff.max_seconds)
+    return backoff.wait_seconds(count)
 
 
 def trust_seconds(count: int, backoff: Backoff) -> float:

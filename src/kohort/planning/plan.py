@@ -37,6 +37,7 @@ def plan(workload: Workload, observed: Observed, now: float) -> Plan:
     ranked = _rank_groups(state, observed)
     blockers = (*groups.blockers, *others, *_find_missing(workload, ranked))
     waits = [s.recheck_seconds for s in steps.values() if s.recheck_seconds is not None]
+    waits += [moment - now for moment in observed.moments if moment > now]
     return Plan(
         steps=steps,
         report=plan_report(workload, ranked, blockers),

@@ -1,0 +1,1 @@
+"""RoleBasedGroupWarmup: images and models that are brought to nodes before a rollout needs them."""

@@ -1,0 +1,66 @@
+"""RoleBasedGroupWarmup, as the value that the operator knows it by."""
+
+from collections.abc import Callable
+from typing import Any
+
+from kohort.apis.api import Api, Key, Watched
+from kohort.apis.facts import PodFacts, read_node, read_pod
+from kohort.apis.references import Reference
+from kohort.apis.rolebasedgroup import labels
+from kohort.apis.rolebasedgroup.api import HOME, NODE
+from kohort.apis.rolebasedgroup.definition import define_warmup
+from kohort.apis.rolebasedgroup.warmup.read import read
+from kohort.apis.rolebasedgroup.warmup.render import render
+from kohort.apis.rolebasedgroup.warmup.report import list_events, start_status, write_status
+from kohort.apis.rolebasedgroup.warmup.targets import find_group
+from kohort.cluster.objects import Kind, Object, namespace_of
+from kohort.cluster.permissions import Grant
+
+
+def _owners(pod: PodFacts) -> tuple[Key, ...]:
+    metadata = pod.metadata
+    owners = (o for o in metadata.owner_references if o.controller)
+    return tuple((metadata.namespace, o.name) for o in owners if o.kind == labels.WARMUP.name)
+
+
+def _find_groups(warmup: Object) -> tuple[Key, ...]:
+    group = find_group(warmup)
+    return ((namespace_of(warmup), group),) if group else ()
+
+
+def _name_group(pod: PodFacts) -> tuple[Key, ...]:
+    group = pod.metadata.labels.get(labels.GROUP_NAME)
+    return ((pod.metadata.namespace, group),) if group else ()
+
+
+def _find_lost(pod: Any, find: Callable[[Kind, Key], Any]) -> None:
+    """A pod that has gone is made anew if its node is not warm."""
+
+
+ROLE_BASED_GROUP_WARMUP = Api(
+    kind=labels.WARMUP,
+    short_name="rbgwarmup",
+    watched=(
+        Watched(labels.POD, read_pod, labels.WARMUP_NAME, _owners),
+        Watched(NODE, read_node),
+    ),
+    members=labels.POD,
+    find_lost=_find_lost,
+    read=read,
+    render=render,
+    write_status=write_status,
+    start_status=start_status,
+    list_events=list_events,
+    references=(
+        Reference(
+            labels.POD, _find_groups, read_pod, labels=labels.GROUP_NAME, names_of=_name_group
+        ),
+    ),
+    home=HOME,
+    definitions=(define_warmup,),
+    writes=(
+        Grant(labels.POD, ("get", "create", "delete")),
+        Grant(labels.WARMUP, ("delete",)),
+        Grant(labels.WARMUP, ("update",), "finalizers"),
+    ),
+)

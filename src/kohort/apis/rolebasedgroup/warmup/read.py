@@ -1,0 +1,98 @@
+"""
+From a RoleBasedGroupWarmup and its pods to what is decided about it.
+
+It has neither groups nor a rollout: the planner gets a workload of none, and the moments at which
+more can be done. What is decided, is decided by the rules of this package when the moment is known.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from kohort.apis.api import Reading, Snapshot
+from kohort.apis.facts import PodFacts
+from kohort.apis.rolebasedgroup import labels
+from kohort.apis.rolebasedgroup.roles import as_map
+from kohort.apis.rolebasedgroup.warmup.decisions import (
+    WarmupNode,
+    WarmupPolicies,
+    WarmupState,
+    list_moments,
+)
+from kohort.apis.rolebasedgroup.warmup.pods import cut_label, read_moment, read_try
+from kohort.apis.rolebasedgroup.warmup.targets import Targets, find_targets
+from kohort.cluster.objects import Object, is_leaving, name_of, namespace_of, uid_of
+from kohort.model.observed import Observed
+from kohort.model.policies import RolloutPolicy
+from kohort.model.units import Reach
+from kohort.model.workload import Role, Workload
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """What rendering needs and the model does not know."""
+
+    state: WarmupState
+    targets: Targets
+    pods: tuple[PodFacts, ...]  # of this warm-up
+
+
+def read(snapshot: Snapshot) -> Reading[Memory]:
+    """The snapshot as rules see it."""
+    root, uid = snapshot.root, uid_of(snapshot.root)
+    pods = tuple(pod for pod in snapshot.all(labels.POD) if pod.metadata.controller == uid)
+    targets = find_targets(root, snapshot.list_nodes(), snapshot.references.get(labels.POD, ()))
+    state = _read_state(root, targets, pods)
+    workload = Workload(
+        namespace=namespace_of(root),
+        name=name_of(root),
+        uid=uid,
+        generation=root["metadata"].get("generation", 0),
+        groups=0,
+        roles=(Role(),),
+        revision="",
+        rollout=RolloutPolicy(wanted=0),
+        is_leaving=is_leaving(root),
+        reach=Reach.ANY,
+    )
+    return Reading(workload, Observed(moments=list_moments(state)), Memory(state, targets, pods))
+
+
+def _read_state(root: Object, targets: Targets, pods: tuple[PodFacts, ...]) -> WarmupState:
+    status, spec = as_map(root.get("status")), as_map(root.get("spec"))
+    made = [read_moment(pod.metadata.creation_timestamp) for pod in pods]
+    first = min((moment for moment in made if moment is not None), default=None)
+    started = read_moment(status.get("startTime"))
+    return WarmupState(
+        nodes=tuple(_list_nodes(targets, pods)),
+        policies=_read_policies(as_map(spec.get("policies"))),
+        is_paused=spec.get("paused") is True,
+        started_at=first if started is None else started,
+        phase=str(status.get("phase") or ""),
+        ended_at=read_moment(status.get("completionTime")),
+    )
+
+
+def _list_nodes(targets: Targets, pods: tuple[PodFacts, ...]) -> list[WarmupNode]:
+    tries: Mapping[str, list[PodFacts]] = defaultdict(list)
+    for pod in pods:
+        tries[pod.metadata.labels.get(labels.WARMUP_NODE, "")].append(pod)
+    known = {cut_label(node): node for node in targets.actions}
+    begun = [label for label in sorted(tries) if label not in known]
+    return [
+        *(
+            WarmupNode(node, tuple(map(read_try, tries.get(label, ()))))
+            for label, node in known.items()
+        ),
+        *(WarmupNode(label, tuple(map(read_try, tries[label])), False) for label in begun),
+    ]
+
+
+def _read_policies(written: Object) -> WarmupPolicies:
+    return WarmupPolicies(
+        parallelism=written.get("parallelism"),
+        retries=written.get("backoffLimitPerNode"),
+        failed_max=written.get("maxFailedNodes"),
+        timeout_seconds=written.get("globalTimeoutSeconds"),
+        ttl_seconds=written.get("ttlSecondsAfterFinished"),
+    )

@@ -1,0 +1,102 @@
+"""Status and events of a RoleBasedGroupWarmup: counts are nodes, and an end is said once."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+from kohort.apis.api import ExecutionSummary, Reading, Snapshot
+from kohort.apis.rolebasedgroup.roles import as_map, as_objects
+from kohort.apis.rolebasedgroup.warmup.decisions import ENDED, Decision, WarmupPhase, decide
+from kohort.apis.rolebasedgroup.warmup.read import Memory
+from kohort.cluster.actions import Create
+from kohort.cluster.objects import Object, name_of, write_time
+from kohort.model.plans import Plan
+from kohort.model.reasons import Notice
+
+COMPLETE, FAILED, VOLUME_CONFLICT = "Complete", "Failed", "VolumeConflict"
+_NOTHING = {"desired": 0, "active": 0, "succeeded": 0, "failed": 0}
+
+
+def start_status(root: Object) -> Object:
+    """What a status has from its first write on."""
+    return {**_NOTHING, "phase": ""}
+
+
+def write_status(snapshot: Snapshot, reading: Reading[Memory], plan: Plan, now: str) -> Object:
+    """How far a warm-up is; what has ended stays as it ended."""
+    root, memory = snapshot.root, reading.memory
+    held = as_map(root.get("status"))
+    if memory.state.phase in ENDED:
+        return held
+    decision = decide(memory.state, plan.now)
+    counts, is_over = decision.counts, decision.phase in ENDED
+    status: Object = {
+        **held,
+        "phase": decision.phase.value,
+        "desired": counts.desired,
+        "active": 0 if is_over else counts.active + len(decision.begin),
+        "succeeded": counts.succeeded,
+        "failed": counts.failed,
+        "conditions": _merge(root, list(_list_conditions(memory, decision)), now),
+    }
+    if memory.state.started_at is not None:
+        status["startTime"] = held.get("startTime") or _stamp(memory.state.started_at)
+    elif decision.begin or is_over:
+        status["startTime"] = now
+    if is_over:
+        status["completionTime"] = now
+    return status
+
+
+def _stamp(moment: float) -> str:
+    return write_time(datetime.fromtimestamp(moment, UTC))
+
+
+def _list_conditions(memory: Memory, decision: Decision) -> Iterator[Object]:
+    if decision.phase in ENDED:
+        kind = COMPLETE if decision.phase is WarmupPhase.COMPLETED else FAILED
+        message = decision.message
+        if memory.targets.missing:
+            message += f"; no such nodes: {', '.join(memory.targets.missing[:10])}"
+        yield {"type": kind, "status": "True", "reason": decision.reason, "message": message}
+    if memory.targets.conflicts:
+        yield {
+            "type": VOLUME_CONFLICT,
+            "status": "True",
+            "reason": "ConflictingVolumeDefinitions",
+            "message": "; ".join(memory.targets.conflicts[:10]) + "; the first one counts",
+        }
+
+
+def _merge(root: Object, conditions: list[Object], now: str) -> list[Object]:
+    """The conditions that are there, with these in their places."""
+    held = as_objects(as_map(root.get("status")).get("conditions"))
+    generation = root["metadata"].get("generation", 0)
+    fresh = {said["type"]: {**said, "observedGeneration": generation} for said in conditions}
+    merged = []
+    for old in held:
+        said = fresh.pop(str(old.get("type")), None)
+        moment = old.get("lastTransitionTime") or now
+        merged.append(old if said is None else {**said, "lastTransitionTime": moment})
+    return [*merged, *({**said, "lastTransitionTime": now} for said in fresh.values())]
+
+
+def list_events(
+    snapshot: Snapshot, reading: Reading[Memory], plan: Plan, summary: ExecutionSummary
+) -> tuple[Notice, ...]:
+    """The end of a warm-up, and pods that could not be made."""
+    return (*_list_ends(reading.memory, plan, summary), *_list_refused(summary))
+
+
+def _list_ends(memory: Memory, plan: Plan, summary: ExecutionSummary) -> Iterator[Notice]:
+    decision = decide(memory.state, plan.now)
+    if not summary.is_reported or not decision.reason:
+        return
+    kind = "Normal" if decision.phase is WarmupPhase.COMPLETED else "Warning"
+    yield Notice(kind, decision.reason, decision.message, "Update")
+
+
+def _list_refused(summary: ExecutionSummary) -> Iterator[Notice]:
+    for action, message in summary.failed[:3]:
+        if isinstance(action, Create):
+            text = f"pod {name_of(action.obj)} could not be created: {message}"
+            yield Notice("Warning", "FailedCreate", text[:1_000], "Create")
