@@ -1,5 +1,6 @@
 """Objects of built-in kinds are read as a real server reads them; the texts are its answers."""
 
+import gc
 from typing import Any
 
 import orjson
@@ -167,3 +168,14 @@ def test_repeated_fields_are_found_without_a_shape():
         'duplicate field "c"',
     ]
     assert find_duplicates(b'{"a":[{"b":1},{"b":2}]}') == []
+
+
+def test_an_object_that_is_read_thoroughly_leaves_no_garbage():
+    read(container('"unknown":1,"name":"again"'))
+    gc.collect()
+    gc.disable()
+    for _ in range(10):
+        read(container('"unknown":1,"name":"again"'))
+    found = gc.collect()
+    gc.enable()
+    assert found == 0

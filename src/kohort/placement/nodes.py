@@ -10,8 +10,11 @@ those are looked at again).
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
 from kohort.placement.amounts import Amounts
+
+_Key = TypeVar("_Key", str, "Taint")
 
 PODS = "pods"
 # What a container without a request is taken to use when nodes are compared.
@@ -173,16 +176,21 @@ class NodeIndex:
         self.everywhere &= keep
         self.cordoned &= keep
         for key, value in state.labels.items():
-            self.with_key[key] &= keep
+            _take_out(self.with_key, key, keep)
             values = self.with_value[key]
-            values[value] &= keep
-            if not values[value]:
-                del values[value]
+            _take_out(values, value, keep)
+            if not values:
+                del self.with_value[key]
         for taint in state.taints:
-            self.with_taint[taint] &= keep
-            if not self.with_taint[taint]:
-                del self.with_taint[taint]
+            _take_out(self.with_taint, taint, keep)
         self.version += 1
+
+
+def _take_out(sets: dict[_Key, int], key: _Key, keep: int) -> None:
+    """Take a node out of a set; an empty one goes, since the next may never come."""
+    sets[key] &= keep
+    if not sets[key]:
+        del sets[key]
 
 
 def bits_of(mask: int) -> Iterator[int]:

@@ -126,5 +126,7 @@ class Ledger:
         self.book.remove(pod)
         for port in pod.ports:
             self.ports[port] &= ~(1 << pod.slot)
+            if not self.ports[port]:
+                del self.ports[port]
         self.index.take(pod.slot, pod.shape.request, -1)
         pod.slot = -1

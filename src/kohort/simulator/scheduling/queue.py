@@ -22,7 +22,7 @@ ClassKey = tuple[object, ...]
 class WaitingClass:
     """Pods that would all fail for the same reason."""
 
-    __slots__ = ("is_blocked", "key", "message", "minds_others", "pods", "sample")
+    __slots__ = ("is_blocked", "key", "message", "minds_others", "pods", "sample", "uids")
 
     def __init__(self, key: ClassKey) -> None:
         self.key = key
@@ -31,6 +31,7 @@ class WaitingClass:
         self.minds_others = False
         self.sample: Demand | None = None
         self.pods: list[tuple[Order, str]] = []
+        self.uids: set[str] = set()  # of those pods that still wait
 
 
 class WaitingQueue:
@@ -42,6 +43,7 @@ class WaitingQueue:
         self._queued: set[str] = set()
         self._heads: dict[str, WaitingClass] = {}
         self._classes: dict[ClassKey, WaitingClass] = {}
+        self._parked: dict[str, WaitingClass] = {}  # by the uid of a pod
         self._for_claim: dict[tuple[str, str], set[Demand]] = {}
 
     def push(self, pod: Demand) -> None:
@@ -75,6 +77,27 @@ class WaitingQueue:
     def park(self, pod: Demand, group: WaitingClass) -> None:
         """Put a pod behind the others of its class."""
         heapq.heappush(group.pods, (pod.order, pod.uid))
+        self._unpark(pod.uid)
+        self._parked[pod.uid] = group
+        group.uids.add(pod.uid)
+
+    def _unpark(self, uid: str) -> WaitingClass | None:
+        group = self._parked.pop(uid, None)
+        if group is not None:
+            group.uids.discard(uid)
+        return group
+
+    def forget(self, pod: Demand) -> None:
+        """Let go of a pod that is gone, and of its class if no other of it waits."""
+        group = self._unpark(pod.uid)
+        if group is not None and group.is_blocked and not group.uids:
+            group.pods.clear()
+            self._unblock(group)
+        for claim in pod.claims:
+            waiting = self._for_claim.get((pod.namespace, claim), set())
+            waiting.discard(pod)
+            if not waiting:
+                self._for_claim.pop((pod.namespace, claim), None)
 
     def advance(self, group: WaitingClass) -> None:
         """The first of a class was placed or is gone: let the next one try."""
@@ -121,6 +144,8 @@ class WaitingQueue:
                 self._listen(group, wants=False)
             return
         item = heapq.heappop(group.pods)
+        if self._parked.get(item[1]) is group:
+            self._unpark(item[1])
         self._heads[item[1]] = group
         if item[1] not in self._queued:
             self._queued.add(item[1])

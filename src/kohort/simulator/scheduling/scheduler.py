@@ -280,6 +280,7 @@ class Scheduler:
             return
         if pod.node:
             self.ledger.remove(pod)
+        self._queue.forget(pod)
         self._reader.release(pod)
 
     def _try(self, pod: Demand, view: View, moment: Moment) -> list[Action]:

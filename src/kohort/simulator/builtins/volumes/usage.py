@@ -31,7 +31,7 @@ class Usage:
         places = [(entry.namespace, claim) for claim in claims]
         if new is None or new.uid != known_uid:
             for place in places:
-                self._pods[place].discard(entry.name)
+                self._drop(place, entry.name)
             self._claims.pop(entry.key, None)
         if new is not None and new.uid != known_uid:
             read = _read_claims(new)
@@ -41,6 +41,13 @@ class Usage:
                 self._pods[new.namespace, claim].add(new.name)
                 places.append((new.namespace, claim))
         return places
+
+    def _drop(self, place: _Place, pod: str) -> None:
+        """Forget that a pod uses a claim, and the claim if it was the last one."""
+        pods = self._pods.get(place, set())
+        pods.discard(pod)
+        if not pods:
+            self._pods.pop(place, None)
 
     def find_node(self, namespace: str, claim: str, view: View) -> str | None:
         """The node of a pod that uses the claim, if one has been scheduled."""

@@ -7,7 +7,14 @@ value, so that a pod of group A asks "holders here, less those that exclude A"
 instead of walking the terms of every group.
 """
 
-from kohort.simulator.scheduling.counts.tallies import Counted, Tally, TallyBook, find_hook
+from kohort.simulator.scheduling.counts.tallies import (
+    Counted,
+    Tally,
+    TallyBook,
+    drop_empty,
+    find_hook,
+    list_keys,
+)
 from kohort.simulator.scheduling.counts.terms import HeldTerm, TermKey
 
 
@@ -99,10 +106,7 @@ class Holders:
 
     def _open(self, key: TermKey) -> _TermHolders:
         family = self._families[key] = _TermHolders(key)
-        for _, selector in key.matcher.pairs:
-            self._book.name_keys(requirement.key for requirement in selector.requirements)
-        if key.excluded_key:
-            self._book.name_keys([key.excluded_key])
+        self._book.name_keys(_label_keys(key))
         for shelf in self._shelves(key):
             shelf[key] = family
         return family
@@ -111,6 +115,11 @@ class Holders:
         del self._families[family.key]
         for shelf in self._shelves(family.key):
             del shelf[family.key]
+        self._book.unname_keys(_label_keys(family.key))
+        hook = find_hook(family.key.matcher)
+        if hook is not None:
+            drop_empty(self._by_label, [hook.key])
+            drop_empty(self._by_pair, [(hook.key, value) for value in hook.values])
 
     def _shelves(self, key: TermKey) -> list[dict[TermKey, _TermHolders]]:
         hook = find_hook(key.matcher)
@@ -119,3 +128,8 @@ class Holders:
         if hook.operator == "Exists":
             return [self._by_label.setdefault(hook.key, {})]
         return [self._by_pair.setdefault((hook.key, value), {}) for value in hook.values]
+
+
+def _label_keys(key: TermKey) -> list[str]:
+    """The labels of pods that a family looks at."""
+    return [*list_keys(key.matcher), *filter(None, [key.excluded_key])]

@@ -8,11 +8,14 @@ finds the tallies that a pod belongs to by its labels and never walks them all.
 Changed nodes make a tally stale; it is counted again when next used.
 """
 
+from collections import Counter
 from collections.abc import Iterable
-from typing import Protocol
+from typing import Any, Protocol, TypeVar
 
 from kohort.placement.nodes import NodeIndex
 from kohort.simulator.scheduling.counts.selectors import Matcher, Requirement
+
+_Key = TypeVar("_Key")
 
 
 class Counted(Protocol):
@@ -95,7 +98,7 @@ class Tally:
         mask = self.present
         for value, count in other.counts.items() if other else ():
             if self.counts.get(value, 0) <= count:
-                mask &= ~index.with_value[self.key].get(value, 0)
+                mask &= ~index.with_value.get(self.key, {}).get(value, 0)
         return mask
 
 
@@ -125,7 +128,7 @@ class TallyBook:
         self.index = index
         self.namespaces: dict[str, dict[str, str]] = {}
         self.woken: set[object] = set()
-        self.label_keys: set[str] = set()
+        self.label_keys: Counter[str] = Counter()  # how many selectors look at a label
         self._pods: dict[str, Counted] = {}
         self._tallies: dict[object, PodTally] = {}
         self._by_pair: dict[tuple[str, str], list[PodTally]] = {}
@@ -139,8 +142,7 @@ class TallyBook:
         known = self._tallies.get(key)
         if known is None:
             known = self._tallies[key] = tally
-            for _, selector in tally.matcher.pairs:
-                self.name_keys(requirement.key for requirement in selector.requirements)
+            self.name_keys(list_keys(tally.matcher))
             for group in self._groups(tally):
                 group.append(tally)
         known.users += 1
@@ -154,17 +156,29 @@ class TallyBook:
         del self._tallies[(tally.matcher, tally.key, tally.eligibility, tally.counts_leaving)]
         for group in self._groups(tally):
             group.remove(tally)
+        self.unname_keys(list_keys(tally.matcher))
+        hook = find_hook(tally.matcher)
+        if hook is not None:
+            drop_empty(self._by_key, [hook.key])
+            drop_empty(self._by_pair, [(hook.key, value) for value in hook.values])
 
     def name_keys(self, keys: Iterable[str]) -> None:
-        """Remember that some selector looks at these labels of pods."""
+        """Remember that one more selector looks at these labels of pods."""
         for key in keys:
-            if key not in self.label_keys:
-                self.label_keys.add(key)
+            self.label_keys[key] += 1
+            if key not in self._pods_with:
                 groups: dict[str, dict[str, Counted]] = {}
                 self._pods_with[key] = groups
                 for pod in self._pods.values():
                     if key in pod.labels:
                         groups.setdefault(pod.labels[key], {})[pod.uid] = pod
+
+    def unname_keys(self, keys: Iterable[str]) -> None:
+        """One selector less looks at these labels; one that nobody looks at is forgotten."""
+        for key in keys:
+            self.label_keys[key] -= 1
+            if not self.label_keys[key]:
+                del self.label_keys[key], self._pods_with[key]
 
     def add(self, pod: Counted) -> None:
         """Count a pod that stands on a node now."""
@@ -236,9 +250,9 @@ class TallyBook:
 
     def _candidates(self, tally: PodTally) -> Iterable[Counted]:
         hook = find_hook(tally.matcher)
-        if hook is None:
+        groups = self._pods_with.get(hook.key) if hook else None
+        if hook is None or groups is None:
             return self._pods.values()
-        groups = self._pods_with[hook.key]
         values = hook.values if hook.operator == "In" else groups
         return [pod for value in values for pod in groups.get(value, {}).values()]
 
@@ -250,6 +264,18 @@ class TallyBook:
         if hook.operator == "Exists":
             return [self._by_key.setdefault(hook.key, [])]
         return [self._by_pair.setdefault((hook.key, value), []) for value in hook.values]
+
+
+def drop_empty(shelves: dict[_Key, Any], keys: Iterable[_Key]) -> None:
+    """Drop the shelves on which nothing is left: what stands there next may have another key."""
+    for key in keys:
+        if key in shelves and not shelves[key]:
+            del shelves[key]
+
+
+def list_keys(matcher: Matcher) -> list[str]:
+    """The labels that a matcher looks at, once for each requirement."""
+    return [r.key for _, selector in matcher.pairs for r in selector.requirements]
 
 
 def find_hook(matcher: Matcher) -> Requirement | None:

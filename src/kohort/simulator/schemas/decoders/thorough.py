@@ -94,11 +94,6 @@ class _Thorough:
         # A dictionary, because each is told once.
         self.problems: dict[str, None] = {}
         self.is_silent = False
-        self._containers = {
-            Type.OBJECT: self._read_object,
-            Type.LIST: self._read_list,
-            Type.MAP: self._read_map,
-        }
 
     def read(self, value: Any, shape: Shape, place: _Place) -> Any:
         if value is None:
@@ -107,8 +102,17 @@ class _Thorough:
             return self._read_choice(value, SCHEMA_CHOICES[shape.name], place)
         if shape.type is Type.ANY:
             return plain(value)
-        if shape.type in self._containers:
-            return self._containers[shape.type](value, shape, place)
+        return self._read_typed(value, shape, place)
+
+    def _read_typed(self, value: Any, shape: Shape, place: _Place) -> Any:
+        # A table of methods would refer to itself: garbage that only a search finds.
+        match shape.type:
+            case Type.OBJECT:
+                return self._read_object(value, shape, place)
+            case Type.LIST:
+                return self._read_list(value, shape, place)
+            case Type.MAP:
+                return self._read_map(value, shape, place)
         return _read_scalar(value, shape, place)
 
     def _read_object(self, value: Any, shape: Shape, place: _Place) -> Any:
