@@ -211,3 +211,17 @@ def test_only_what_plainly_is_a_loop_is_taken_apart():
     assert find_loop("self.all(x, x) == self.all(y, y)") is None
     assert find_loop("self.a + self.b.all(x, x > 1)") is None
     assert find_loop("self.size()") is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["(" * 30_000, "cel.bind(a, " * 3_000, "a.map(b, " * 3_000, "a.b()" * 6_000],
+    ids=["brackets", "bindings", "maps", "calls"],
+)
+def test_a_long_rule_is_weighed_in_one_go(text):
+    costs = read_costs(text * 100)
+    assert costs.copies == (2**40 if text.count("(") > text.count(")") else 1)
+
+
+def test_a_loop_is_seen_however_far_its_bracket_is():
+    assert read_costs(f"a.all{' ' * 1_000}(x, x.exists\n\n(y, y))").depth == 2

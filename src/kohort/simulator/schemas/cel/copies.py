@@ -11,16 +11,22 @@ from collections import Counter
 from collections.abc import Iterator
 
 COPIES_MAX = 2**40
+# Brackets in brackets: what stands deeper is read again for each, and no rule is written so.
+_NESTING_MAX = 64
 _BINDING = re.compile(r"\bcel\s*\.\s*bind\s*\(|\.\s*(?:map|transformList|transformMap\w*)\s*\(")
 _NAME = re.compile(r"\s*([A-Za-z_]\w*)\s*")
 _CHAIN = re.compile(r"(?<![\w.])[A-Za-z_]\w*(?:\s*\.\s*[A-Za-z_]\w*(?!\w*\s*\())*")
 _ROOTS = ("self", "oldSelf", "oldSelves")
-_OPEN, _CLOSE = "([{", ")]}"
+_OPEN = "([{"
+_MARK = re.compile(r"[(\[{)\]},]")
 
 
 def count_copies(text: str) -> int:
     """How often a value may come back; the text has neither texts nor comments in it."""
-    calls = [(found[0], _split_arguments(text, found.end())) for found in _BINDING.finditer(text)]
+    places = _split_arguments(text)
+    if places is None:
+        return COPIES_MAX
+    calls = [(found[0], places[found.end()]) for found in _BINDING.finditer(text)]
     names = {*_ROOTS, *(name for _, arguments in calls for name in _find_names(arguments))}
     copies = 1
     for call, arguments in calls:
@@ -48,18 +54,21 @@ def _count_holders(chain: str, counts: Counter[str]) -> int:
     return sum(counts[".".join(steps[:length])] for length in range(1, len(steps) + 1))
 
 
-def _split_arguments(text: str, start: int) -> list[str]:
-    """The arguments of a call whose bracket has just been opened."""
-    parts, depth, begin = [], 0, start
-    for position in range(start, len(text)):
-        char = text[position]
+def _split_arguments(text: str) -> dict[int, list[str]] | None:
+    """What stands between commas in each bracket, by where it begins; none if too deep."""
+    found: dict[int, list[str]] = {}
+    starts: list[tuple[int, int]] = []  # of the bracket, and of the argument in it
+    for mark in _MARK.finditer(text):
+        place, char = mark.start(), mark[0]
         if char in _OPEN:
-            depth += 1
-        elif char in _CLOSE:
-            depth -= 1
-        if depth < 0 or (depth == 0 and char == ","):
-            parts.append(text[begin:position])
-            begin = position + 1
-        if depth < 0:
-            return parts
-    return [*parts, text[begin:]]
+            starts.append((place + 1, place + 1))
+            if len(starts) > _NESTING_MAX:
+                return None
+        elif starts:
+            bracket, begin = starts.pop()
+            found.setdefault(bracket, []).append(text[begin:place])
+            if char == ",":
+                starts.append((bracket, place + 1))
+    for bracket, begin in starts:
+        found.setdefault(bracket, []).append(text[begin:])
+    return found

@@ -35,6 +35,9 @@ _COPIES_FREE = 16
 _LOOP = re.compile(
     r"\.(?:all|exists|exists_one|existsOne|map|filter|transformList|transformMap\w*|sortBy)\s*$"
 )
+_LOOP_LENGTH_MAX = 32  # of such a name
+_BRACKET = re.compile(r"[(\[{)\]}]")
+_BLANKS = re.compile(r"\s+")
 _STEP = re.compile(r"\w\s*\(|[-+*/%<>]|==|!=|\bin\b")
 _REPLACE = re.compile(r"\.(?:replace|join|format)\s*\(")
 
@@ -83,7 +86,7 @@ class Costs:
 def read_costs(text: str) -> Costs:
     """What the text of an expression says about its cost."""
     text = strip_comments(text)
-    bare = TEXT.sub('""', text)
+    bare = _BLANKS.sub(" ", TEXT.sub('""', text))
     literals = [len(found[0]) for found in TEXT.finditer(text)]
     growth: int = max([2, *literals]) ** min(len(_REPLACE.findall(bare)), 4)
     return Costs(_find_depth(bare), 1 + len(_STEP.findall(bare)), growth, count_copies(bare))
@@ -97,13 +100,16 @@ def strip_comments(text: str) -> str:
 def _find_depth(text: str) -> int:
     """How deep loops stand in loops."""
     stack: list[bool] = []
-    deepest = 0
-    for position, char in enumerate(text):
-        if char in "([{":
-            stack.append(_LOOP.search(text, 0, position) is not None)
-            deepest = max(deepest, sum(stack))
-        elif char in ")]}" and stack:
-            stack.pop()
+    depth = deepest = 0
+    for mark in _BRACKET.finditer(text):
+        position = mark.start()
+        if mark[0] in "([{":
+            is_loop = _LOOP.search(text, max(0, position - _LOOP_LENGTH_MAX), position) is not None
+            stack.append(is_loop)
+            depth += is_loop
+            deepest = max(deepest, depth)
+        elif stack:
+            depth -= stack.pop()
     return deepest
 
 
