@@ -24,7 +24,7 @@ def test_one_controller_is_replaced_by_default():
 
 
 def test_several_are_served_where_that_is_asked_for():
-    assert choose_apis(("ms", "lws")) == APIS
+    assert choose_apis(("rbg", "ms", "lws")) == APIS
 
 
 def test_names_choose_in_the_order_of_the_registry():

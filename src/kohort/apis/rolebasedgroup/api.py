@@ -16,6 +16,7 @@ from kohort.apis.rolebasedgroup.admission.others import (
 from kohort.apis.rolebasedgroup.admission.validation import validate_group
 from kohort.apis.rolebasedgroup.admission.warnings import warn_group
 from kohort.apis.rolebasedgroup.config_facts import ConfigFacts, find_group, read_config
+from kohort.apis.rolebasedgroup.conversions import convert
 from kohort.apis.rolebasedgroup.definition import (
     DEFINITIONS,
     define_group_set,
@@ -143,6 +144,13 @@ ROLE_BASED_GROUP = Api(
         Reference(labels.POLICY, _find_policies),
         Reference(labels.PROFILE, _find_profiles),
     ),
+    webhooks=(
+        make_webhook(labels.KIND, _validate),
+        make_webhook(labels.POLICY, _validate_policy),
+        make_webhook(labels.INSTANCE_SET, _validate_set),
+        make_webhook(labels.ADAPTER, _validate_adapter),
+    ),
+    convert=convert,
     home=HOME,
     # Sets and warm-ups are values of their own.
     definitions=tuple(d for d in DEFINITIONS if d not in (define_group_set, define_warmup)),

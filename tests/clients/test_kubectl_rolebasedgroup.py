@@ -1,0 +1,73 @@
+"""Real kubectl with RoleBasedGroups: the example of the documentation, in both versions."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from client_tools import Tool
+from kohort.testing import Cluster, start_cluster
+
+pytestmark = pytest.mark.clients
+ROLE = "rbg.workloads.x-k8s.io/role-name"
+EXAMPLE = Path(__file__).parents[2] / "examples" / "rolebasedgroup.yaml"
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Cluster]:
+    with start_cluster(nodes=4, speed=20.0, operator=True) as found:
+        yield found
+
+
+@pytest.fixture
+def k(kubectl: Tool, cluster: Cluster):
+    def run(*words: str, **options: object):
+        return kubectl(f"--kubeconfig={cluster.kubeconfig}", *words, **options)
+
+    return run
+
+
+def pods_of(k, role: str) -> dict[str, dict]:
+    items = json.loads(k("get", "pods", "-l", f"{ROLE}={role}", "-o=json").stdout)["items"]
+    return {pod["metadata"]["name"]: pod for pod in items}
+
+
+def test_the_example_becomes_ready_scales_and_changes_images_in_running_pods(k):
+    k("apply", "-f", str(EXAMPLE))
+    k("wait", "--for=condition=Ready", "rbg/llama", "--timeout=60s")
+    assert len(pods_of(k, "prefill")) == 4
+    k("scale", "rolebasedgroupscalingadapter/llama-decode", "--replicas=4")
+    k("wait", "--for=jsonpath={.status.readyReplicas}=4", "rbgsa/llama-decode", "--timeout=60s")
+    before = {name: pod["metadata"]["uid"] for name, pod in pods_of(k, "decode").items()}
+    path = "/spec/roles/1/standalonePattern/template/spec/containers/0/image"
+    patch = json.dumps([{"op": "replace", "path": path, "value": "example.com/engine:2"}])
+    k("patch", "rbg/llama", "--type=json", f"-p={patch}")
+    k(
+        "wait",
+        "--for=jsonpath={.status.updatedReadyReplicas}=4",
+        "ris/llama-decode",
+        "--timeout=90s",
+    )
+    found = pods_of(k, "decode")
+    assert {name: pod["metadata"]["uid"] for name, pod in found.items()} == before
+    assert {p["spec"]["containers"][0]["image"] for p in found.values()} == {"example.com/engine:2"}
+
+
+def test_a_group_is_read_in_the_former_version(k):
+    k("apply", "-f", str(EXAMPLE))
+    answer = k("get", "rolebasedgroups.v1alpha1.workloads.x-k8s.io", "llama", "-o=json")
+    assert "is deprecated" in answer.stderr
+    roles = json.loads(answer.stdout)["spec"]["roles"]
+    assert [role["name"] for role in roles] == ["prefill", "decode", "router"]
+    assert roles[0]["leaderWorkerSet"]["size"] == 2
+
+
+def test_a_cycle_of_dependencies_is_refused(k):
+    text = EXAMPLE.read_text().split("---")[0].replace("name: llama", "name: bad")
+    text = text.replace(
+        "    - name: prefill\n", "    - name: prefill\n      dependencies: [router]\n"
+    )
+    refused = k("apply", "-f", "-", stdin=text, check=False)
+    assert refused.returncode == 1
+    assert "cycle" in refused.stderr
