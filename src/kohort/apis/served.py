@@ -13,11 +13,12 @@ from kohort.apis.leaderworkerset.api import LEADER_WORKER_SET
 from kohort.apis.modelserving.api import FORMER_MODEL_SERVING, MODEL_SERVING
 from kohort.apis.rolebasedgroup.api import ROLE_BASED_GROUP
 from kohort.apis.rolebasedgroup.group_set.api import ROLE_BASED_GROUP_SET
+from kohort.apis.rolebasedgroup.warmup.api import ROLE_BASED_GROUP_WARMUP
 
 KNOWN: Mapping[str, tuple[Api, ...]] = {
     "lws": (LEADER_WORKER_SET,),
     "ms": (MODEL_SERVING, FORMER_MODEL_SERVING),
-    "rbg": (ROLE_BASED_GROUP, ROLE_BASED_GROUP_SET),
+    "rbg": (ROLE_BASED_GROUP, ROLE_BASED_GROUP_SET, ROLE_BASED_GROUP_WARMUP),
 }
 # Names that are spoken for; whoever asks for one is not told that it is unknown.
 PLANNED: Mapping[str, str] = {

@@ -65,14 +65,20 @@ def gather(
     return [_add_references(api, sample, named) for sample in samples]
 
 
-def _shelve(reference: Reference, raws: Iterable[bytes]) -> dict[Key, Any]:
-    """The objects that workloads may name, by namespace and name."""
+def _shelve(reference: Reference, raws: Iterable[bytes]) -> dict[Key, list[Any]]:
+    """The objects that workloads may name, by the names that they are known by."""
     decoded = (_find_decoded(reference, raw) for raw in raws)
-    found = (child for child in decoded if child is not None)
-    return {(child.metadata.namespace, child.metadata.name): child for child in found}
+    shelf: dict[Key, list[Any]] = {}
+    for child in (found for found in decoded if found is not None):
+        own = ((child.metadata.namespace, child.metadata.name),)
+        for name in own if reference.names_of is None else reference.names_of(child):
+            shelf.setdefault(name, []).append(child)
+    return shelf
 
 
-def _add_references(api: Api, sample: Sample, named: Mapping[Kind, Mapping[Key, Any]]) -> Sample:
+def _add_references(
+    api: Api, sample: Sample, named: Mapping[Kind, Mapping[Key, list[Any]]]
+) -> Sample:
     """The sample with what its workload names; one that cannot be read names nothing."""
     if not api.references:
         return sample
@@ -83,7 +89,7 @@ def _add_references(api: Api, sample: Sample, named: Mapping[Kind, Mapping[Key, 
             names = reference.find_names(sample.snapshot.root)
         except UNDECODABLE:
             names = ()
-        found[reference.kind] = tuple(shelf[name] for name in names if name in shelf)
+        found[reference.kind] = tuple(child for name in names for child in shelf.get(name, ()))
     return replace(sample, snapshot=replace(sample.snapshot, references=found))
 
 

@@ -3,13 +3,16 @@
 from collections import Counter
 from collections.abc import AsyncIterator
 
+import orjson
 import pytest
 from group_lab import group, standalone
 from warmup_lab import FAIL, KIND, PRELOAD, SLEEP, WarmupLab, warmup
 
 from kohort.apis.rolebasedgroup import labels
+from kohort.apis.rolebasedgroup.warmup.api import ROLE_BASED_GROUP_WARMUP
 from kohort.cluster.objects import labels_of
 from kohort.simulator import kinds
+from kohort.views.samples import gather
 
 
 @pytest.fixture
@@ -209,6 +212,20 @@ class TestRest:
         await lab.until_phase("Completed")
         await lab.delete(KIND, "x")
         await lab.until(lambda: not lab.warmers())
+
+
+def test_views_find_the_pods_of_the_group_that_is_warmed():
+    target = {"targetRoleBasedGroup": {"name": "chat", "roles": {"router": PRELOAD}}}
+    root = orjson.dumps(warmup(target))
+    marks = {labels.GROUP_NAME: "chat", labels.ROLE_NAME: "router"}
+    pods = [
+        {"metadata": {"name": name, "namespace": "default", "labels": own}}
+        for name, own in (("chat-router-0", marks), ("other", {labels.GROUP_NAME: "y"}))
+    ]
+    children = {kinds.POD: [orjson.dumps(pod) for pod in pods]}
+    (sample,) = gather(ROLE_BASED_GROUP_WARMUP, [root], children)
+    found = sample.snapshot.references[kinds.POD]
+    assert [pod.metadata.name for pod in found] == ["chat-router-0"]
 
 
 @pytest.mark.parametrize("writes", [1, 2, 3, 4, 5, 6, 7, 8])
