@@ -1,5 +1,5 @@
 """
-G1, G2, G3, G6 and G7: instances of roles live and die as one, and nothing goes without a reason.
+G1, G2, G3, G6, G7, G9: instances of roles live and die as one; nothing goes without a reason.
 
 The reasons for which the operator may delete a pod: its group or its instance is not what was
 asked for, there are too many, or a member failed and the policy takes the instance or the whole
@@ -23,6 +23,7 @@ from kohort.simulation.simulated_api import LineView, Policy
 from kohort.simulator import kinds
 
 # What was lost while no process watched is known to nobody.
+GRAIN_SECONDS = 1.0  # timestamps of pods have whole seconds
 _FORGETTING = ("crash-before", "crash-after", "restart", "upgrade", "retell")
 
 
@@ -37,6 +38,7 @@ class Instances(Checker):
         self._policies: list[tuple[float, str, Policy]] = []  # the same for each line
         self._since: dict[tuple[str, str], float] = {}  # units that serve, and from when on
         self._hurt: set[str] = set()  # pods of units in which a member failed
+        self._crashed: dict[str, float] = {}  # the same where a container did, and when
         self._lost: set[str] = set()  # pods of units that lost a member to others
         self._given: set[str] = set()  # pods of units that were given up for a reason
 
@@ -73,6 +75,8 @@ class Instances(Checker):
                 members = {pod["metadata"]["uid"] for pod in unit.members}
                 self._hurt |= members
                 self._lost |= members if is_lost and not commit.writer else set()
+                for uid in members if not is_lost else ():
+                    self._crashed.setdefault(uid, commit.at)
 
     def _check_units(self, now: float) -> None:
         since: dict[tuple[str, str], float] = {}
@@ -124,6 +128,7 @@ class Instances(Checker):
         is_serving = self._since.get((view.name, unit.uid), seen) < seen
         is_hurt = any(pod["metadata"]["uid"] in self._hurt for pod in unit.members)
         if view.recovers and is_hurt and not is_serving:
+            self._check_grace(view, unit)
             return True
         policies = [p for until, name, p in self._policies if until >= seen and name == view.name]
         wanted = min(policy.wanted for policy in (view.policy, *policies))
@@ -132,6 +137,17 @@ class Instances(Checker):
         if unit.is_edited or is_extra or len(view.units) > wanted:
             return True
         return view.rolls and any(self.simulated.is_old(unit, spec) for spec in specs)
+
+    def _check_grace(self, view: LineView, unit: Group) -> None:
+        """G9: a member that crashed has its grace, unless another was lost."""
+        uids = {pod["metadata"]["uid"] for pod in unit.members}
+        crashed = [self._crashed[uid] for uid in uids if uid in self._crashed]
+        if not crashed or uids & (self._lost | self._given) or len(uids) < unit.size:
+            return
+        waited = self.scene.now() - min(crashed) + GRAIN_SECONDS
+        if waited < self.scene.scenario.grace and not self.scene.scenario.has("clock-jump"):
+            text = f"{view.name}: unit {unit.ordinal} was made anew before its grace was over"
+            self.breach(f"G9: {text}, after {waited - GRAIN_SECONDS:.1f} s")
 
     def end(self) -> None:
         """G2: nothing lives on by halves after a member was lost, unless that was asked for."""

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from kohort.cluster.objects import Object
 from kohort.simulation.checkers.checker import Scene
-from kohort.simulation.checkers.truth import CHILDREN, Group, image_of
+from kohort.simulation.checkers.truth import CHILDREN, Group, annotations_of, image_of
 from kohort.simulation.modelserving.groups import (
     ServingGroup,
     is_old,
@@ -19,6 +19,7 @@ from kohort.simulation.modelserving.groups import (
     roles_of,
     rolls_by_role,
 )
+from kohort.simulation.modelserving.labels import REPLICAS
 from kohort.simulator import kinds
 
 
@@ -40,6 +41,7 @@ def _list_troubles(scene: Scene, workload: Object) -> Iterator[str]:
         assert isinstance(group, ServingGroup)
         yield from _list_in_group(workload, group, is_kept=place < policy.partition)
     yield from _list_in_objects(scene, groups)
+    yield from _list_untold(workload, groups)
     yield from _list_in_status(workload, groups)
 
 
@@ -79,6 +81,14 @@ def _list_in_objects(scene: Scene, groups: list[Group]) -> Iterator[str]:
 
 
 _MADE = (kinds.POD, kinds.SERVICE, kinds.REVISION)
+
+
+def _list_untold(workload: Object, groups: list[Group]) -> Iterator[str]:
+    """Pods that were not told how many groups there are."""
+    wanted = str(read_policy(workload).wanted)
+    for pod in (pod for group in groups for pod in group.members):
+        if annotations_of(pod).get(REPLICAS) != wanted:
+            yield f"pod {pod['metadata']['name']} says {annotations_of(pod).get(REPLICAS)} replicas"
 
 
 def _uid(obj: Object) -> str:

@@ -11,6 +11,7 @@ PREFIX = "modelserving.volcano.sh/"
 OWNER, KEY = f"{PREFIX}name", f"{PREFIX}revision"
 GROUP_NAME, ROLE, ROLE_ID = f"{PREFIX}group-name", f"{PREFIX}role", f"{PREFIX}role-id"
 SIZE, COST = f"{PREFIX}group-size", "controller.kubernetes.io/pod-deletion-cost"
+REPLICAS = f"{PREFIX}replicas"
 ENTRY_UID = "kohort.dev/entry-uid"
 WORKLOAD = Kind("workload.serving.volcano.sh", "v1alpha1", "ModelServing", "modelservings")
 LABELS = WorkloadLabels(
