@@ -63,7 +63,7 @@ def test_seeds_draw_every_fault_that_servings_can_have():
     drawn = {fault.name for seed in range(600) for fault in draw_scenario(seed).faults}
     assert drawn >= {*FAILURES, *EDITS}
     missing = {n for n, kind in CATALOGUE.items() if not kind.is_of_gangs} - drawn
-    assert missing - set(NEVER) == {"orphan", "metric"}
+    assert missing - set(NEVER) == {"metric"}
 
 
 def test_every_kind_that_servings_write_is_watched_and_drawn():

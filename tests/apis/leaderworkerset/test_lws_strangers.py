@@ -7,9 +7,10 @@ import pytest
 from lws_builders import lws
 
 from kohort.apis.api import InvalidWorkload, Snapshot
+from kohort.apis.drift.adoption import adopt
 from kohort.apis.facts import Meta, SetFacts, Whole
 from kohort.apis.leaderworkerset import labels
-from kohort.apis.leaderworkerset.drift.adoption import adopt, check_leader_set
+from kohort.apis.leaderworkerset.drift.adoption import check_leader_set
 from kohort.apis.leaderworkerset.drift.services import bring_service
 from kohort.apis.leaderworkerset.history import KEPT_MAX, render_history
 from kohort.apis.leaderworkerset.objects.services import shared_service

@@ -21,10 +21,10 @@ from typing import Any
 from msgspec import structs
 
 from kohort.apis.api import Reading, Snapshot
+from kohort.apis.drift.adoption import adopt
 from kohort.apis.facts import PodFacts, Whole
 from kohort.apis.gangs.dialect import Dialect
 from kohort.apis.leaderworkerset import labels, names, spec
-from kohort.apis.leaderworkerset.drift.adoption import adopt
 from kohort.apis.leaderworkerset.objects.differences import find_differences
 from kohort.apis.leaderworkerset.objects.gangs import (
     choose_dialect,

@@ -18,10 +18,10 @@ from dataclasses import replace
 from msgspec import structs
 
 from kohort.apis.api import Reading, Snapshot
+from kohort.apis.drift.adoption import adopt
 from kohort.apis.drift.pods import describe_edited
 from kohort.apis.facts import Meta, PodFacts, SetFacts, Whole
 from kohort.apis.leaderworkerset import labels, spec
-from kohort.apis.leaderworkerset.drift.adoption import adopt
 from kohort.apis.leaderworkerset.drift.place_labels import put_places_back
 from kohort.apis.leaderworkerset.drift.scale import PART as SCALE
 from kohort.apis.leaderworkerset.drift.scale import describe_scale, put_workers_back

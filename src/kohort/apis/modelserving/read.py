@@ -19,6 +19,7 @@ from kohort.apis.drift.told import list_recent
 from kohort.apis.facts import Whole
 from kohort.apis.min_ready import read_min_ready
 from kohort.apis.modelserving import labels
+from kohort.apis.modelserving.adopted_objects import is_own, is_own_pod
 from kohort.apis.modelserving.adoption import PodMark, find_target, read_mark
 from kohort.apis.modelserving.groups import Context, list_edited, read_group
 from kohort.apis.modelserving.objects.gangs import count_instances
@@ -74,9 +75,8 @@ class Memory:
 def read(snapshot: Snapshot) -> Reading[Memory]:
     """The snapshot in the words of the model."""
     serving = snapshot.root
-    uid = uid_of(serving)
     held: tuple[ServingPod, ...] = snapshot.all(labels.POD)
-    pods = tuple(p for p in held if p.metadata.controller == uid and p.place is not None)
+    pods = tuple(pod for pod in held if is_own_pod(serving, pod))
     stored = _own_revisions(snapshot)
     context = _find_context(serving, stored, pods)
     by_group: dict[int, list[ServingPod]] = defaultdict(list)
@@ -105,9 +105,9 @@ def read(snapshot: Snapshot) -> Reading[Memory]:
 
 
 def _own_revisions(snapshot: Snapshot) -> tuple[tuple[StoredTemplate, Whole], ...]:
-    uid = uid_of(snapshot.root)
+    serving = snapshot.root
     held: tuple[Whole, ...] = snapshot.all(labels.CONTROLLER_REVISION)
-    found = [(_read_template(r.raw), r) for r in held if r.metadata.controller == uid]
+    found = [(_read_template(r.raw), r) for r in held if is_own(serving, r.metadata)]
     return tuple(sorted(((t, r) for t, r in found if t), key=lambda pair: pair[0].number))
 
 

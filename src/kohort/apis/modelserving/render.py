@@ -13,6 +13,7 @@ from kohort.apis.api import Reading, Snapshot
 from kohort.apis.carriers.failures import write_failures
 from kohort.apis.facts import Whole
 from kohort.apis.modelserving import labels
+from kohort.apis.modelserving.adopted_objects import adopt_objects
 from kohort.apis.modelserving.gang_actions import GangActions
 from kohort.apis.modelserving.pod_actions import PodActions
 from kohort.apis.modelserving.put_back import put_revisions_back
@@ -37,6 +38,10 @@ def render(snapshot: Snapshot, reading: Reading[Memory], plan: Plan) -> tuple[Ac
 
 def _actions(snapshot: Snapshot, reading: Reading[Memory], plan: Plan) -> Iterator[Action]:
     memory = reading.memory
+    adopted = tuple(adopt_objects(snapshot))
+    if adopted:
+        yield from adopted
+        return
     served = tuple(_mark_served(snapshot, memory, plan))
     yield from served
     forged = tuple(_remove_forged(snapshot, memory))

@@ -74,6 +74,9 @@ class LineBudget(Checker):
 
     def _follow_policy(self, watched: _Watched, view: LineView) -> None:
         policies = watched.policies
+        if not policies:
+            # What another object of that name left is taken over, and goes if it is too much.
+            watched.most = len(view.units)
         if not policies or policies[-1][1] != view.policy:
             policies.append((self.scene.now(), view.policy))
             watched.most = max(watched.most, view.policy.most)

@@ -35,8 +35,8 @@ _OWN: dict[str, Draw] = {
     "namesake": valued("namesake", ("Pod", "Pod", "Service"), 4.0, 20.0),
     "relabel": valued("relabel", ("Service", "Pod", "place")),
 }
-# StatefulSets are no part of a ModelServing; what others edit in its pods and Services stays.
-NEVER = ("scale-child", "restart-set", "set-image", "edit-pod", "edit-service", "relabel")
+# StatefulSets are no part of a ModelServing.
+NEVER = ("scale-child", "restart-set", "set-image")
 EDITS = (
     "roll",
     "bad-roll",
@@ -48,6 +48,7 @@ EDITS = (
     "hold",
     "cost",
     "recreate",
+    "orphan",
 )
 GANGS_PERCENT = 20
 # Volcano's gangs are made without a flag: nobody tells the operator of others, or asks for none.

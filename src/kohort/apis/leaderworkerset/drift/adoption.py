@@ -1,5 +1,5 @@
 """
-Objects without an owner that have a name of ours: which were ours, and how they are adopted.
+Objects without an owner that have a name of ours: which were ours.
 
 ``kubectl delete --cascade=orphan`` leaves everything running without an owner. Applied again,
 the workload takes back what carries its name and selects what it would select; the
@@ -7,17 +7,13 @@ version guards the reference against another owner. Anything else keeps its name
 the workload says whose it is, or what it lacks.
 """
 
-from collections.abc import Iterator
-
 from msgspec import structs
 
 from kohort.apis.api import InvalidWorkload
-from kohort.apis.facts import Meta, Owner, PodFacts, SetFacts, Whole
+from kohort.apis.facts import Owner, PodFacts, SetFacts, Whole
 from kohort.apis.leaderworkerset import labels
 from kohort.apis.ordinals import find_ordinal
-from kohort.cluster.actions import Action, Patch
-from kohort.cluster.objects import Kind, Object, name_of, owner_reference, uid_of
-from kohort.cluster.port import Address
+from kohort.cluster.objects import Object, name_of, uid_of
 
 
 def check_leader_set(lws: Object, found: SetFacts) -> None:
@@ -72,13 +68,3 @@ def take_back(lws: Object, pods: tuple[PodFacts, ...]) -> tuple[PodFacts, ...]:
 def _give(pod: PodFacts, owner: Owner) -> PodFacts:
     metadata = structs.replace(pod.metadata, owner_references=[owner])
     return structs.replace(pod, metadata=metadata)
-
-
-def adopt(lws: Object, kind: Kind, found: Meta) -> Iterator[Action]:
-    """Make the workload the owner of an object that has none."""
-    if found.controller or found.is_leaving:
-        return
-    owners = [owner_reference(lws)]
-    body = {"ownerReferences": owners, "resourceVersion": found.resource_version}
-    address = Address(kind, found.namespace, found.name)
-    yield Patch(address, {"metadata": body}, why=f"{kind.name} {found.name} has lost its owner")
