@@ -83,9 +83,9 @@ async def _answer(process: Process, counted: CountedRequests, stop: asyncio.Even
     while await reader.readline():
         page = process.measures.registry.render()
         text = page.decode() if isinstance(page, bytes) else page
-        operator = process.operator
+        operators = process.operators.values()
         state = {
-            "ready": operator is not None and operator.informers.are_ready,
+            "ready": bool(operators) and all(each.informers.are_ready for each in operators),
             "cpu": time.process_time(),
             "requests": counted.seen,
             "reviews": {path: int(float(n)) for path, _, n in _REVIEWS.findall(text)},

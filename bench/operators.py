@@ -23,12 +23,12 @@ from typing import Any
 import orjson
 
 from bench.processes import Cluster, cluster, cpu_seconds, environment, pin
+from bench.workloads import SIZE, BenchApi
 from kohort.apis.facts import PodFacts, read_pod
-from kohort.apis.leaderworkerset import labels
-from kohort.apis.leaderworkerset.read import POD
 from kohort.cluster.http import HttpCluster, connect
 from kohort.cluster.objects import Object
-from kohort.cluster.port import Address, Selection
+from kohort.cluster.port import Address, PatchForm, Selection
+from kohort.simulator.kinds import POD
 
 _SECONDS_MAX = 120.0
 
@@ -86,7 +86,8 @@ class Operator:
 class Groups:
     """Which pods there are, and how many groups serve, as a watch says."""
 
-    def __init__(self, size: int) -> None:
+    def __init__(self, api: BenchApi, size: int) -> None:
+        self._api = api
         self._size = size
         self.pods: dict[str, PodFacts] = {}
         self._ready: Counter[tuple[str, str]] = Counter()
@@ -95,7 +96,7 @@ class Groups:
 
     async def follow(self, client: HttpCluster) -> None:
         """Watch, until cancelled."""
-        selection = Selection(POD, "default", labels.NAME)
+        selection = Selection(POD, "default", self._api.owner_label)
         async for change in client.watch(selection, "", initial=True):
             if change.type != "BOOKMARK":
                 self._take(read_pod(change.raw), is_gone=change.type == "DELETED")
@@ -114,7 +115,7 @@ class Groups:
         if not pod.is_ready or pod.metadata.is_leaving:
             return
         marks = pod.metadata.labels
-        group = marks.get(labels.NAME, ""), marks.get(labels.GROUP_INDEX, "")
+        group = marks.get(self._api.owner_label, ""), marks.get(self._api.group_label, "")
         was = self._ready[group] >= self._size
         self._ready[group] += by
         self.serving += (self._ready[group] >= self._size) - was
@@ -124,19 +125,30 @@ class Groups:
 class Scene:
     """Everything that a measurement needs."""
 
+    api: BenchApi
     operator: Operator
     client: HttpCluster
     groups: Groups
 
-    async def read(self, name: str) -> Object:
-        """One workload as it is now."""
-        return await self.client.read(Address(labels.KIND, "default", name))
+    async def make(self, name: str, groups: int) -> None:
+        """Ask for a workload."""
+        await self.client.create(self.api.kind, "default", self.api.make(name, groups))
+
+    async def edit(self, name: str, change: list[Object]) -> None:
+        """Change a workload by a JSON patch."""
+        address = Address(self.api.kind, "default", name)
+        await self.client.patch(address, change, PatchForm.JSON)
+
+    async def warm(self) -> None:
+        """What is done once, at first use, is no part of what a workload costs."""
+        await self.make("warm", 1)
+        await self.timed(lambda: self.are_done("warm"), self.operator.costs())
 
     async def are_done(self, *names: str) -> bool:
         """Whether these workloads say that all is as it was asked for."""
-        listing = await self.client.list(Selection(labels.KIND, "default"))
-        found = {lws["metadata"]["name"]: lws for lws in map(orjson.loads, listing.items)}
-        return all(_is_done(found[name]) for name in names)
+        listing = await self.client.list(Selection(self.api.kind, "default"))
+        found = {each["metadata"]["name"]: each for each in map(orjson.loads, listing.items)}
+        return all(self.api.is_done(found[name]) for name in names)
 
     async def timed(self, holds: Callable[[], Any], began: Costs) -> Costs:
         """Wait for something to hold; what it has cost since."""
@@ -148,17 +160,8 @@ class Scene:
         return self.operator.costs().less(began)
 
 
-def _is_done(lws: Object) -> bool:
-    status = lws.get("status") or {}
-    wanted = lws["spec"]["replicas"]
-    counts = {status.get(name) for name in ("readyReplicas", "updatedReplicas", "replicas")}
-    is_seen = status.get("observedGeneration") == lws["metadata"]["generation"]
-    true = {c["type"] for c in status.get("conditions") or () if c["status"] == "True"}
-    return is_seen and counts == {wanted} and "Available" in true
-
-
 @asynccontextmanager
-async def scene(size: int, nodes: int, speed: int) -> AsyncIterator[Scene]:
+async def scene(api: BenchApi, nodes: int, speed: int) -> AsyncIterator[Scene]:
     """A cluster, an operator and a user, until the block ends."""
     with tempfile.TemporaryDirectory(prefix="kohort-bench-") as folder:
         config = Path(folder, "kubeconfig")
@@ -178,9 +181,9 @@ async def scene(size: int, nodes: int, speed: int) -> AsyncIterator[Scene]:
                 async with connect(config) as client:
                     while not operator.ask()["ready"]:
                         await asyncio.sleep(0.1)
-                    groups = Groups(size)
+                    groups = Groups(api, SIZE)
                     following = asyncio.create_task(groups.follow(client))
-                    yield Scene(operator, client, groups)
+                    yield Scene(api, operator, client, groups)
                     following.cancel()
             finally:
                 process.terminate()

@@ -33,6 +33,7 @@ SCENARIOS = (
     "operating",
     "carrying",
     "multiplying",
+    "modelservings",
     "resting",
 )
 RESULTS = Path(__file__).with_name("results")

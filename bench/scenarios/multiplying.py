@@ -9,29 +9,31 @@ import asyncio
 from bench.events import run
 from bench.figures import Figure
 from bench.operators import Costs, scene
-from bench.scenarios.operating import SIZE, SPEED, list_figures, list_requests, make, warm
+from bench.scenarios.operating import SPEED, list_figures, list_requests
+from bench.workloads import SIZE, BenchApi, leader_worker_sets
 from kohort.apis.leaderworkerset import labels
 
 
 def measure(quick: bool) -> list[Figure]:
     """Make some one after the other, then many at once."""
-    return run(_compare(20 if quick else 100))
+    return run(compare(leader_worker_sets(labels.STATEFULSETS), 20 if quick else 100))
 
 
-async def _compare(objects: int) -> list[Figure]:
-    async with scene(SIZE, nodes=64, speed=SPEED) as running:
-        await warm(running, labels.STATEFULSETS)
+async def compare(api: BenchApi, objects: int) -> list[Figure]:
+    """What each of many costs, and one alone."""
+    async with scene(api, nodes=64, speed=SPEED) as running:
+        await running.warm()
         alone, few = Costs(), 5
         for number in range(few):
             name = f"alone-{number}"
             before = running.operator.costs()
-            await make(running, name, 2, labels.STATEFULSETS)
+            await running.make(name, 2)
             costs = await running.timed(lambda name=name: running.are_done(name), before)
             alone.cpu += costs.cpu
             alone.requests += costs.requests
         before = running.operator.costs()
         names = [f"many-{number}" for number in range(objects)]
-        await asyncio.gather(*(make(running, name, 2, labels.STATEFULSETS) for name in names))
+        await asyncio.gather(*(running.make(name, 2) for name in names))
         many = await running.timed(lambda: running.are_done(*names), before)
     what = f"{objects} objects of 2 x {SIZE}"
     one = alone.cpu / few

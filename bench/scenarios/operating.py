@@ -12,16 +12,14 @@ from collections import Counter
 from bench.events import run
 from bench.figures import Figure
 from bench.operators import Costs, Scene, scene
-from bench.snapshots import make_workload
+from bench.workloads import SIZE, leader_worker_sets
 from kohort.apis.leaderworkerset import labels
-from kohort.apis.leaderworkerset.read import POD
-from kohort.cluster.port import Address, PatchForm
+from kohort.cluster.port import Address
+from kohort.simulator.kinds import POD
 
-SIZE = 4
 SPEED = 100
 LOST = 10
 REST_SECONDS = 5
-_IMAGE = "/spec/leaderWorkerTemplate/workerTemplate/spec/containers/0/image"
 LEASE = ("read Lease", "update Lease", "patch Lease")
 
 
@@ -31,12 +29,12 @@ def measure(quick: bool, carrier: str = labels.STATEFULSETS) -> list[Figure]:
 
 
 async def _live(carrier: str, groups: int) -> list[Figure]:
-    async with scene(SIZE, nodes=64, speed=SPEED) as running:
-        await warm(running, carrier)
-        made = await _create(running, carrier, groups)
-        rolled, fewest = await _roll_out(running, groups)
+    async with scene(leader_worker_sets(carrier), nodes=64, speed=SPEED) as running:
+        await running.warm()
+        made = await create(running, groups)
+        rolled, fewest = await roll_out(running, groups)
         mended = await _recover(running, groups)
-        idle = await _rest(running)
+        idle = await rest(running)
     goal = groups - groups // 10
     requests = sum(number for what, number in idle.requests.items() if what not in LEASE)
     what = f"{groups} x {SIZE}"
@@ -70,33 +68,21 @@ def _limit(what: str, costs: Costs, groups: int, more: int = 0) -> list[Figure]:
     ]
 
 
-async def warm(running: Scene, carrier: str) -> None:
-    """What is done once, at first use, is no part of what a workload costs."""
-    await make(running, "warm", 1, carrier)
-    await running.timed(lambda: running.are_done("warm"), running.operator.costs())
-
-
-async def make(running: Scene, name: str, groups: int, carrier: str) -> None:
-    """Ask for a workload."""
-    body = make_workload(name, groups, SIZE, carrier)
-    await running.client.create(labels.KIND, "default", body)
-
-
-async def _create(running: Scene, carrier: str, groups: int) -> Costs:
+async def create(running: Scene, groups: int, name: str = "serve") -> Costs:
+    """Make one workload; what it costs until it is ready."""
     before = running.operator.costs()
-    await make(running, "serve", groups, carrier)
-    return await running.timed(lambda: running.are_done("serve"), before)
+    await running.make(name, groups)
+    return await running.timed(lambda: running.are_done(name), before)
 
 
-async def _roll_out(running: Scene, groups: int) -> tuple[Costs, int]:
+async def roll_out(running: Scene, groups: int) -> tuple[Costs, int]:
+    """Give it another image; what that costs, and how few groups served meanwhile."""
     await asyncio.sleep(1)
     seen = running.groups
     others = seen.serving - groups
     seen.fewest = seen.serving
     before = running.operator.costs()
-    change = [{"op": "replace", "path": _IMAGE, "value": "engine:2"}]
-    address = Address(labels.KIND, "default", "serve")
-    await running.client.patch(address, change, PatchForm.JSON)
+    await running.edit("serve", running.api.edit_image("engine:2"))
     costs = await running.timed(lambda: running.are_done("serve"), before)
     return costs, seen.fewest - others
 
@@ -118,7 +104,8 @@ async def _recover(running: Scene, groups: int) -> Costs:
     return await running.timed(are_back, before)
 
 
-async def _rest(running: Scene) -> Costs:
+async def rest(running: Scene) -> Costs:
+    """Leave everything alone; what that costs."""
     await asyncio.sleep(2)
     before = running.operator.costs()
     await asyncio.sleep(REST_SECONDS)
