@@ -120,6 +120,14 @@ def test_a_live_annotation_that_was_removed_stays_removed():
     assert convert(convert(new, OLD), NEW) == new
 
 
+def test_a_live_annotation_that_was_edited_is_seen_in_v1alpha1():
+    new = convert(old_group(old_role(), podGroupPolicy={"kubeScheduling": {}}), NEW)
+    new["metadata"]["annotations"][labels.GANG_TIMEOUT] = "5"
+    old = convert(new, OLD)
+    assert annotations_of(old) == {labels.GANG_TIMEOUT: "5"}
+    assert convert(old, NEW) == new
+
+
 def test_an_edit_of_the_gang_policy_in_v1alpha1_wins():
     new = convert(old_group(old_role(), podGroupPolicy={"kubeScheduling": {}}), NEW)
     del new["metadata"]["annotations"][labels.GANG]
@@ -165,6 +173,16 @@ def test_an_object_that_says_nothing_special_carries_nothing():
     )
     assert annotations_of(convert(new, OLD)) == {}
     assert annotations_of(convert(old_group(old_role(workload=OWN)), NEW)) == {}
+
+
+def test_a_workload_that_is_named_though_it_is_the_default_stays_named():
+    kind = "workloads.x-k8s.io/v1alpha2/RoleInstanceSet"
+    notes = {"annotations": {labels.WORKLOAD_TYPE: kind}, "podManagementPolicy": "Parallel"}
+    new = drop_empty(group(standalone("a", **notes)))
+    old = convert(new, OLD)
+    kept = json.loads(annotations_of(old)[labels.KEPT_FIELDS])
+    assert kept == {"roles": {"a": {"namesWorkload": True}}}
+    assert convert(old, NEW) == new
 
 
 def test_edits_in_v1alpha1_win_over_what_is_carried():

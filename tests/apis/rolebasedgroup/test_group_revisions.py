@@ -86,6 +86,21 @@ def test_hashes_of_a_small_group_are_those_that_upstream_gave():
     assert revisions.hash_roles(found) == {"frontend": "69975498b6", "backend": "6f899f5485"}
 
 
+def test_the_data_of_an_instance_is_a_patch_without_sizes():
+    parts = [{"name": "a", "size": 2, "serviceName": "s", "template": {}}]
+    parts.append({"name": "b", "size": 1, "template": {}})
+    empty = {"$patch": "replace", "metadata": {}, "spec": {"containers": None}}
+    assert revisions.write_instance_data({"spec": {"components": parts}}) == {
+        "spec": {
+            "$setElementOrder/components": [{"name": "a"}, {"name": "b"}],
+            "components": [
+                {"name": "a", "serviceName": "s", "template": empty},
+                {"name": "b", "serviceName": None, "template": empty},
+            ],
+        }
+    }
+
+
 @given(st.integers(0, 99))
 def test_scaling_makes_no_revision(replicas: int):
     first = group(standalone("a", replicas=1))

@@ -62,6 +62,16 @@ def test_leader_and_workers_have_templates_merged_by_their_patches():
     assert role.restart.recreates_instance
 
 
+def test_a_patch_of_the_leader_is_not_one_of_the_workers():
+    def patch(image: str) -> Object:
+        return {"spec": {"containers": [{"name": "engine", "image": image}], "nodeName": image}}
+
+    role = read_one(leader_worker("e", leaderTemplatePatch=patch("leader:1")))
+    images = [c.template["spec"]["containers"][0]["image"] for c in role.components]
+    assert images == ["leader:1", "engine:1"]
+    assert "nodeName" not in role.components[1].template["spec"]
+
+
 def test_a_role_template_is_patched_and_stays_as_it_was():
     patch = {"spec": {"containers": [{"name": "engine", "image": "engine:2"}]}}
     role = {"name": "a", "standalonePattern": {"templateRef": {"name": "base", "patch": patch}}}
@@ -149,6 +159,8 @@ def test_the_type_says_whether_instances_change_in_place_3_17(kind: str, amendme
         ({"partition": "50%"}, (1, 1, 0)),
         ({"partition": 9}, (3, 1, 0)),
         ({"maxUnavailable": "10%"}, (0, 1, 0)),
+        ({"maxUnavailable": "50%"}, (0, 2, 0)),
+        ({"maxUnavailable": "50%", "maxSurge": 1}, (0, 1, 1)),
         ({"maxUnavailable": "10%", "maxSurge": "10%"}, (0, 0, 1)),
         ({"maxUnavailable": 2, "maxSurge": 1}, (0, 2, 1)),
     ],

@@ -221,6 +221,9 @@ def test_instances_share_nothing():
     made = [make_instance(shared, ordinal, "r") for ordinal in (0, 1)]
     found = [labels_of(m["spec"]["components"][0]["template"]) for m in made]
     assert [marks[P + "role-instance-index"] for marks in found] == ["0", "1"]
+    made[0]["spec"]["components"][0]["template"]["spec"]["containers"].clear()
+    for other in (made[1]["spec"], shared["spec"]["roleInstanceTemplate"]):
+        assert other["components"][0]["template"]["spec"]["containers"]
 
 
 def test_a_stateless_instance_has_an_owner_and_no_ordinal():
