@@ -182,7 +182,8 @@ class TestDefect18:
         patch = Patch(PatchType.MERGE, {"spec": {"replicas": 3}})
         await lab.api.patch(target, patch, WriteOptions())
         await lab.until(lambda: len(lab.pods()) == 4)
-        await lab.run(60)
+        await lab.run(10)
+        assert await lab.count_writes(60) == 0
         assert len(lab.pods()) == 4
         await lab.change(IMAGE, "engine:2")
         await lab.until(lab.is_rolled("engine:2"), 240)
