@@ -30,6 +30,7 @@ from kohort.planning.rollout.hold import (
     find_untrusted,
     hold_policy,
     hold_rollout,
+    shrink_held,
 )
 from kohort.planning.scale import MAKE_MAX, Ranks, find_stale, rank_units
 from kohort.planning.startup import plan_startup
@@ -135,7 +136,10 @@ def _roll(
         rollout = replace(rollout, replace=(), count=_pause_count(rollout, progress, policy))
     rollout = _wait_for_carrier(rollout, progress, target)
     rollout = spare_edited(rollout, state, units, policy)
-    return _leave_surplus(hold_rollout(rollout, progress, policy, untrusted), state)
+    rollout = hold_rollout(rollout, progress, policy, untrusted)
+    if untrusted and state.reach is Reach.ANY:
+        rollout = shrink_held(rollout, units, policy)
+    return _leave_surplus(rollout, state)
 
 
 def _pause_count(rollout: Rollout, progress: Progress | None, policy: RolloutPolicy) -> int:

@@ -18,7 +18,7 @@ from kohort.model.observed import Failure, Instance, Progress
 from kohort.model.plans import Rollout
 from kohort.model.policies import RolloutPolicy
 from kohort.model.reasons import Blocker
-from kohort.model.units import Phase
+from kohort.model.units import Phase, Unit
 from kohort.planning.failures import find_failure, is_recent, seconds_since, trust_seconds
 from kohort.planning.lines import LineState
 from kohort.planning.recovery import must_restart
@@ -72,6 +72,24 @@ def hold_rollout(
         return rollout
     most = min(progress.count, policy.wanted + policy.surge)
     return replace(rollout, count=max(rollout.count, most), replace=())
+
+
+def shrink_held(rollout: Rollout, units: tuple[Unit, ...], policy: RolloutPolicy) -> Rollout:
+    """
+    The step of a held line with fewer units, where the user asks for fewer.
+
+    Where what exists is all that is remembered, old units beyond the count would go because they
+    are old, and a hold keeps those. So they go as what is too many, as far as the rest serves.
+    """
+    available = {unit.ordinal for unit in units if unit.is_available}
+    ready = {unit.ordinal for unit in units if unit.is_ready}
+    count = rollout.count
+    while count > policy.wanted + policy.surge:
+        left = available - {count - 1}
+        if count - 1 in ready and len(left) < policy.ready_min:
+            break
+        available, count = left, count - 1
+    return replace(rollout, count=count)
 
 
 def explain_hold(

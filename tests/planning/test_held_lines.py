@@ -1,0 +1,68 @@
+"""A line that holds because its new unit crashes still does what the user asks for beside it."""
+
+from dataclasses import replace
+from itertools import product
+
+import pytest
+from line_search import NEW, NOW, OLD, instance_policy
+from test_line_edges import RECREATE, failure, line, unit
+
+from kohort.model.observed import Crash, Instance
+from kohort.model.plans import Step
+from kohort.model.policies import RolloutPolicy, Victims
+from kohort.model.units import Phase
+from kohort.planning.step import plan_step
+
+READY, STARTING = Phase.READY, Phase.STARTING
+
+
+def crashing(ordinal: int) -> Instance:
+    found = unit(ordinal, NEW, STARTING)
+    crash = Crash(f"x-{ordinal}", ended_at=NOW - 1)
+    member = replace(found.members[0], has_restarted=True, crash=crash)
+    return replace(found, members=(member,))
+
+
+def plan(units: list[Instance], policy: RolloutPolicy, victims: Victims) -> Step:
+    records = tuple(failure(held.ordinal) for held in units if held.has_failed)
+    state = line(*units, policy=policy, failures=records, recovery=RECREATE, victims=victims)
+    return plan_step(state, NOW)
+
+
+def shrink(units: list[Instance], policy: RolloutPolicy, victims: Victims) -> int:
+    """Do what plans say until nothing more goes: how many are left."""
+    while True:
+        gone = {retired.ordinal for retired in plan(units, policy, victims).retire}
+        if not gone:
+            return len(units)
+        units = [held for held in units if held.ordinal not in gone]
+        serving = sum(held.phase is READY for held in units)
+        assert serving >= policy.ready_min, f"{gone} were taken down"
+
+
+@pytest.mark.parametrize("victims", Victims)
+@pytest.mark.parametrize(("unavailable", "surge"), [(0, 1), (1, 1), (0, 2)], ids=str)
+@pytest.mark.parametrize("wanted", range(4))
+def test_a_held_line_is_scaled_down_as_far_as_the_rest_serves(victims, unavailable, surge, wanted):
+    policy = instance_policy(wanted, unavailable, surge)
+    for phases in product((READY, STARTING), repeat=3):
+        if phases.count(READY) < policy.ready_min:
+            continue
+        old = [unit(ordinal, OLD, phase) for ordinal, phase in enumerate(phases)]
+        left = shrink([*old, crashing(3)], policy, victims)
+        # Where those that stay do not serve, higher ones that do are kept until they are back.
+        if all(phase is READY for phase in phases[:wanted]):
+            assert left <= wanted + policy.surge
+
+
+def test_a_held_line_that_is_not_scaled_keeps_its_extra_unit_and_all_old_ones():
+    units = [*(unit(ordinal, OLD) for ordinal in range(3)), crashing(3)]
+    step = plan(units, instance_policy(3, 0, 1), Victims.HIGHEST)
+    assert step.retire == ()
+    assert step.blockers[0].reason == "HoldingOnRestarts"
+
+
+def test_a_held_line_gives_up_no_unit_that_has_to_serve():
+    units = [unit(0, OLD, STARTING), unit(1, OLD), unit(2, OLD, STARTING), crashing(3)]
+    step = plan(units, instance_policy(1, 0, 1), Victims.BEYOND)
+    assert 1 not in [retired.ordinal for retired in step.retire]
