@@ -18,9 +18,9 @@ def test_an_example_is_accepted_without_a_warning(name, kubectl, kohort_namespac
         kubectl("apply", "-f", EXAMPLES / "crd.yaml")
         kubectl("wait", "--for=condition=Established", "crd/models.example.kohort.dev")
     if name.startswith("lws"):
-        for api in APIS:
-            kubectl("apply", "--server-side", "-f", "-", stdin=yaml.safe_dump(api.definition()))
-            kubectl("wait", "--for=condition=Established", f"crd/{api.kind.group_resource}")
+        for made in (define() for api in APIS for define in api.definitions):
+            kubectl("apply", "--server-side", "-f", "-", stdin=yaml.safe_dump(made))
+            kubectl("wait", "--for=condition=Established", f"crd/{made['metadata']['name']}")
     done = kubectl("apply", "-n", kohort_namespace, "-f", EXAMPLES / name)
     count = len(list(yaml.safe_load_all((EXAMPLES / name).read_text())))
     assert len(done.stdout.splitlines()) == count
