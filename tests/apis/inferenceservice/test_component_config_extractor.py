@@ -322,3 +322,10 @@ def test_templates_of_a_runner_are_rendered_and_other_braces_stay():
     base = {"runner": {**RUNNER, "args": args}}
     config = engine(service(labels={"tier": "gold"}), model(), runtime(engineConfig=base))
     assert runner_of(config)["args"] == ["chat.ml", "gold", '{"a": {{"b"}}}', "{{ .Nope }}"]
+
+
+def test_a_label_that_a_service_lacks_renders_as_nothing():
+    args = ["a{{ .Labels.none }}b", '{{ index .Annotations "x/y" }}']
+    base = {"runner": {**RUNNER, "args": args}}
+    config = engine(service(annotations={"x/y": "z"}), model(), runtime(engineConfig=base))
+    assert runner_of(config)["args"] == ["ab", "z"]

@@ -104,6 +104,12 @@ def test_a_runtime_that_does_not_fit_has_a_reason(spec: dict, reason: str):
     assert reason in str(none.value)
 
 
+@pytest.mark.parametrize("facts", [{"quantization": "fp8"}, {"modelArchitecture": None}])
+def test_a_fact_that_only_one_side_states_is_a_mismatch(facts: dict):
+    with pytest.raises(ServiceError, match="no format of it takes the model's"):
+        chosen(model(**facts), runtime("a"))
+
+
 def test_a_pipeline_is_matched_part_by_part():
     part = {"library": "diffusers", "type": "VAE"}
     takes = model_format(diffusionPipeline={"className": "P", "vae": part})

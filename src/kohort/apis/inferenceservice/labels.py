@@ -231,6 +231,7 @@ KEYS = (
     _user(SKIP_MODEL_READY, "true: pods do not wait for a node that has the model", _NOW),
     _user(COORDINATION_SKEW, "how far roles may be apart in a rollout, such as 10%", _NOW),
     _user(UPDATE_TYPE, "InPlaceIfPossible, InPlaceOnly or RecreatePod", _NOW),
+    _user(IMAGE_PRELOAD, "true: images are pulled before pods of a RoleBasedGroup roll", _NOW),
     Key(
         DEPRECATION_WARNING,
         ANNOTATION,
