@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from isvc_builders import RUNNER, model, multi_node, planned, rbg, runtime, service
+from isvc_builders import RUNNER, accelerator, model, multi_node, planned, rbg, runtime, service
 
 from kohort.apis.inferenceservice import kinds
 from kohort.apis.inferenceservice.configuration import Configuration, IngressConfig
@@ -331,3 +331,32 @@ def test_a_serverless_component_has_knatives_conditions_and_revisions():
         "url": "http://chat-engine.ml.x.org",
         "traffic": traffic,
     }
+
+
+def test_the_accelerator_of_a_component_is_reported():
+    gpu = accelerator(
+        "h100",
+        discovery={"nodeSelector": {"gpu": "h100"}},
+        resources=[{"name": "nvidia.com/gpu", "quantity": "8"}],
+    )
+    held = runtime(acceleratorRequirements={"acceleratorClasses": ["h100"]})
+    obj = service(acceleratorSelector={"acceleratorClass": "h100"})
+    status = status_of(obj, model(), held, gpu)
+    assert status["components"]["engine"]["selectedAccelerator"] == {
+        "acceleratorClass": "h100",
+        "reason": "named by the service",
+        "nodeSelector": {"gpu": "h100"},
+        "resourceRequests": {"nvidia.com/gpu": "8"},
+    }
+
+
+@pytest.mark.parametrize(("second", "ready"), [("True", "True"), ("False", "False")])
+def test_a_ray_engine_is_ready_when_all_its_probers_are(second: str, ready: str):
+    ray = {"annotations": {"ome.io/deploymentMode": "MultiNodeRayVLLM"}, "minReplicas": 2}
+    probers = {
+        "chat-engine-0-mnp": with_condition("Available", "True"),
+        "chat-engine-1-mnp": with_condition("Available", second, "Down"),
+    }
+    live = {kinds.DEPLOYMENT: probers}
+    found = conditions(status_of(service(engine=ray), model(), multi_node(), live=live))
+    assert found["EngineReady"][0] == ready

@@ -78,13 +78,14 @@ def set_size(
 def _set_in(items: list[str], flags: Sequence[str], size: str) -> bool:
     for flag in flags:
         for place, item in enumerate(items):
-            if item.startswith(f"{flag}="):
-                items[place] = f"{flag}={size}"
-                return True
             if item == flag and place + 1 < len(items):
                 items[place + 1] = size
                 return True
-            if item.startswith(f"{flag} ") and "\n" not in item:
-                items[place] = f"{flag} {size}"
+            # Several words in one item: a flag with its value, or a script of many lines.
+            changed, count = re.subn(
+                rf"(?<!\S)({re.escape(flag)}(?:=|[ \t]+))\S+", rf"\g<1>{size}", item, count=1
+            )
+            if count:
+                items[place] = changed
                 return True
     return False
