@@ -70,7 +70,10 @@ def allowance_of(scenario: Scenario) -> int:
     """How often more than without failures each object may be made or deleted."""
     edits = [fault for fault in scenario.faults if CATALOGUE[fault.name].is_edit]
     costly = [f for f in scenario.faults if f.name not in HARMLESS and f not in edits]
-    costs = [_COSTS.get(fault.name, 1) for fault in (*edits[1:], *costly)]
+    # By a clock that was put forward a template has lasted, whose rollout would have been held.
+    is_hasty = scenario.has("clock-jump") and scenario.has("fleeting-roll")
+    paid = edits if is_hasty else edits[1:]
+    costs = [_COSTS.get(fault.name, 1) for fault in (*paid, *costly)]
     return sum(costs)
 
 
