@@ -125,11 +125,17 @@ class Instances(Checker):
         )
 
     def _has_reason(self, view: LineView, unit: Group, specs: list[Object], seen: float) -> bool:
+        # One that is old or too many goes for that, however short ago it crashed.
+        if self._is_unwanted(view, unit, specs, seen):
+            return True
         is_serving = self._since.get((view.name, unit.uid), seen) < seen
         is_hurt = any(pod["metadata"]["uid"] in self._hurt for pod in unit.members)
-        if view.recovers and is_hurt and not is_serving:
-            self._check_grace(view, unit)
-            return True
+        if not view.recovers or not is_hurt or is_serving:
+            return False
+        self._check_grace(view, unit)
+        return True
+
+    def _is_unwanted(self, view: LineView, unit: Group, specs: list[Object], seen: float) -> bool:
         policies = [p for until, name, p in self._policies if until >= seen and name == view.name]
         wanted = min(policy.wanted for policy in (view.policy, *policies))
         # An extra unit stands in for others, and goes when it is not needed.
