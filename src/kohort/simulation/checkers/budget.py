@@ -9,8 +9,9 @@ somebody edited since it looked: the operator did not give it up.
 
 from collections import deque
 
+from kohort.cluster.objects import Object
 from kohort.simulation.checkers.checker import Checker, Scene
-from kohort.simulation.checkers.truth import Commit, Group, is_leaving
+from kohort.simulation.checkers.truth import Commit, Group, controller_of, is_leaving
 from kohort.simulation.scenario import COMPATIBLE, PODS
 from kohort.simulation.simulated_api import Policy, Step
 from kohort.simulator import kinds
@@ -36,6 +37,7 @@ class Budget(Checker):
         self._was_there: dict[int, Group] = {}
         self._edited: dict[int, float] = {}  # groups that somebody edited, and until when
         self._edited_since: dict[str, float] = {}  # the same by incarnation, and since when
+        self._adopted: set[str] = set()  # entries that got another controller than they had
         self._step: Step | None = None  # partition, count, target
         self._free: set[str] = set()  # leaders that did not serve when they were released
         self._deleted: dict[str, bool] = {}  # leaders that the operator deleted, and if hurt
@@ -54,8 +56,14 @@ class Budget(Checker):
             self._check_step(commit)
         if commit.kind == kinds.POD and commit.writer and is_taken(commit):
             self._check_deletion(commit)
+        if commit.kind == kinds.POD and commit.old and commit.new:
+            self._note_adoption(commit.old, commit.new)
         self._follow()
         self._check_counts()
+
+    def _note_adoption(self, old: Object, new: Object) -> None:
+        if controller_of(old) != controller_of(new):
+            self._adopted.add(new["metadata"]["uid"])
 
     def _learn(self, commit: Commit) -> None:
         if commit.new is None:
@@ -182,10 +190,12 @@ class Budget(Checker):
         # Groups that somebody edited while they served are sheltered behind the partition.
         edited = {ordinal for ordinal, at in self._edited.items() if at >= seen}
         edited |= {group.ordinal for group in self.truth.groups() if group.is_edited}
+        # Old groups without an owner are found when they are adopted, after the first step.
+        groups = self.truth.groups()
+        edited |= {g.ordinal for g in groups if g.uid in self._adopted and g.revision != target}
         highest = max([highest, *(ordinal + 1 for ordinal in edited)])
         if is_same and partition > max(before[0], highest):
             self.breach(f"A4: the partition rises from {before[0]} to {partition}")
-        groups = self.truth.groups()
         given = {g.ordinal for g in groups if self._is_given(g, after, seen)}
         known = {g.ordinal for g in groups if self._is_given(g, before, seen)}
         new = given - known
