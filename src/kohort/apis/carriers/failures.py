@@ -8,7 +8,8 @@ there holds all that is known, and else the newest. Moments alone do not say whi
 last: the controller's clock may have been put back. What cannot be read is no record.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -16,7 +17,32 @@ import orjson
 
 from kohort.apis.carriers.members import read_moment
 from kohort.model.observed import Crash, Failure
+from kohort.model.plans import Plan
 from kohort.model.units import GROUPS, Line
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What is to be written down of failures, and why."""
+
+    text: str
+    why: str
+
+
+def plan_record(held: Mapping[Line, tuple[Failure, ...]], plan: Plan) -> Record | None:
+    """The record after a plan; None if it says what is written down already."""
+    known = {line: own for line, own in held.items() if own}
+    new = dict(known)
+    for line, step in plan.steps.items():
+        if step.failures or line in known:
+            new[line] = step.failures
+    new = {line: own for line, own in new.items() if own}
+    if new == known:
+        return None
+    failures = [failure for own in new.values() for failure in own]
+    fresh = [f for f in failures if f not in known.get(f.line, ())]
+    said = ", ".join(f"{f.crash} (failure {f.count} of {f.incarnation})" for f in fresh[:3])
+    return Record(write_failures(failures), said or "failures are forgotten")
 
 
 def write_failures(failures: Iterable[Failure]) -> str:

@@ -10,7 +10,7 @@ Service or a gang goes when no pod is left that needs it.
 from collections.abc import Iterator
 
 from kohort.apis.api import Reading, Snapshot
-from kohort.apis.carriers.failures import write_failures
+from kohort.apis.carriers.failures import plan_record
 from kohort.apis.facts import Whole
 from kohort.apis.modelserving import labels
 from kohort.apis.modelserving.adopted_objects import adopt_objects
@@ -23,7 +23,6 @@ from kohort.apis.modelserving.service_actions import list_service_actions
 from kohort.cluster.actions import Action, Create, Delete, Patch
 from kohort.cluster.objects import name_of, namespace_of
 from kohort.cluster.port import Address
-from kohort.model.observed import Failure
 from kohort.model.plans import Plan
 
 KEPT_MAX = 10  # old revisions
@@ -94,26 +93,10 @@ def _remove_forged(snapshot: Snapshot, memory: Memory) -> Iterator[Action]:
 
 def _note_failures(snapshot: Snapshot, reading: Reading[Memory], plan: Plan) -> Iterator[Action]:
     """Record failures on the revision in force; what follows from them comes in a later plan."""
-    held = {line: own for line, own in reading.memory.context.failures.items() if own}
-    new = dict(held)
-    for line, step in plan.steps.items():
-        if step.failures or line in held:
-            new[line] = step.failures
-    new = {line: own for line, own in new.items() if own}
-    if new == held:
-        return
+    record = plan_record(reading.memory.context.failures, plan)
     whole = _find_stored(reading.memory, reading.memory.context.target.revision)
-    if whole is not None:
-        known = {failure for own in held.values() for failure in own}
-        fresh = [failure for own in new.values() for failure in own if failure not in known]
-        failures = [failure for own in new.values() for failure in own]
-        notes = {labels.RESTARTS: write_failures(failures)}
-        yield _annotate(snapshot, whole, notes, _describe(fresh))
-
-
-def _describe(fresh: list[Failure]) -> str:
-    said = ", ".join(f"{f.crash} (failure {f.count} of {f.incarnation})" for f in fresh[:3])
-    return said or "failures are forgotten"
+    if record is not None and whole is not None:
+        yield _annotate(snapshot, whole, {labels.RESTARTS: record.text}, record.why)
 
 
 def _find_stored(memory: Memory, revision: str) -> Whole | None:

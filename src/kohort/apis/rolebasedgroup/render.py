@@ -8,14 +8,13 @@ an unstored template gets the revision, and instances and pods follow in the pla
 from collections.abc import Iterator
 
 from kohort.apis.api import Reading, Snapshot
-from kohort.apis.carriers.failures import write_failures
+from kohort.apis.carriers.failures import plan_record
 from kohort.apis.rolebasedgroup import labels
 from kohort.apis.rolebasedgroup.instance_actions import InstanceActions
 from kohort.apis.rolebasedgroup.pod_actions import PodActions
 from kohort.apis.rolebasedgroup.read import Memory
 from kohort.apis.rolebasedgroup.set_actions import SetActions
 from kohort.cluster.actions import Action
-from kohort.model.observed import Failure
 from kohort.model.plans import Plan
 from kohort.model.units import Line
 
@@ -52,20 +51,8 @@ def _actions(snapshot: Snapshot, reading: Reading[Memory], plan: Plan) -> Iterat
 
 def _note_failures(reading: Reading[Memory], plan: Plan, sets: SetActions) -> Iterator[Action]:
     """Record failures on the revision in force; what follows from them comes in a later plan."""
-    held: dict[Line, tuple[Failure, ...]] = {
-        Line(0, name): role.failures
-        for name, role in reading.memory.facts.roles.items()
-        if role.failures
-    }
-    new = dict(held)
-    for line, step in plan.steps.items():
-        if step.failures or line in held:
-            new[line] = step.failures
-    new = {line: own for line, own in new.items() if own}
+    roles = reading.memory.facts.roles
+    record = plan_record({Line(0, name): role.failures for name, role in roles.items()}, plan)
     stored = sets.find_in_force()
-    if new == held or stored is None:
-        return
-    failures = [failure for own in new.values() for failure in own]
-    fresh = [str(f.crash) for f in failures if f not in held.get(f.line, ())]
-    notes = {labels.RESTARTS: write_failures(failures)}
-    yield sets.annotate(stored, notes, ", ".join(fresh[:3]) or "failures are forgotten")
+    if record is not None and stored is not None:
+        yield sets.annotate(stored, {labels.RESTARTS: record.text}, record.why)
