@@ -39,9 +39,7 @@ class Shelf:
         self.writers: dict[str, CacheWriter[Any]] = {}
         self.absent: dict[Any, Any] = {}
 
-    def add(
-        self, selection: Any, decode: Any, indexes: Any = None, *, optional: bool = False
-    ) -> Any:
+    def add(self, selection: Any, decode: Any, indexes: Any = None, **options: Any) -> Any:
         """A cache, ready and empty."""
         writer = CacheWriter(selection, decode, indexes)
         writer.apply(Init())

@@ -43,12 +43,9 @@ def test_the_example_becomes_ready_scales_and_changes_images_in_running_pods(k):
     path = "/spec/roles/1/standalonePattern/template/spec/containers/0/image"
     patch = json.dumps([{"op": "replace", "path": path, "value": "example.com/engine:2"}])
     k("patch", "rbg/llama", "--type=json", f"-p={patch}")
-    k(
-        "wait",
-        "--for=jsonpath={.status.updatedReadyReplicas}=4",
-        "ris/llama-decode",
-        "--timeout=90s",
-    )
+    image = "--for=jsonpath={.spec.containers[0].image}=example.com/engine:2"
+    k("wait", image, "pods", "-l", f"{ROLE}=decode", "--timeout=90s")
+    k("wait", "--for=condition=Ready", "pods", "-l", f"{ROLE}=decode", "--timeout=90s")
     found = pods_of(k, "decode")
     assert {name: pod["metadata"]["uid"] for name, pod in found.items()} == before
     assert {p["spec"]["containers"][0]["image"] for p in found.values()} == {"example.com/engine:2"}

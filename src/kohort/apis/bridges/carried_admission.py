@@ -41,7 +41,8 @@ def _find_switch(lws: Object, old: Object | None, carrier: str, force: str) -> F
     """Why the carrier of a set cannot change now; None if it does not, or may."""
     if old is None or _has(lws, carrier) == _has(old, carrier):
         return None
-    has_pods = bool((old.get("status") or {}).get("replicas"))
+    status = old.get("status")
+    has_pods = isinstance(status, dict) and bool(status.get("replicas"))
     if not has_pods or annotations_of(lws).get(force) == "true":
         return None
     why = (
@@ -52,7 +53,8 @@ def _find_switch(lws: Object, old: Object | None, carrier: str, force: str) -> F
 
 
 def _has(obj: Object, carrier: str) -> bool:
-    notes = (obj.get("metadata") or {}).get("annotations")
+    metadata = obj.get("metadata")
+    notes = metadata.get("annotations") if isinstance(metadata, dict) else None
     return isinstance(notes, dict) and notes.get(labels.CARRIER) == carrier
 
 

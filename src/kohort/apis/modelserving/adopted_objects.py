@@ -20,8 +20,9 @@ _KINDS = (labels.SERVICE, labels.CONTROLLER_REVISION, POD_GROUP)
 
 
 def is_own_pod(serving: Object, pod: ServingPod) -> bool:
-    """Whether a pod stands where it says, and belongs to the workload or to nobody."""
-    return pod.place is not None and is_own(serving, pod.metadata)
+    """Whether a pod stands where it says, and is the workload's or was: then it has a revision."""
+    was_made = bool(pod.metadata.controller) or labels.REVISION in pod.metadata.labels
+    return pod.place is not None and was_made and is_own(serving, pod.metadata)
 
 
 def is_own(serving: Object, found: Meta) -> bool:

@@ -4,6 +4,8 @@ from collections.abc import Callable
 from typing import Any
 
 from kohort.apis.api import AdmissionResult, Api, Key, Settings, Watched, Webhook
+from kohort.apis.conversion import Define
+from kohort.apis.definitions.shapes import shape_of
 from kohort.apis.facts import Whole, read_node
 from kohort.apis.home import Home
 from kohort.apis.references import Reference
@@ -19,7 +21,11 @@ from kohort.apis.rolebasedgroup.config_facts import ConfigFacts, find_group, rea
 from kohort.apis.rolebasedgroup.conversions import convert
 from kohort.apis.rolebasedgroup.definition import (
     DEFINITIONS,
+    define_adapter,
+    define_group,
     define_group_set,
+    define_instance_set,
+    define_policy,
     define_warmup,
 )
 from kohort.apis.rolebasedgroup.instance_facts import read_facts
@@ -70,25 +76,33 @@ def _find_policies(group: Object) -> tuple[Key, ...]:
     return ((namespace_of(group), name_of(group)),)
 
 
-def _validate(group: Object, old: Object | None, settings: Settings) -> AdmissionResult:
+def _judge_group(group: Object, old: Object | None) -> AdmissionResult:
     errors = validate_group(group, old)
     return AdmissionResult(errors=tuple(errors), warnings=tuple(warn_group(group)))
 
 
-def _validate_policy(policy: Object, old: Object | None, settings: Settings) -> AdmissionResult:
+def _judge_policy(policy: Object, old: Object | None) -> AdmissionResult:
     return AdmissionResult(errors=tuple(validate_policy(policy)))
 
 
-def _validate_set(found: Object, old: Object | None, settings: Settings) -> AdmissionResult:
+def _judge_set(found: Object, old: Object | None) -> AdmissionResult:
     return AdmissionResult(errors=tuple(validate_instance_set(found)))
 
 
-def _validate_adapter(adapter: Object, old: Object | None, settings: Settings) -> AdmissionResult:
+def _judge_adapter(adapter: Object, old: Object | None) -> AdmissionResult:
     return AdmissionResult(errors=tuple(validate_adapter(adapter)))
 
 
-def make_webhook(kind: Kind, handle: Callable[..., AdmissionResult]) -> Webhook:
+def make_webhook(
+    kind: Kind, define: Define, judge: Callable[[Object, Object | None], AdmissionResult]
+) -> Webhook:
     """A webhook that judges what is created and updated, by upstream's names."""
+
+    def handle(obj: Object, old: Object | None, settings: Settings) -> AdmissionResult:
+        # What has not the shape of its kind is not judged further.
+        misfit = shape_of(define, kind.version).find_misfit(obj)
+        return AdmissionResult(refusal=misfit) if misfit else judge(obj, old)
+
     name = kind.name.lower()
     path = f"/validate-workloads-x-k8s-io-{kind.version}-{name}"
     return Webhook(f"v{name}.kb.io", path, kind, ("CREATE", "UPDATE"), handle)
@@ -145,10 +159,10 @@ ROLE_BASED_GROUP = Api(
         Reference(labels.PROFILE, _find_profiles),
     ),
     webhooks=(
-        make_webhook(labels.KIND, _validate),
-        make_webhook(labels.POLICY, _validate_policy),
-        make_webhook(labels.INSTANCE_SET, _validate_set),
-        make_webhook(labels.ADAPTER, _validate_adapter),
+        make_webhook(labels.KIND, define_group, _judge_group),
+        make_webhook(labels.POLICY, define_policy, _judge_policy),
+        make_webhook(labels.INSTANCE_SET, define_instance_set, _judge_set),
+        make_webhook(labels.ADAPTER, define_adapter, _judge_adapter),
     ),
     convert=convert,
     home=HOME,
