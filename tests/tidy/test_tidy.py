@@ -98,7 +98,7 @@ def test_every_module_is_used_by_another_or_by_an_entry_point():
     }
     entries |= {
         f"kohort.apis.inferenceservice.{name}"
-        for name in ("admission.validation", "handover", "nodes")
+        for name in ("admission.validation", "handover", "home", "nodes")
     }
     dead = [m for m in modules if not m.endswith("__init__") and m not in used | entries]
     assert not dead
