@@ -1,7 +1,7 @@
 """A worker that does not say whether it is in a gang: admission asks the cluster for its leader."""
 
 from base64 import b64decode
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from datetime import UTC, datetime
 from typing import Any
 
@@ -13,7 +13,7 @@ from kohort.apis.api import Settings
 from kohort.apis.gangs.dialects.volcano import GROUP_NAME, VOLCANO
 from kohort.apis.leaderworkerset import labels
 from kohort.apis.served import APIS
-from kohort.cluster.errors import NotFound, Unavailable
+from kohort.cluster.errors import Unavailable
 from kohort.cluster.objects import Object, annotations_of
 from kohort.cluster.port import Address
 from kohort.controller.admission.server import AdmissionServer
@@ -29,13 +29,14 @@ def make_pod(name: str, **notes: str) -> Object:
     """A pod as an upstream-made set sends it: nothing of ours is on it."""
     metadata = {"name": name, "namespace": "lab", "labels": dict(MARKS)}
     metadata["annotations"] = {labels.SIZE: "2", **notes}
-    return {"metadata": metadata, "spec": {"containers": [{"name": "c", "image": "i"}]}}
+    head = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata}
+    return {**head, "spec": {"containers": [{"name": "c", "image": "i"}]}}
 
 
 WORKER = make_pod("x-0-1", **{labels.LEADER_NAME: "x-0"})
 
 
-async def ask(read: Callable[[Address], Awaitable[Object]]) -> dict[str, Any]:
+async def ask(read: Callable[[Address], Coroutine[Any, Any, list[Object]]]) -> dict[str, Any]:
     """The answer to the creation of a worker, over the wire, where the usual gang is Volcano's."""
     material = renew_material(None, ["127.0.0.1"], datetime.now(UTC))
     live = LiveContext()
@@ -64,30 +65,30 @@ def gang_of(answer: dict[str, Any]) -> str | None:
 async def test_a_worker_stays_out_of_a_gang_that_its_leader_is_not_in():
     asked: list[tuple[str, str]] = []
 
-    async def read(address: Address) -> Object:
+    async def read(address: Address) -> list[Object]:
         asked.append((address.namespace, address.name))
-        return make_pod("x-0")
+        return [make_pod("x-0")]
 
     assert gang_of(await ask(read)) is None
     assert asked == [("lab", "x-0")]
 
 
 async def test_a_worker_of_an_upstream_made_set_joins_the_gang_of_its_leader():
-    async def read(address: Address) -> Object:
-        return make_pod("x-0", **{GROUP_NAME: "x-0-key"})
+    async def read(address: Address) -> list[Object]:
+        return [make_pod("x-0", **{GROUP_NAME: "x-0-key"})]
 
     assert gang_of(await ask(read)) == "x-0-key"
 
 
 async def test_a_worker_whose_leader_is_gone_joins_as_upstream_would_have_it():
-    async def read(address: Address) -> Object:
-        raise NotFound('pods "x-0" not found', details={})
+    async def read(address: Address) -> list[Object]:
+        return []
 
     assert gang_of(await ask(read)) == "x-0-key"
 
 
 async def test_a_worker_is_refused_for_now_if_its_leader_cannot_be_read():
-    async def read(address: Address) -> Object:
+    async def read(address: Address) -> list[Object]:
         raise Unavailable("the server is starting")
 
     answer = await ask(read)

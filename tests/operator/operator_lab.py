@@ -228,7 +228,7 @@ class Lab:
     def mend_webhooks(self) -> None:
         """Our webhook answers again."""
         context = self.api.context
-        context.admission = ApiAdmission(self.apis, self.settings, find=context.find_object)
+        context.admission = ApiAdmission(self.apis, self.settings, find=context.find_objects)
 
     def hold_component(self, runner: ComponentRunner) -> None:
         """Let one part of the control plane see nothing new, and do nothing."""

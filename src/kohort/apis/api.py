@@ -60,8 +60,8 @@ class Settings:
     gangs: tuple[Dialect, ...] = ()  # those in use, the usual one first; none: no gangs are made
     tiers: Tiers = field(default_factory=Tiers)  # for dialects that know tiers by labels of nodes
     has_usual: bool = True  # whether the first dialect is for objects that name none
-    # The object that a webhook asked to see beside the one it judges, if that exists.
-    beside: Object | None = field(default=None, compare=False)
+    # The objects that a webhook asked to see beside the one it judges, as far as they exist.
+    beside: tuple[Object, ...] = field(default=(), compare=False)
 
     @property
     def are_given(self) -> bool:
@@ -72,6 +72,11 @@ class Settings:
     def gang_kinds(self) -> frozenset[Kind]:
         """The kinds of all objects that gangs are told by."""
         return frozenset(kind for dialect in self.gangs for kind in dialect.kinds)
+
+    def list_beside(self, kind: Kind) -> tuple[Object, ...]:
+        """The objects of one kind, in any of its versions, that a webhook asked to see."""
+        named = (found for found in self.beside if found.get("kind") == kind.name)
+        return tuple(f for f in named if f["apiVersion"].rpartition("/")[0] == kind.group)
 
     def find_dialect(self, name: str) -> Dialect | None:
         """The dialect that an object asks for by name, or the usual one; None: no gang."""
@@ -254,7 +259,11 @@ class Webhook:
     selector: Object | None = None  # objectSelector
     mutates: bool = False
     # What else has to be read to judge an object; the settings then hold it as ``beside``.
-    find_beside: Callable[[Object, Settings], Address | None] = lambda obj, settings: None
+    # An address without a name stands for all objects of its kind in its namespace.
+    find_beside: Callable[[Object, Settings], tuple[Address, ...]] = lambda obj, settings: ()
+    namespaces: Object | None = None  # namespaceSelector
+    reinvocation: str = "Never"  # of one that changes objects
+    configuration: str = ""  # its webhook configuration, where that is not its home's
 
 
 @dataclass(frozen=True, slots=True)

@@ -139,7 +139,7 @@ class Harness:
         version = self._with_gangs(
             simulated.versions.before if scenario.has("upgrade") else simulated.versions.present
         )
-        self.gate = Gate([version.api], version.settings, find=self.api.context.find_object)
+        self.gate = Gate([version.api], version.settings, find=self.api.context.find_objects)
         self.api.context.admission = self.gate
         self.kubelet = Kubelet(KubeletStages(), emits=False)
         self.world = World(self.api, self._parts(), clock, records=False)

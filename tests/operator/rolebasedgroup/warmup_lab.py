@@ -67,7 +67,7 @@ class WarmupLab(GroupLab):
 
     def decide_fates(self, **fates: Object) -> None:
         context = self.api.context
-        found = Fates(self.apis, self.settings, find=context.find_object)
+        found = Fates(self.apis, self.settings, find=context.find_objects)
         found.fates = {name.replace("_", "-"): told for name, told in fates.items()}
         found.fates.setdefault("", found.fates.pop("others", {}))
         context.admission = found

@@ -158,21 +158,20 @@ def _mutate_pod(pod: Object, old: Object | None, settings: Settings) -> Admissio
     return AdmissionResult(mutated)
 
 
-def _find_leader(pod: Object, settings: Settings) -> Address | None:
+def _find_leader(pod: Object, settings: Settings) -> tuple[Address, ...]:
     """The leader of a worker that does not say itself whether it is in a gang."""
     if not settings.gangs or find_pod_misfit(pod):
-        return None
+        return ()
     notes, place = annotations_of(pod), find_ordinal(name_of(pod))
     leader = notes.get(labels.LEADER_NAME)
     if not leader or notes.get(labels.GANG) or place is None or place[0] != leader:
-        return None
-    return Address(POD, namespace_of(pod), leader)
+        return ()
+    return (Address(POD, namespace_of(pod), leader),)
 
 
 def _find_pod_dialect(pod: Object, settings: Settings) -> Dialect | None:
     """The dialect of the gang that a pod joins: a worker follows its leader, if that is known."""
-    leader = settings.beside
-    if leader is not None:
+    for leader in settings.list_beside(POD):
         return find_dialect(settings, labels_of(leader), annotations_of(leader))
     return settings.find_dialect(annotations_of(pod).get(labels.GANG, ""))
 

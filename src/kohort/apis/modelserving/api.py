@@ -24,6 +24,7 @@ from kohort.apis.modelserving.render import render
 from kohort.apis.modelserving.report import list_events, start_status, write_status
 from kohort.apis.modelserving.spec import DEFAULT_SCHEDULER
 from kohort.apis.modelserving.verbs import VERBS
+from kohort.cluster.fields import FieldError
 from kohort.cluster.objects import Kind, Object, name_of, namespace_of
 from kohort.cluster.permissions import Grant
 from kohort.cluster.port import Address
@@ -71,17 +72,21 @@ def _validate(serving: Object, old: Object | None, settings: Settings) -> Admiss
     dialects = tuple(dialect.name for dialect in settings.gangs)
     errors = [
         *validate_serving(serving, old, load_registry(), dialects),
-        *(check_namesake(serving, settings.beside) if old is None else ()),
+        *(_check_namesakes(serving, settings) if old is None else ()),
     ]
     warnings = tuple(warn_serving(serving, old))
     return AdmissionResult(refusal=write_refusal(errors), warnings=warnings)
 
 
-def _find_namesake(serving: Object, settings: Settings) -> Address | None:
+def _check_namesakes(serving: Object, settings: Settings) -> list[FieldError]:
+    return [error for other in settings.beside for error in check_namesake(serving, other)]
+
+
+def _find_namesake(serving: Object, settings: Settings) -> tuple[Address, ...]:
     """The object of this name in the other group."""
     is_alias = serving.get("apiVersion") == labels.ALIAS_KIND.api_version
     kind = labels.KIND if is_alias else labels.ALIAS_KIND
-    return Address(kind, namespace_of(serving), name_of(serving))
+    return (Address(kind, namespace_of(serving), name_of(serving)),)
 
 
 # A create that meets a namesake reads it; pods are patched when counts around them change, and

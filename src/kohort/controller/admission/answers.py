@@ -42,12 +42,12 @@ def answer_review(webhook: Webhook, review: Any, settings: Settings) -> Object:
     return _wrap(uid, _answer(webhook, request, settings))
 
 
-def find_beside(webhook: Webhook, review: Any, settings: Settings) -> Address | None:
+def find_beside(webhook: Webhook, review: Any, settings: Settings) -> tuple[Address, ...]:
     """What has to be read before a question is answered, if it can be understood at all."""
     request = review.get("request") if isinstance(review, Mapping) else None
     obj = request.get("object") if isinstance(request, Mapping) else None
     if not isinstance(request, Mapping) or not isinstance(obj, dict) or is_deeper(obj, DEPTH_MAX):
-        return None
+        return ()
     return webhook.find_beside(_fill_namespace(obj, request.get("namespace")), settings)
 
 

@@ -24,7 +24,7 @@ from kohort.apis.conversion import (
     ConverterMistake,
     collect_converters,
 )
-from kohort.cluster.errors import ClusterError, NotFound
+from kohort.cluster.errors import ClusterError
 from kohort.cluster.objects import Object
 from kohort.cluster.port import Address
 from kohort.controller.admission.answers import (
@@ -44,7 +44,8 @@ log = logging.getLogger(__name__)
 
 # Path, whether it was allowed, and how long it took.
 Recorder = Callable[[str, int, float], None]
-Reader = Callable[[Address], Awaitable[Object]]
+# The objects at an address, of which one without a name has many; none where there are none.
+Reader = Callable[[Address], Awaitable[Sequence[Object]]]
 
 
 def _ignore(path: str, code: int, seconds: float) -> None:
@@ -144,14 +145,12 @@ class AdmissionServer:
             return refuse_question(why, 500, find_uid(review))
 
     async def _look_beside(self, webhook: Webhook, review: Any) -> Settings:
-        """What we were told, with the object that this question has to be judged beside."""
-        address = find_beside(webhook, review, self._settings)
-        if address is None or self._read is None:
+        """What we were told, with the objects that this question has to be judged beside."""
+        addresses = find_beside(webhook, review, self._settings)
+        if not addresses or self._read is None:
             return self._settings
-        try:
-            return replace(self._settings, beside=await self._read(address))
-        except NotFound:
-            return self._settings
+        found = [obj for address in addresses for obj in await self._read(address)]
+        return replace(self._settings, beside=tuple(found))
 
 
 def _facts(review: Any) -> Object:

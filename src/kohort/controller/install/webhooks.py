@@ -82,13 +82,16 @@ def list_bundle_holders(apis: Sequence[Api]) -> list[tuple[Kind, str]]:
 
 def _write_both(home: Home, apis: Sequence[Api], endpoint: Endpoint) -> Iterator[Object]:
     hooks = [hook for api in apis for hook in api.webhooks]
-    for kind, name, mutates in (
+    for kind, usual, mutates in (
         (MUTATING_KIND, home.mutating_name, True),
         (VALIDATING_KIND, home.validating_name, False),
     ):
-        # A webhook without operations is served for other people's configurations only.
-        chosen = [hook for hook in hooks if hook.operations and hook.mutates is mutates]
-        if chosen:
+        by_name: dict[str, list[Webhook]] = {}
+        for hook in hooks:
+            # A webhook without operations is served for other people's configurations only.
+            if hook.operations and hook.mutates is mutates:
+                by_name.setdefault(hook.configuration or usual, []).append(hook)
+        for name, chosen in by_name.items():
             yield {
                 "apiVersion": kind.api_version,
                 "kind": kind.name,
@@ -104,7 +107,7 @@ def _write_webhook(hook: Webhook, endpoint: Endpoint) -> Object:
         "clientConfig": endpoint.write(hook.path),
         "failurePolicy": "Fail",
         "matchPolicy": "Equivalent",
-        "namespaceSelector": {},
+        "namespaceSelector": hook.namespaces or {},
         "objectSelector": hook.selector or {},
         "rules": [
             {
@@ -119,5 +122,5 @@ def _write_webhook(hook: Webhook, endpoint: Endpoint) -> Object:
         "timeoutSeconds": TIMEOUT_SECONDS,
     }
     if hook.mutates:
-        written["reinvocationPolicy"] = "Never"
+        written["reinvocationPolicy"] = hook.reinvocation
     return written

@@ -16,6 +16,7 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from random import Random, SystemRandom
 from typing import Any
@@ -27,6 +28,7 @@ from kohort.apis.served import OPERATOR_HOME
 from kohort.cluster.errors import KohortError
 from kohort.cluster.objects import Kind
 from kohort.cluster.port import Address, Cluster
+from kohort.controller.admission.beside import read_beside
 from kohort.controller.admission.server import AdmissionServer
 from kohort.controller.api_controller import ControllerContext
 from kohort.controller.certificates.bundles import BundleHolder
@@ -101,7 +103,10 @@ class Process:
         # Reviews store nothing, and are not counted as writes.
         self._reviews = AccessReviews(cluster, self._time)
         self.admission = AdmissionServer(
-            launch.apis, launch.settings, self.measures.note_review, self._cluster.read
+            launch.apis,
+            launch.settings,
+            self.measures.note_review,
+            partial(read_beside, self._cluster),
         )
         settings = launch.configuration
         self._live = LiveContext(settings.tls_version, settings.tls_suites)

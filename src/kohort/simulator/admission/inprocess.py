@@ -23,9 +23,10 @@ from kohort.simulator.admission.reviews import Denied
 from kohort.simulator.api.admission import Admission, NoAdmission, Review
 from kohort.simulator.api.conversion import AskWebhook, Said, ask_nobody
 from kohort.simulator.api.requests import Target
+from kohort.simulator.kinds import NAMESPACE
 
-# The stored object at an address, if there is one.
-Finder = Callable[[Address], Object | None]
+# The stored objects at an address, of which one without a name has many.
+Finder = Callable[[Address], Sequence[Object]]
 
 
 class ApiConversions:
@@ -56,7 +57,7 @@ class ApiAdmission:
         apis: Sequence[Api],
         settings: Settings,
         others: Admission | None = None,
-        find: Finder = lambda address: None,
+        find: Finder = lambda address: (),
     ) -> None:
         self._settings = settings
         self._find = find
@@ -87,15 +88,16 @@ class ApiAdmission:
         return obj
 
     def _look_beside(self, webhook: Webhook, obj: Object) -> Settings:
-        address = webhook.find_beside(obj, self._settings)
-        found = None if address is None else self._find(address)
-        return self._settings if found is None else replace(self._settings, beside=found)
+        addresses = webhook.find_beside(obj, self._settings)
+        found = tuple(obj for address in addresses for obj in self._find(address))
+        return replace(self._settings, beside=found) if found else self._settings
 
     async def validate(self, review: Review) -> None:
         """Refuse what our APIs or others refuse."""
         for webhook in self._asked(review, mutates=False):
             assert review.obj is not None
-            _judge(webhook, webhook.handle(review.obj, review.old, self._settings), review)
+            settings = self._look_beside(webhook, review.obj)
+            _judge(webhook, webhook.handle(review.obj, review.old, settings), review)
         if self._others.concerns(review.operation, review.target):
             await self._others.validate(review)
 
@@ -107,8 +109,17 @@ class ApiAdmission:
         return [
             webhook
             for webhook in found
-            if webhook.mutates is mutates and read_label_selector(webhook.selector).matches(labels)
+            if webhook.mutates is mutates
+            and read_label_selector(webhook.selector).matches(labels)
+            and self._chooses_namespace(webhook, review.target)
         ]
+
+    def _chooses_namespace(self, webhook: Webhook, target: Target) -> bool:
+        if webhook.namespaces is None or not target.namespace:
+            return True
+        held = self._find(Address(NAMESPACE, "", target.namespace))
+        labels = labels_of(held[0]) if held else {}
+        return read_label_selector(webhook.namespaces).matches(labels)
 
 
 def _judge(webhook: Webhook, answer: AdmissionResult, review: Review) -> None:

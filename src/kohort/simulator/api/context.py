@@ -60,11 +60,17 @@ class Context:
         """The stored object that a request is about."""
         return self.store.find(target.resource.bucket, (target.namespace, target.name))
 
-    def find_object(self, address: Address) -> Object | None:
-        """A stored object, for those who know no resources."""
-        bucket = self.registry.of(address.kind).bucket
-        found = self.store.find(bucket, (address.namespace, address.name))
-        return None if found is None else found.decode()
+    def find_objects(self, address: Address) -> list[Object]:
+        """The stored objects at an address, which without a name are all of a namespace."""
+        resource = self.registry.find(address.kind.group, address.kind.version, address.kind.plural)
+        if resource is None:
+            return []
+        if address.name:
+            found = self.store.find(resource.bucket, (address.namespace, address.name))
+            return [] if found is None else [found.decode()]
+        entries = self.store.bucket(resource.bucket).entries
+        spaces = ("", address.namespace)
+        return [e.decode() for key, e in entries.items() if not spaces[1] or key[0] in spaces]
 
     def expect(self, target: Target) -> StoredObject:
         """The stored object that a request is about; it must exist."""

@@ -107,7 +107,7 @@ class Embedded:
         conversions = Conversions(api.context.new_uid)
         api.context.ask_webhook = ApiConversions(options.apis, conversions.ask).ask
         api.context.admission = ApiAdmission(
-            options.apis, options.settings, webhooks, api.context.find_object
+            options.apis, options.settings, webhooks, api.context.find_objects
         )
         api.settled = commits.settled
         api.context.aside = threads = Threads()
