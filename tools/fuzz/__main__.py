@@ -23,7 +23,7 @@ from tools.fuzz.requests import GROUP, KINDS, Inventor, Request, read_corpus
 from yarl import URL
 
 from kohort.simulator.embedded import Embedded, EmbeddedOptions
-from kohort.simulator.host.memory import settle_memory
+from kohort.simulator.host.memory import bound_heaps, settle_memory
 
 TOKEN = "fuzz"
 # What a real server answers with 500, too: recorded from it in ``tests/conformance``, but for list
@@ -182,8 +182,10 @@ async def run(requests: int, seed: int, seconds: float | None, is_host: bool = F
     """
     Send the corpus, then so many requests.
 
-    Where the process is all the cluster's, garbage is looked for as ``kohort up`` does it.
+    Where the process is all the cluster's, memory is kept as ``kohort up`` does it.
     """
+    if is_host:
+        bound_heaps()
     embedded = await Embedded.start(EmbeddedOptions(token=TOKEN, nodes=2, speed=100.0))
     if is_host:
         settle_memory()

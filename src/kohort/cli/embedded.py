@@ -22,7 +22,7 @@ from kohort.cli.processes.signals import catch_signals
 from kohort.cli.state import State, check_owner, writing
 from kohort.cli.terminal import show
 from kohort.simulator.host.loop import run
-from kohort.simulator.host.memory import settle_memory
+from kohort.simulator.host.memory import bound_heaps, settle_memory
 
 if TYPE_CHECKING:
     from kohort.apis.api import Settings
@@ -91,6 +91,7 @@ def host(wish: Wish, announce: Callable[[Ready], None]) -> None:
         with _keeping(wish.data_dir):
             wish.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
         check_owner(wish.data_dir, "choose another data folder with --data-dir")
+    bound_heaps()
     with state.claim():
         run(_Hosting(wish, state, announce).run())
 

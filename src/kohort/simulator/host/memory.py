@@ -1,15 +1,41 @@
 """
-This is where a process that hosts a cluster tells Python how to look for garbage.
+This is where a process that hosts a cluster tells Python and libc how to keep memory.
 
 Nearly everything that a cluster holds is freed by counting references. The search for
 cycles stops all work and takes time with the number of objects, so what exists when
 the cluster is ready is left out of it, and it is made seldom.
+
+What is freed has to go back to the system, too. By itself glibc raises the size from which a block
+is mapped on its own, up to 32 MiB, as soon as a large block is freed; after that, bodies of
+requests lie between objects that stay, and their places are never whole again. It also gives
+each thread a heap of its own. A fixed size and few heaps keep memory flat however many
+requests there were. A libc without these settings is left as it is.
 """
 
+import ctypes
 import gc
+from typing import Any
 
 # Objects made before the young are searched, and searches before the older are.
 _THRESHOLDS = (50_000, 20, 50)
+# Numbers of glibc's malloc.h, and what they are set to.
+_MMAP_THRESHOLD, _ARENA_MAX = -3, -8
+MAPPED_BYTES_MIN = 256 * 1024
+_HEAPS_MAX = 2
+
+
+def bound_heaps(libc: Any = None) -> bool:
+    """
+    Let large blocks go back to the system when they are freed; whether libc has such settings.
+
+    To be called before there are threads.
+    """
+    try:
+        set_option = (libc or ctypes.CDLL(None)).mallopt
+    except (AttributeError, OSError):
+        return False
+    options = ((_MMAP_THRESHOLD, MAPPED_BYTES_MIN), (_ARENA_MAX, _HEAPS_MAX))
+    return all([set_option(option, value) == 1 for option, value in options])
 
 
 def settle_memory() -> None:
