@@ -29,24 +29,28 @@ T = TypeVar("T")
 class Hand:
     """What a user does with kubectl, on one workload."""
 
-    def __init__(self, kubeconfig: Path, name: str) -> None:
+    def __init__(self, kubeconfig: Path, name: str, kind: Kind = KIND) -> None:
         self._kubeconfig = kubeconfig
         self._name = name
+        self._kind = kind
 
     def create(self, groups: int = 2, **spec: Any) -> None:
         """Make the workload; ``spec`` is more of its pods' specs."""
         container = {"name": "engine", "image": "engine:1"}
         workers = {"metadata": {}, "spec": {"containers": [container], **spec.get("spec", {})}}
+        self.make(
+            {"replicas": groups, "leaderWorkerTemplate": {"size": 2, "workerTemplate": workers}}
+        )
+
+    def make(self, spec: Object) -> None:
+        """Make the workload, whatever its kind."""
         body = {
-            "apiVersion": KIND.api_version,
-            "kind": KIND.name,
+            "apiVersion": self._kind.api_version,
+            "kind": self._kind.name,
             "metadata": {"name": self._name, "labels": {"team": self._name}},
-            "spec": {
-                "replicas": groups,
-                "leaderWorkerTemplate": {"size": 2, "workerTemplate": workers},
-            },
+            "spec": spec,
         }
-        self._do(lambda door: door.create(KIND, "default", body))
+        self._do(lambda door: door.create(self._kind, "default", body))
 
     def edit(self, *operations: Object) -> None:
         """Change the workload by JSON patch operations."""
@@ -118,7 +122,7 @@ class Hand:
         return asyncio.run(run())
 
     def _address(self, subresource: str = "") -> Address:
-        return Address(KIND, "default", self._name, subresource)
+        return Address(self._kind, "default", self._name, subresource)
 
 
 def set_image(image: str) -> Object:

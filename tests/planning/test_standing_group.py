@@ -50,7 +50,9 @@ def count(world: World, role: str) -> LineReport:
     units = [state for _, state in world.units_of(role)]
     new = [state for state in units if state[0] == NEW]
     ready, done = (sum(s[1] is READY for s in of) for of in (units, new))
-    return LineReport(SIZES[role], len(units), ready, len(new), done)
+    is_old = len(new) < len(units)
+    serves = not is_old and ready >= SIZES[role]
+    return LineReport(SIZES[role], len(units), ready, len(new), done, is_old, serves)
 
 
 def is_whole(world: World) -> bool:

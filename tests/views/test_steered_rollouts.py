@@ -21,7 +21,7 @@ def test_an_undo_goes_to_what_serves_although_no_mark_says_so_yet():
 
 
 def test_a_pause_before_the_first_step_releases_no_group():
-    turn = _pause(ASKED.picture(), VERBS, Namespace())
+    turn = _pause(ASKED.picture(), VERBS, Namespace(role=""))
     assert turn.obj is not None
     assert partition_of(turn.obj) == 4
 
@@ -31,7 +31,9 @@ def test_an_image_is_set_in_containers_that_run_before_the_others_too():
     lws["spec"]["leaderWorkerTemplate"]["workerTemplate"]["spec"]["initContainers"] = [
         {"name": "fetch", "image": "fetch:1"}
     ]
-    turn = _set_image(Scene(lws=lws).picture(), VERBS, Namespace(images={"fetch": "fetch:2"}))
+    turn = _set_image(
+        Scene(lws=lws).picture(), VERBS, Namespace(images={"fetch": "fetch:2"}, role="")
+    )
     assert turn.obj is not None
     (fetch,) = template_of(turn.obj)["workerTemplate"]["spec"]["initContainers"]
     assert fetch["image"] == "fetch:2"

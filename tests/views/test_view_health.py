@@ -8,6 +8,7 @@ from scenes import NOW, Scene, ago, bad_image, make_lws
 from kohort.apis.leaderworkerset import labels
 from kohort.apis.leaderworkerset.revision import key_of, make_revision
 from kohort.apis.leaderworkerset.verbs import VERBS
+from kohort.apis.user_edits import restart_templates
 from kohort.views.ages import find_time, write_age
 from kohort.views.explain import explain, suggest_commands
 from kohort.views.health import Word, judge
@@ -111,10 +112,10 @@ def test_an_object_that_nobody_plans_asks_for_the_operator():
 
 
 def test_a_paused_rollout_says_how_it_goes_on():
-    lws = VERBS.hold(make_lws(), 3)
+    lws = VERBS.hold(make_lws(), 3, "")
     assert judge(Scene((1, 1, 1, 2), boundary=3, lws=lws).picture()).word is Word.PAUSED
     assert judge(Scene(boundary=3, lws=lws).picture()).word is Word.READY
-    waits = Scene((1, 1, 1, 1), boundary=4, lws=VERBS.hold(make_lws(), 2)).picture()
+    waits = Scene((1, 1, 1, 1), boundary=4, lws=VERBS.hold(make_lws(), 2, "")).picture()
     assert judge(waits).word is Word.PAUSED
     assert explain(waits).commands == ("kohort rollout resume lws/llama",)
 
@@ -122,23 +123,23 @@ def test_a_paused_rollout_says_how_it_goes_on():
 def test_a_hold_gives_back_the_partition_it_found():
     lws = make_lws()
     lws["spec"]["rolloutStrategy"] = {"rollingUpdateConfiguration": {"partition": 1}}
-    held = VERBS.hold(lws, 3)
+    held = VERBS.hold(lws, 3, "")
     assert held["spec"]["rolloutStrategy"]["rollingUpdateConfiguration"]["partition"] == 3
-    rolling = VERBS.release(held)["spec"]["rolloutStrategy"]["rollingUpdateConfiguration"]
+    rolling = VERBS.release(held, "")["spec"]["rolloutStrategy"]["rollingUpdateConfiguration"]
     assert rolling == {"partition": 1}
-    assert VERBS.is_held(held)
-    assert not VERBS.is_held(VERBS.release(held))
+    assert VERBS.list_held(held) == ("",)
+    assert VERBS.list_held(VERBS.release(held, "")) == ()
 
 
 def test_going_back_and_restarting_change_the_template_only():
     picture = Scene().picture()
     former = find_former(picture)
     assert former is not None
-    back = VERBS.go_back(picture.root, former)
+    back = VERBS.go_back(picture.root, former, "")
     assert [(c.old, c.new) for c in find_changes(picture.root["spec"], back["spec"])] == [
         ("engine:2", "engine:1")
     ]
-    again = VERBS.restart(picture.root, "2026-01-01T00:00:00Z")
+    again = restart_templates(VERBS, picture.root, "2026-01-01T00:00:00Z")
     assert [c.new for c in find_changes(picture.root["spec"], again["spec"])] == [
         "2026-01-01T00:00:00Z"
     ]

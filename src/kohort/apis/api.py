@@ -225,14 +225,17 @@ class UserVerbs:
     role_of: Callable[[int], str]  # the word for a member, by its place in the group
     carrier_of: Callable[[Object, Settings], str]
     list_revisions: Callable[[Snapshot], tuple[StoredRevision, ...]]  # lowest number first
-    go_back: Callable[[Object, StoredRevision], Object]
-    restart: Callable[[Object, str], Object]  # (…, now): a new revision of the same template
-    hold: Callable[[Object, int], Object]  # units below the boundary keep their revision
-    release: Callable[[Object], Object]
-    is_held: Callable[[Object], bool]
+    # Those below take the name of a role; an empty one means the whole object.
+    go_back: Callable[[Object, StoredRevision, str], Object]
+    hold: Callable[[Object, int, str], Object]  # units below the boundary keep their revision
+    release: Callable[[Object, str], Object]
     # The pod templates of an object that hold containers, by the name of their field.
-    list_templates: Callable[[Object], dict[str, Object]]
+    list_templates: Callable[[Object, str], dict[str, Object]]
     put_template: Callable[[Object, str, Object], Object]  # (…, field, template)
+    list_held: Callable[[Object], tuple[str, ...]]  # roles that are held; "" for the whole object
+    list_roles: Callable[[Object], tuple[str, ...]] = lambda root: ()  # none: they have no names
+    # Parts of pod templates that are laid over a template, and may name an image, too.
+    list_patches: Callable[[Object, str], dict[str, Object]] = lambda root, role: {}
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,16 +1,22 @@
 """
-What the verbs of every API share: the annotations of pause and restart, and a copy with one change.
+What the verbs of every API share: pause, restart, stored revisions, and a copy with one change.
 
-A restart is an annotation in every pod template, as kubectl does it for Deployments. An API
-without a field for a pause raises its partition, and remembers in an annotation what it was.
+A restart is an annotation in every pod template, as kubectl does it for Deployments: the template
+differs, so a new revision rolls within the budget. An API without a field for a pause raises its
+partition, and remembers in an annotation what it was.
 """
 
+from collections.abc import Callable
 from typing import Any
 
-from kohort.cluster.objects import Object
+import orjson
+
+from kohort.apis.api import Snapshot, StoredRevision, UserVerbs
+from kohort.cluster.objects import Kind, Object, annotations_of, uid_of
 
 HELD = "kohort.dev/paused-partition"
 RESTARTED = "kubectl.kubernetes.io/restartedAt"
+CONTROLLER_REVISION = Kind("apps", "v1", "ControllerRevision", "controllerrevisions")
 
 
 def put_at(obj: Object, value: Any, *path: str) -> Object:
@@ -19,3 +25,58 @@ def put_at(obj: Object, value: Any, *path: str) -> Object:
     if not rest:
         return {**obj, head: value}
     return {**obj, head: put_at(obj.get(head) or {}, value, *rest)}
+
+
+def restart_templates(verbs: UserVerbs, root: Object, now: str, role: str = "") -> Object:
+    """The object with a new revision of the same templates, of one role or of all."""
+    changed = root
+    for field, template in verbs.list_templates(root, role).items():
+        stamped = put_at(template, now, "metadata", "annotations", RESTARTED)
+        changed = verbs.put_template(changed, field, stamped)
+    return changed
+
+
+def list_own_revisions(
+    snapshot: Snapshot, served: str, read: Callable[[Object], tuple[int, str, Object] | None]
+) -> tuple[StoredRevision, ...]:
+    """
+    The ControllerRevisions that belong to a workload, lowest number first.
+
+    ``read`` gives number, key and content of one, or None if it holds no template; ``served`` is
+    the annotation that marks those on which all groups were ready once.
+    """
+    uid, found = uid_of(snapshot.root), []
+    for stored in snapshot.all(CONTROLLER_REVISION):
+        held = read(stored.decode()) if stored.metadata.controller == uid else None
+        if held is not None:
+            number, key, content = held
+            found.append(
+                StoredRevision(
+                    number=number,
+                    key=key,
+                    name=stored.metadata.name,
+                    created=stored.metadata.creation_timestamp or "",
+                    content=content,
+                    has_served=served in stored.metadata.annotations,
+                )
+            )
+    return tuple(sorted(found, key=lambda revision: revision.number))
+
+
+def remember_held(root: Object, value: Any) -> Object:
+    """The object with a note of what a pause has replaced."""
+    return put_at(root, orjson.dumps(value).decode(), "metadata", "annotations", HELD)
+
+
+def recall_held(root: Object) -> Any:
+    """What a pause has replaced; None where nothing is noted, or nothing that can be read."""
+    try:
+        return orjson.loads(annotations_of(root).get(HELD, "null"))
+    except orjson.JSONDecodeError:
+        return None
+
+
+def forget_held(root: Object) -> Object:
+    """The object without that note."""
+    others = {key: value for key, value in annotations_of(root).items() if key != HELD}
+    return put_at(root, others, "metadata", "annotations")

@@ -74,6 +74,8 @@ class LineReport:
     ready: int
     updated: int
     updated_ready: int
+    is_updating: bool = False  # units that no partition protects are of another revision
+    is_available: bool = False  # every wanted group has as many ready ones as it should
 
 
 @dataclass(frozen=True, slots=True)

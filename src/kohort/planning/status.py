@@ -6,11 +6,11 @@ that the workload is available: that is about the groups the user asked for. A
 group of which half the objects are missing is not counted at all.
 """
 
-from kohort.model.observed import Instance, Observed, RoleInstances
+from kohort.model.observed import Group, Instance, Observed, RoleInstances
 from kohort.model.plans import LineReport, Report
 from kohort.model.reasons import Blocker
 from kohort.model.units import Phase
-from kohort.model.workload import Workload
+from kohort.model.workload import Role, Workload
 
 
 def plan_report(
@@ -41,30 +41,66 @@ def plan_report(
         losses=workload.placement.losses,
         ignored=workload.placement.ignored,
         drift=observed.drift,
-        roles={role.name: _count_role(role.name, observed) for role in workload.roles if role.name},
+        roles={r.name: _report_role(workload, r, observed) for r in workload.roles if r.name},
     )
 
 
-def _count_role(name: str, observed: Observed) -> LineReport:
-    """A role over all groups."""
-    wanted = exist = ready = updated = updated_ready = 0
+def _report_role(workload: Workload, role: Role, observed: Observed) -> LineReport:
+    """
+    A role over all groups; a group that is wanted and missing lacks all its instances.
+
+    A role without a rollout of its own is updated when its group is.
+    """
+    wanted = exist = ready = updated = updated_ready = missing = 0
+    is_updating = is_short = False
     for group in observed.groups:
+        is_wanted = group.ordinal < workload.groups
+        missing -= is_wanted
         for held in group.roles:
-            if held.role != name:
+            if held.role != role.name:
                 continue
-            wanted += held.wanted
-            if held.tally is not None:
-                exist += held.tally.exist
-                ready += held.tally.ready
-                updated += held.tally.updated
-                updated_ready += held.tally.updated_ready
-            for instance in held.instances:
-                is_updated, is_ready = instance.revision == held.revision, _is_ready(instance)
-                exist += 1
-                ready += is_ready
-                updated += is_updated
-                updated_ready += is_updated and is_ready
-    return LineReport(wanted, exist, ready, updated, updated_ready)
+            is_old = role.rollout is None and group.revision != workload.revision
+            own_ready, own_updated, own_done = _count_units(held, is_old)
+            exist += held.tally.exist if held.tally else len(held.instances)
+            ready += own_ready
+            updated += own_updated
+            updated_ready += own_done
+            if is_wanted:
+                wanted += held.wanted
+                is_updating |= _is_behind(workload, role, group, held)
+                is_short |= own_ready < held.wanted
+    missing += workload.groups
+    return LineReport(
+        wanted + missing * role.instances,
+        exist,
+        ready,
+        updated,
+        updated_ready,
+        is_updating,
+        is_available=not (is_updating or is_short or missing),
+    )
+
+
+def _count_units(held: RoleInstances, is_old: bool) -> tuple[int, int, int]:
+    """The instances of a role in one group: those ready, those updated, and those that are both."""
+    if held.tally is not None:
+        updated = (0, 0) if is_old else (held.tally.updated, held.tally.updated_ready)
+        return held.tally.ready, *updated
+    ready = sum(_is_ready(instance) for instance in held.instances)
+    if is_old:
+        return ready, 0, 0
+    new = [instance for instance in held.instances if instance.revision == held.revision]
+    return ready, len(new), sum(_is_ready(instance) for instance in new)
+
+
+def _is_behind(workload: Workload, role: Role, group: Group, held: RoleInstances) -> bool:
+    """Whether a group has instances of a role that are old, and that no partition protects."""
+    if role.rollout is None:
+        is_protected = group.ordinal < workload.rollout.partition
+        return group.revision != workload.revision and not is_protected
+    if held.tally is not None:
+        return not held.is_updated
+    return any(i.revision != held.revision for i in held.instances[role.rollout.partition :])
 
 
 def _is_over(workload: Workload, observed: Observed) -> bool:

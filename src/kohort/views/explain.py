@@ -131,7 +131,7 @@ def _count_waiting(picture: Picture) -> str:
     report = picture.plan.report
     if report.blockers:
         return report.blockers[0].message
-    return f"{report.wanted - report.wanted_ready} of {report.wanted} groups are not ready"
+    return f"{report.wanted - report.wanted_ready} of {report.wanted} {picture.units} are not ready"
 
 
 def _find(picture: Picture, events: Sequence[Object], gangs: Sequence[str]) -> Iterator[Finding]:
@@ -186,7 +186,7 @@ def list_events(
 def suggest_commands(picture: Picture, health: Health) -> tuple[str, ...]:
     """What a person can do now, the safest first; nothing where nothing needs to be done."""
     flag = _namespace_flag(picture)
-    target = f"{picture.reference}{flag}"
+    target = f"{picture.reference}{flag}{_role_flag(picture)}"
     if health.word is Word.READY:
         return ()
     if health.word is Word.PAUSED:
@@ -252,7 +252,8 @@ def suggest_look(picture: Picture, culprit: Trouble, flag: str) -> tuple[str, ..
     if culprit.reason in (FAILED_MOUNT, CONFIG_ERROR):
         return (*_supply(culprit, flag), f"kubectl describe pod {culprit.member}{flag}")
     if culprit.reason == INVALID_IMAGE and picture.api.verbs is not None:
-        return (f"kohort rollout set-image {picture.reference}{flag} {culprit.container}=IMAGE",)
+        target = f"{picture.reference}{flag}{_role_flag(picture)}"
+        return (f"kohort rollout set-image {target} {culprit.container}=IMAGE",)
     return (f"kubectl describe {_name_for_kubectl(culprit)}{flag}",)
 
 
@@ -294,6 +295,10 @@ def _undo(picture: Picture, target: str) -> tuple[str, ...]:
 
 def _namespace_flag(picture: Picture) -> str:
     return "" if picture.namespace in ("", "default") else f" -n {picture.namespace}"
+
+
+def _role_flag(picture: Picture) -> str:
+    return f" --role {picture.role}" if picture.role else ""
 
 
 def _rules(picture: Picture) -> Rules:

@@ -163,11 +163,21 @@ def _judge_plan(picture: Picture) -> Health:
         message = f"{first.member}: {place}{first.message}"
         return Health(word, first.reason, message, min(moments, default=None))
     if is_held:
-        message = "the rollout is paused: it goes on when it is resumed"
+        what = _name_held(picture)
+        message = f"the rollout{what} is paused: it goes on when it is resumed"
         return Health(Word.PAUSED, "Paused", message, _since(picture))
     word = Word.UPDATING if decided.report.is_updating else Word.STARTING
     reason, message = _waiting_for(picture, decided)
     return Health(word, reason, message, _since(picture))
+
+
+def _name_held(picture: Picture) -> str:
+    """The roles that are paused, where they are paused by themselves."""
+    held = (picture.role,) if picture.role else picture.held
+    count = len(picture.plan.report.roles) if picture.plan else 0
+    if not all(held) or (len(held) == count and not picture.role):
+        return ""
+    return f" of role {held[0]}" if len(held) == 1 else f" of roles {', '.join(held)}"
 
 
 def _unplanned(picture: Picture) -> Health:
@@ -184,9 +194,11 @@ def _ready(picture: Picture, decided: Plan) -> Health:
     report = decided.report
     if report.rolled < report.wanted and picture.find_former_revision():
         kept = report.wanted - report.rolled
-        message = f"{kept} of {report.wanted} groups keep their revision: the partition says so"
+        message = (
+            f"{kept} of {report.wanted} {picture.units} keep their revision: the partition says so"
+        )
         return Health(Word.READY, "PartitionReached", message, _since(picture))
-    message = f"all {report.wanted} groups are ready"
+    message = f"all {report.wanted} {picture.units} are ready"
     return Health(Word.READY, "", message, _since(picture))
 
 
@@ -199,8 +211,8 @@ def _waiting_for(picture: Picture, decided: Plan) -> tuple[str, str]:
     report = decided.report
     missing = report.wanted - report.wanted_ready
     if not missing:
-        return "Progressing", f"all {report.wanted} groups are ready; the next step is due"
-    return "WaitingForReady", f"{missing} of {report.wanted} groups are not ready"
+        return "Progressing", f"all {report.wanted} {picture.units} are ready; the next step is due"
+    return "WaitingForReady", f"{missing} of {report.wanted} {picture.units} are not ready"
 
 
 def _since(picture: Picture) -> datetime | None:

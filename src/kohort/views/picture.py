@@ -6,14 +6,14 @@ what it waits.
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from kohort.apis.api import Api, InvalidWorkload, Reading, StoredRevision
 from kohort.cluster.objects import Object, name_of, namespace_of
 from kohort.model.observed import Group
-from kohort.model.plans import Plan
+from kohort.model.plans import LineReport, Plan, Report
 from kohort.model.policies import RecoveryPolicy, Trigger
 from kohort.model.units import Phase
 from kohort.planning.plan import plan
@@ -39,6 +39,7 @@ class Picture:
     troubles: tuple[Trouble, ...]  # stuck ones first
     revisions: tuple[StoredRevision, ...]
     facts: ClusterFacts = NO_FACTS
+    role: str = ""  # the one that it is limited to; empty: it shows the whole workload
 
     @property
     def root(self) -> Object:
@@ -61,15 +62,29 @@ class Picture:
         return f"{self.api.short_name}/{self.name}"
 
     @property
+    def units(self) -> str:
+        """What is counted, as a person says it."""
+        return f"instances of role {self.role}" if self.role else "groups"
+
+    @property
     def stuck(self) -> tuple[Trouble, ...]:
         """The troubles that time alone will not end."""
         return tuple(trouble for trouble in self.troubles if trouble.is_stuck)
 
     @property
+    def held(self) -> tuple[str, ...]:
+        """The roles whose rollout a user has paused; an empty name stands for all of it."""
+        return self.api.verbs.list_held(self.root) if self.api.verbs else ()
+
+    @property
     def is_held(self) -> bool:
-        """Whether somebody has paused its rollout."""
-        verbs = self.api.verbs
-        return verbs is not None and verbs.is_held(self.root)
+        """Whether a user has paused its rollout, or that of every role that has a step to take."""
+        held = self.held
+        if not held or "" in held:
+            return bool(held)
+        report = self.plan.report if self.plan else None
+        asked = {self.role} if self.role else {r for r, c in _roles(report) if c.is_updating}
+        return asked <= set(held)
 
     @property
     def is_moving(self) -> bool:
@@ -78,9 +93,14 @@ class Picture:
         if reading is None or decided is None:
             return False
         rollout, progress = decided.step.rollout, reading.observed.progress
-        if progress is None or not progress.is_seen or decided.step.restarts or rollout.replace:
+        if progress is None or not progress.is_seen:
             return True
         if progress.target != reading.workload.revision:
+            return True
+        if self.role and _has_own_rollout(reading, self.role):
+            steps = [step for line, step in decided.steps.items() if line.role == self.role]
+            return any(s.make or s.retire or s.amend or s.restarts for s in steps)
+        if decided.step.restarts or rollout.replace:
             return True
         return (rollout.boundary, rollout.count) != (progress.boundary, progress.count)
 
@@ -98,6 +118,15 @@ class Picture:
         stale = Counter(find_revision(group) for group in groups) - Counter({target: len(groups)})
         del stale[""]
         return stale.most_common(1)[0][0] if stale else ""
+
+
+def _roles(report: Report | None) -> Iterable[tuple[str, LineReport]]:
+    return report.roles.items() if report else ()
+
+
+def _has_own_rollout(reading: Reading[object], name: str) -> bool:
+    role = reading.workload.find_role(name)
+    return role is not None and role.rollout is not None
 
 
 def find_revision(group: Group) -> str:

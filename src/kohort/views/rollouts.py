@@ -52,8 +52,8 @@ class HistoryLine:
     changes: tuple[FieldDifference, ...]  # against the one before it
 
 
-def make_history(picture: Picture) -> tuple[HistoryLine, ...]:
-    """All stored revisions, lowest number first."""
+def make_history(picture: Picture, role: str = "") -> tuple[HistoryLine, ...]:
+    """All stored revisions, lowest number first; what changed of one role, or of all."""
     reading = picture.reading
     target = reading.workload.revision if reading else ""
     groups = reading.observed.groups if reading else ()
@@ -63,7 +63,8 @@ def make_history(picture: Picture) -> tuple[HistoryLine, ...]:
     for revision in picture.revisions:
         is_newest = revision.number == newest or revision.key != target
         held = sum(find_revision(group) == revision.key for group in groups) if is_newest else 0
-        changes = find_changes(former, revision.content) if former is not None else ()
+        content = choose_content(revision.content, role)
+        changes = find_changes(former, content) if former is not None else ()
         created = find_time(revision.created)
         is_target = revision.number == newest
         is_serving = is_target and picture.plan is not None and picture.plan.report.is_available
@@ -79,8 +80,15 @@ def make_history(picture: Picture) -> tuple[HistoryLine, ...]:
                 changes=changes,
             )
         )
-        former = revision.content
+        former = content
     return tuple(lines)
+
+
+def choose_content(content: Object, role: str) -> Object:
+    """What a revision holds, or only the role of that name."""
+    if not role:
+        return content
+    return {"roles": [held for held in content["roles"] if held.get("name") == role]}
 
 
 def find_target(picture: Picture) -> StoredRevision | None:

@@ -26,6 +26,7 @@ class Row:
     created: datetime | None
     strategy: str
     carrier: str
+    role: str = ""  # the one that is counted, by instances; empty: groups are
 
 
 def make_row(picture: Picture) -> Row:
@@ -46,6 +47,7 @@ def make_row(picture: Picture) -> Row:
         created=find_time(metadata_of(picture.root).get("creationTimestamp")),
         strategy=picture.reading.workload.rollout.strategy if picture.reading else "",
         carrier=verbs.carrier_of(picture.root, settings) if verbs else "",
+        role=picture.role,
     )
 
 

@@ -3,8 +3,7 @@ LeaderWorkerSet as people see it and act on it.
 
 The API has no field to pause a rollout. It is held by raising the partition, and
 the partition that the user had is remembered in an annotation, so that a release
-gives it back. A restart is an annotation in every pod template, as kubectl does it
-for Deployments: the template differs, so a new revision rolls under the budget.
+gives it back.
 """
 
 from kohort.apis.api import Settings, Snapshot, StoredRevision, UserVerbs
@@ -12,7 +11,7 @@ from kohort.apis.facts import Whole
 from kohort.apis.leaderworkerset import labels, spec
 from kohort.apis.leaderworkerset.read import own_revisions
 from kohort.apis.leaderworkerset.revision import apply_revision
-from kohort.apis.user_edits import HELD, RESTARTED, put_at
+from kohort.apis.user_edits import HELD, put_at
 from kohort.cluster.objects import Object, annotations_of
 from kohort.cluster.quantities import find_whole
 
@@ -48,39 +47,29 @@ def _read_revision(stored: Whole) -> StoredRevision:
     )
 
 
-def _go_back(lws: Object, revision: StoredRevision) -> Object:
+def _go_back(lws: Object, revision: StoredRevision, role: str) -> Object:
     kept = {key: value for key, value in spec.spec_of(lws).items() if key not in _PARTS}
     return {**lws, "spec": {**kept, **revision.content}}
 
 
-def _restart(lws: Object, now: str) -> Object:
-    template = spec.template_of(lws)
-    stamped = {
-        part: put_at(template[part], now, "metadata", "annotations", RESTARTED)
-        for part in _POD_TEMPLATES
-        if template.get(part)
-    }
-    return put_at(lws, {**template, **stamped}, "spec", "leaderWorkerTemplate")
-
-
-def _hold(lws: Object, boundary: int) -> Object:
+def _hold(lws: Object, boundary: int, role: str) -> Object:
     remembered = str(spec.partition_of(lws))
     held = put_at(lws, remembered, "metadata", "annotations", HELD)
     return _partition(held, boundary)
 
 
-def _release(lws: Object) -> Object:
+def _release(lws: Object, role: str) -> Object:
     remembered = find_whole(annotations_of(lws).get(HELD, ""))
     others = {key: value for key, value in annotations_of(lws).items() if key != HELD}
     released = put_at(lws, others, "metadata", "annotations")
     return _partition(released, remembered or 0)
 
 
-def _is_held(lws: Object) -> bool:
-    return HELD in annotations_of(lws)
+def _list_held(lws: Object) -> tuple[str, ...]:
+    return ("",) if HELD in annotations_of(lws) else ()
 
 
-def _list_templates(lws: Object) -> dict[str, Object]:
+def _list_templates(lws: Object, role: str) -> dict[str, Object]:
     template = spec.template_of(lws)
     return {part: template[part] for part in _POD_TEMPLATES if template.get(part)}
 
@@ -101,10 +90,9 @@ VERBS = UserVerbs(
     carrier_of=_carrier_of,
     list_revisions=_list_revisions,
     go_back=_go_back,
-    restart=_restart,
     hold=_hold,
     release=_release,
-    is_held=_is_held,
+    list_held=_list_held,
     list_templates=_list_templates,
     put_template=_put_template,
 )

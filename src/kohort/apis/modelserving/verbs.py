@@ -2,20 +2,25 @@
 ModelServing as people see it and act on it.
 
 A rollout of groups is held by raising the partition to all groups, one of roles by raising that of
-each role; what the user had is remembered in an annotation. A restart is an annotation in every pod
-template, as kubectl does it for Deployments.
+each role; what the user had is remembered in an annotation. Roles that roll with their groups are
+held with them.
 """
 
 from typing import Any
-
-import orjson
 
 from kohort.apis.api import Settings, Snapshot, StoredRevision, UserVerbs
 from kohort.apis.modelserving import labels
 from kohort.apis.modelserving.revision import find_template
 from kohort.apis.modelserving.spec import ROLE_ROLLING, at_revision, read_spec, roles_of
-from kohort.apis.user_edits import HELD, RESTARTED, put_at
-from kohort.cluster.objects import Object, annotations_of, uid_of
+from kohort.apis.user_edits import (
+    HELD,
+    forget_held,
+    list_own_revisions,
+    put_at,
+    recall_held,
+    remember_held,
+)
+from kohort.cluster.objects import Object, annotations_of
 
 _TEMPLATES = ("entryTemplate", "workerTemplate")
 
@@ -29,83 +34,85 @@ def _carrier_of(serving: Object, settings: Settings) -> str:
 
 
 def _list_revisions(snapshot: Snapshot) -> tuple[StoredRevision, ...]:
-    uid, found = uid_of(snapshot.root), []
-    for stored in snapshot.all(labels.CONTROLLER_REVISION):
-        template = find_template(stored.decode()) if stored.metadata.controller == uid else None
-        if template is not None:
-            found.append(
-                StoredRevision(
-                    number=template.number,
-                    key=template.revision,
-                    name=stored.metadata.name,
-                    created=stored.metadata.creation_timestamp or "",
-                    content={"roles": template.roles},
-                    has_served=labels.SERVED in stored.metadata.annotations,
-                )
-            )
-    return tuple(sorted(found, key=lambda revision: revision.number))
+    return list_own_revisions(snapshot, labels.SERVED, _read_revision)
 
 
-def _go_back(serving: Object, revision: StoredRevision) -> Object:
+def _read_revision(revision: Object) -> tuple[int, str, Object] | None:
+    template = find_template(revision)
+    if template is None:
+        return None
+    return template.number, template.revision, {"roles": template.roles}
+
+
+def _list_roles(serving: Object) -> tuple[str, ...]:
+    return tuple(str(role["name"]) for role in roles_of(serving))
+
+
+def _go_back(serving: Object, revision: StoredRevision, role: str) -> Object:
     """The roles of a revision, with the counts of now: an undo scales nothing."""
-    counts = {role.get("name"): role.get("replicas") for role in roles_of(serving)}
-    roles = [
-        {**role, "replicas": counts.get(role.get("name"), role.get("replicas", 1))}
-        for role in revision.content["roles"]
-    ]
-    return at_revision(serving, roles)
-
-
-def _restart(serving: Object, now: str) -> Object:
-    roles = []
-    for role in roles_of(serving):
-        stamped = {
-            part: put_at(role[part], now, "metadata", "annotations", RESTARTED)
-            for part in _TEMPLATES
-            if role.get(part)
+    counts = {held.get("name"): held.get("replicas") for held in roles_of(serving)}
+    then = {
+        held.get("name"): {
+            **held,
+            "replicas": counts.get(held.get("name"), held.get("replicas", 1)),
         }
-        roles.append({**role, **stamped})
-    return at_revision(serving, roles)
+        for held in revision.content["roles"]
+    }
+    if not role:
+        return at_revision(serving, list(then.values()))
+    kept = {held.get("name"): held for held in roles_of(serving)}
+    return at_revision(serving, list({**kept, role: then.get(role, kept[role])}.values()))
 
 
-def _hold(serving: Object, boundary: int) -> Object:
-    if read_spec(serving).rollout == ROLE_ROLLING:
-        held: Any = {role["name"]: role.get("partition") for role in roles_of(serving)}
-        roles = [{**role, "partition": role.get("replicas", 1)} for role in roles_of(serving)]
-        paused = at_revision(serving, roles)
-    else:
-        rolling = _rolling_of(serving)
-        held = rolling.get("partition")
+def _hold(serving: Object, boundary: int, role: str) -> Object:
+    if not _rolls_by_role(serving):
         paused = _set_partition(serving, boundary)
-    return put_at(paused, orjson.dumps(held).decode(), "metadata", "annotations", HELD)
+        return remember_held(paused, _rolling_of(serving).get("partition"))
+    held, roles = _recall_roles(serving), []
+    for own in roles_of(serving):
+        is_meant = role in ("", own["name"]) and own["name"] not in held
+        if is_meant:
+            held[own["name"]] = own.get("partition")
+        roles.append({**own, "partition": own.get("replicas", 1)} if is_meant else own)
+    return remember_held(at_revision(serving, roles), held)
 
 
-def _release(serving: Object) -> Object:
-    try:
-        held = orjson.loads(annotations_of(serving).get(HELD, "null"))
-    except orjson.JSONDecodeError:
-        held = None
-    others = {key: value for key, value in annotations_of(serving).items() if key != HELD}
-    released = put_at(serving, others, "metadata", "annotations")
-    if read_spec(serving).rollout == ROLE_ROLLING:
-        before = held if isinstance(held, dict) else {}
-        roles = [
-            _without_none({**r, "partition": before.get(r["name"])}) for r in roles_of(serving)
-        ]
-        return at_revision(released, roles)
-    return _set_partition(released, held)
+def _release(serving: Object, role: str) -> Object:
+    if not _rolls_by_role(serving):
+        return _set_partition(forget_held(serving), recall_held(serving))
+    held = _recall_roles(serving)
+    roles = [
+        _without_none({**own, "partition": held.pop(own["name"], None)})
+        if role in ("", own["name"])
+        else own
+        for own in roles_of(serving)
+    ]
+    released = at_revision(serving, roles)
+    return remember_held(released, held) if role and held else forget_held(released)
 
 
-def _is_held(serving: Object) -> bool:
-    return HELD in annotations_of(serving)
+def _rolls_by_role(serving: Object) -> bool:
+    return read_spec(serving).rollout == ROLE_ROLLING
 
 
-def _list_templates(serving: Object) -> dict[str, Object]:
+def _recall_roles(serving: Object) -> dict[str, Any]:
+    """The partitions that roles had before they were held, by their names."""
+    held = recall_held(serving)
+    return dict(held) if isinstance(held, dict) else {}
+
+
+def _list_held(serving: Object) -> tuple[str, ...]:
+    if HELD not in annotations_of(serving):
+        return ()
+    return tuple(_recall_roles(serving)) or ("",)
+
+
+def _list_templates(serving: Object, role: str) -> dict[str, Object]:
     return {
-        f"{role['name']}/{part}": role[part]
-        for role in roles_of(serving)
+        f"{own['name']}/{part}": own[part]
+        for own in roles_of(serving)
         for part in _TEMPLATES
-        if role.get(part)
+        if own.get(part) and role in ("", own["name"])
     }
 
 
@@ -140,10 +147,10 @@ VERBS = UserVerbs(
     carrier_of=_carrier_of,
     list_revisions=_list_revisions,
     go_back=_go_back,
-    restart=_restart,
     hold=_hold,
     release=_release,
-    is_held=_is_held,
+    list_held=_list_held,
     list_templates=_list_templates,
     put_template=_put_template,
+    list_roles=_list_roles,
 )

@@ -1,23 +1,33 @@
 """
 RoleBasedGroup as people see it and act on it.
 
-A rollout is held by pausing every role; which roles were paused before is remembered in an
-annotation. A restart is an annotation in every pod template, as kubectl does it for Deployments.
+A rollout is held by pausing every role, or one; which roles were paused before is remembered in an
+annotation, and stay so when all are resumed. A role that refers to a template of the group is
+changed alone by its patch of that template.
 """
 
 from typing import Any
 
-import orjson
-
 from kohort.apis.api import Settings, Snapshot, StoredRevision, UserVerbs
+from kohort.apis.pod_templates import merge_template
 from kohort.apis.rolebasedgroup import labels
 from kohort.apis.rolebasedgroup.revision import at_revision, read_revision, roles_in
-from kohort.apis.rolebasedgroup.roles import as_map
+from kohort.apis.rolebasedgroup.roles import as_list, as_map, as_objects
 from kohort.apis.rolebasedgroup.spec import roles_of
-from kohort.apis.user_edits import HELD, RESTARTED, put_at
-from kohort.cluster.objects import Object, annotations_of, uid_of
+from kohort.apis.user_edits import (
+    forget_held,
+    list_own_revisions,
+    put_at,
+    recall_held,
+    remember_held,
+)
+from kohort.cluster.objects import Object, annotations_of
 
 _SOURCES = ("standalonePattern", "leaderWorkerPattern")
+_PATCHES = ("leaderTemplatePatch", "workerTemplatePatch")
+_CONTAINERS = ("initContainers", "containers")
+# Where a role keeps its own changes of a template of the group.
+_REFERENCE = "templateRef"
 
 
 def _role_of(index: int) -> str:
@@ -29,60 +39,54 @@ def _carrier_of(group: Object, settings: Settings) -> str:
 
 
 def _list_revisions(snapshot: Snapshot) -> tuple[StoredRevision, ...]:
-    uid, found = uid_of(snapshot.root), []
-    for stored in snapshot.all(labels.CONTROLLER_REVISION):
-        revision = read_revision(stored.decode()) if stored.metadata.controller == uid else None
-        if revision is not None:
-            found.append(
-                StoredRevision(
-                    number=revision.number,
-                    key=revision.hash,
-                    name=revision.name,
-                    created=stored.metadata.creation_timestamp or "",
-                    content={**revision.data, "roles": roles_in(revision.data)},
-                    has_served=labels.SERVED in stored.metadata.annotations,
-                )
-            )
-    return tuple(sorted(found, key=lambda revision: revision.number))
+    return list_own_revisions(snapshot, labels.SERVED, _read_revision)
 
 
-def _go_back(group: Object, revision: StoredRevision) -> Object:
+def _read_revision(revision: Object) -> tuple[int, str, Object] | None:
+    found = read_revision(revision)
+    if found is None:
+        return None
+    return found.number, found.hash, {**found.data, "roles": roles_in(found.data)}
+
+
+def _list_roles(group: Object) -> tuple[str, ...]:
+    return tuple(str(role["name"]) for role in roles_of(group))
+
+
+def _go_back(group: Object, revision: StoredRevision, role: str) -> Object:
     """The roles of a revision, with the counts of now: an undo scales nothing."""
-    return at_revision(group, revision.content)
+    then = at_revision(group, revision.content)
+    if not role:
+        return then
+    found = {held["name"]: held for held in roles_of(then)}
+    return _with_roles(
+        group, [found.get(role, r) if r["name"] == role else r for r in roles_of(group)]
+    )
 
 
 def _with_roles(group: Object, roles: list[Object]) -> Object:
     return {**group, "spec": {**group["spec"], "roles": roles}}
 
 
-def _restart(group: Object, now: str) -> Object:
-    changed = group
-    for field, template in _list_templates(group).items():
-        stamped = put_at(template, now, "metadata", "annotations", RESTARTED)
-        changed = _put_template(changed, field, stamped)
-    return changed
+def _hold(group: Object, boundary: int, role: str) -> Object:
+    noted = recall_held(group)
+    before = noted if isinstance(noted, list) else list(_list_held(group))
+    roles = [_set_paused(r, True) if role in ("", r["name"]) else r for r in roles_of(group)]
+    return remember_held(_with_roles(group, roles), before)
 
 
-def _hold(group: Object, boundary: int) -> Object:
-    held = [r["name"] for r in roles_of(group) if _rolling_of(r).get("paused") is True]
-    paused = _with_roles(group, [_set_paused(role, True) for role in roles_of(group)])
-    return put_at(paused, orjson.dumps(held).decode(), "metadata", "annotations", HELD)
+def _release(group: Object, role: str) -> Object:
+    before = as_list(recall_held(group))
+    if role:
+        roles = [_set_paused(r, False) if r["name"] == role else r for r in roles_of(group)]
+    else:
+        roles = [_set_paused(r, r["name"] in before) for r in roles_of(group)]
+    released = _with_roles(group, roles)
+    return released if set(_list_held(released)) - set(before) else forget_held(released)
 
 
-def _release(group: Object) -> Object:
-    try:
-        held = orjson.loads(annotations_of(group).get(HELD, "[]"))
-    except orjson.JSONDecodeError:
-        held = []
-    others = {key: value for key, value in annotations_of(group).items() if key != HELD}
-    released = put_at(group, others, "metadata", "annotations")
-    paused = held if isinstance(held, list) else []
-    roles = [_set_paused(role, role.get("name") in paused) for role in roles_of(group)]
-    return _with_roles(released, roles)
-
-
-def _is_held(group: Object) -> bool:
-    return HELD in annotations_of(group)
+def _list_held(group: Object) -> tuple[str, ...]:
+    return tuple(r["name"] for r in roles_of(group) if _rolling_of(r).get("paused") is True)
 
 
 def _rolling_of(role: Object) -> Object:
@@ -95,19 +99,57 @@ def _set_paused(role: Object, is_paused: bool) -> Object:
     return {**role, "rolloutStrategy": {**strategy, "rollingUpdate": rolling}}
 
 
-def _list_templates(group: Object) -> dict[str, Object]:
-    """The templates by role; those that roles refer to by their own names."""
-    found: dict[str, Object] = {}
-    for role in roles_of(group):
-        for source in _SOURCES:
-            template = as_map(role.get(source)).get("template")
-            if isinstance(template, dict):
-                found[str(role["name"])] = template
-        for component in as_map(role.get("customComponentsPattern")).get("components") or ():
-            found[f"{role['name']}/{component['name']}"] = as_map(component.get("template"))
-    for entry in as_map(group.get("spec")).get("roleTemplates") or ():
-        found[f"roleTemplates/{entry['name']}"] = as_map(entry.get("template"))
+def _list_templates(group: Object, role: str) -> dict[str, Object]:
+    """
+    The templates by role; those that roles refer to by their own names.
+
+    For one role, a template that it refers to is the one that its pods get.
+    """
+    shared, found = _find_shared(group), dict[str, Object]()
+    for own in _choose_roles(group, role):
+        _, pattern = _find_pattern(own)
+        if isinstance(pattern.get("template"), dict):
+            found[str(own["name"])] = pattern["template"]
+        elif role and _REFERENCE in pattern:
+            found[f"{role}/{_REFERENCE}"] = _resolve(pattern[_REFERENCE], shared)
+        for component in as_objects(as_map(own.get("customComponentsPattern")).get("components")):
+            found[f"{own['name']}/{component['name']}"] = as_map(component.get("template"))
+    if not role:
+        found |= {f"roleTemplates/{name}": template for name, template in shared.items()}
     return found
+
+
+def _list_patches(group: Object, role: str) -> dict[str, Object]:
+    """What roles lay over templates: for leaders, for workers, and over those that are shared."""
+    found: dict[str, Object] = {}
+    for own in _choose_roles(group, role):
+        _, pattern = _find_pattern(own)
+        found |= {f"{own['name']}/{part}": pattern[part] for part in _PATCHES if pattern.get(part)}
+        held = as_map(pattern.get(_REFERENCE)).get("patch")
+        if held and not role:
+            found[f"{own['name']}/{_REFERENCE}"] = held
+    return found
+
+
+def _choose_roles(group: Object, name: str) -> list[Object]:
+    return [role for role in roles_of(group) if name in ("", role["name"])]
+
+
+def _find_pattern(role: Object) -> tuple[str, Object]:
+    """The field in which a role has its template, and what is there."""
+    source = next((each for each in _SOURCES if each in role), _SOURCES[0])
+    return source, as_map(role.get(source))
+
+
+def _find_shared(group: Object) -> dict[str, Object]:
+    """The templates that roles may refer to, by their names."""
+    listed = as_objects(as_map(group.get("spec")).get("roleTemplates"))
+    return {str(entry["name"]): as_map(entry.get("template")) for entry in listed}
+
+
+def _resolve(reference: Object, shared: dict[str, Object]) -> Object:
+    """The template that pods of a role get from a shared one and the role's patch of it."""
+    return merge_template(shared.get(str(reference.get("name")), {}), reference.get("patch"))
 
 
 def _put_template(group: Object, field: str, template: Object) -> Object:
@@ -117,24 +159,44 @@ def _put_template(group: Object, field: str, template: Object) -> Object:
             {**entry, "template": template} if entry.get("name") == part else entry
             for entry in group["spec"]["roleTemplates"]
         ]
-        return {**group, "spec": {**group["spec"], "roleTemplates": entries}}
+        return put_at(group, entries, "spec", "roleTemplates")
+    shared = _find_shared(group)
     roles = [
-        _put_in_role(role, part, template) if role.get("name") == owner else role
+        _put_in_role(role, part, template, shared) if role.get("name") == owner else role
         for role in roles_of(group)
     ]
     return _with_roles(group, roles)
 
 
-def _put_in_role(role: Object, component: str, template: Object) -> Object:
-    if not component:
-        source = next(each for each in _SOURCES if each in role)
-        return {**role, source: {**role[source], "template": template}}
-    pattern = role["customComponentsPattern"]
+def _put_in_role(role: Object, part: str, template: Object, shared: dict[str, Object]) -> Object:
+    source, pattern = _find_pattern(role)
+    if part in ("", *_PATCHES):
+        return put_at(role, template, source, part or "template")
+    if part == _REFERENCE and _REFERENCE in pattern:
+        reference = pattern[_REFERENCE]
+        changes = _find_changes(_resolve(reference, shared), template)
+        patch = merge_template(as_map(reference.get("patch")), changes)
+        return put_at(role, patch, source, _REFERENCE, "patch")
     listed = [
-        {**each, "template": template} if each.get("name") == component else each
-        for each in pattern["components"]
+        {**each, "template": template} if each.get("name") == part else each
+        for each in role["customComponentsPattern"]["components"]
     ]
-    return {**role, "customComponentsPattern": {**pattern, "components": listed}}
+    return put_at(role, listed, "customComponentsPattern", "components")
+
+
+def _find_changes(old: Object, new: Object) -> Object:
+    """A patch of what verbs change in a template: images and annotations."""
+    before, found = annotations_of(old), dict[str, Any]()
+    notes = {key: value for key, value in annotations_of(new).items() if before.get(key) != value}
+    if notes:
+        found["metadata"] = {"annotations": notes}
+    for part in _CONTAINERS:
+        held = as_list(as_map(old.get("spec")).get(part))
+        changed = [c for c in as_list(as_map(new.get("spec")).get(part)) if c not in held]
+        if changed:
+            images = [{"name": c["name"], "image": c["image"]} for c in changed]
+            found = put_at(found, images, "spec", part)
+    return found
 
 
 VERBS = UserVerbs(
@@ -142,10 +204,11 @@ VERBS = UserVerbs(
     carrier_of=_carrier_of,
     list_revisions=_list_revisions,
     go_back=_go_back,
-    restart=_restart,
     hold=_hold,
     release=_release,
-    is_held=_is_held,
     list_templates=_list_templates,
     put_template=_put_template,
+    list_held=_list_held,
+    list_roles=_list_roles,
+    list_patches=_list_patches,
 )

@@ -28,7 +28,8 @@ def write_change(row: Row, *, namespaces: bool = False) -> str:
 
 def write_counts(row: Row) -> str:
     """How far a workload is."""
-    ready = f"groups {row.ready}/{row.wanted} ready"
+    units = f"role {row.role}: instances" if row.role else "groups"
+    ready = f"{units} {row.ready}/{row.wanted} ready"
     return f"{ready}   revision {row.revision} ({row.updated}/{row.wanted})"
 
 

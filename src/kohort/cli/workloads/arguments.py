@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kohort.cli.exits import UsageError
+from kohort.cli.exits import Failure, UsageError
 from kohort.cli.parser import Parser, suggest
 
 if TYPE_CHECKING:
     from kohort.apis.api import Api
+    from kohort.views.picture import Picture
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,23 @@ def add_form(parser: Parser, *forms: str) -> None:
     """Offer ``-o`` with these forms beside text."""
     names = ", ".join(forms)
     parser.add_argument("-o", "--output", choices=["text", *forms], default="text", help=names)
+
+
+def add_role(parser: Parser, text: str) -> None:
+    """The role that a command is limited to."""
+    parser.add_argument("--role", default="", metavar="ROLE", help=f"{text} (default: all roles)")
+
+
+def expect_role(picture: "Picture", name: str) -> None:
+    """Fail where a workload has no role of that name, and say which it has."""
+    verbs = picture.api.verbs
+    known = verbs.list_roles(picture.root) if verbs else ()
+    if not known:
+        kind = picture.api.kind.name
+        raise UsageError(f"a {kind} has no roles with names; leave out --role {name}")
+    if name not in known:
+        near, listed = suggest(name, known), ", ".join(known)
+        raise Failure(f"{picture.reference} has no role {name!r}{near}; it has: {listed}")
 
 
 def read_wanted(words: Sequence[str], labels: str = "") -> Wanted:

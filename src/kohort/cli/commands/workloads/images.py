@@ -9,11 +9,11 @@ import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from kohort.cli.commands.workloads.verbs import Turn, steer
+from kohort.cli.commands.workloads.verbs import Turn, list_companions, name_subject, steer
 from kohort.cli.exits import Failure, UsageError
 from kohort.cli.parser import Parser, suggest
 from kohort.cli.table import Command
-from kohort.cli.workloads.arguments import add_form, add_place
+from kohort.cli.workloads.arguments import add_form, add_place, add_role
 
 if TYPE_CHECKING:
     from kohort.apis.api import UserVerbs
@@ -45,9 +45,14 @@ def _read_image(word: str) -> tuple[str, str]:
 
 def _make_parser(prog: str) -> Parser:
     summary = "give containers another image, in all pod templates that have them, and roll it out"
-    examples = ("lws/llama engine=example.com/engine:2", "lws/llama a=x:1 b=y:2 --dry-run")
+    examples = (
+        "lws/llama engine=example.com/engine:2",
+        "lws/llama a=x:1 b=y:2 --dry-run",
+        "ms/llama --role decode engine=example.com/engine:2",
+    )
     parser = _Parser(prog, summary, examples)
     parser.add_argument("words", nargs="+", metavar="KIND/NAME CONTAINER=IMAGE")
+    add_role(parser, "change the templates of this role only")
     parser.add_argument("--dry-run", action="store_true", help="say what would be done, only")
     add_place(parser)
     add_form(parser, "json")
@@ -57,20 +62,21 @@ def _make_parser(prog: str) -> Parser:
 def _set_image(picture: "Picture", verbs: "UserVerbs", arguments: argparse.Namespace) -> Turn:
     from kohort.views.rollouts import find_changes
 
-    templates = verbs.list_templates(picture.root)
+    role = arguments.role
+    who, templates = name_subject(picture, role), verbs.list_templates(picture.root, role)
     for container in arguments.images:
-        _expect_container(picture, templates, container)
+        _expect_container(who, templates, container)
     changed = picture.root
-    for field, template in templates.items():
+    for field, template in (templates | verbs.list_patches(picture.root, role)).items():
         changed = verbs.put_template(changed, field, _replace(template, arguments.images))
     changes = find_changes(picture.root["spec"], changed["spec"])
     if not changes:
-        return Turn(None, f"{picture.reference} asks for that image already")
-    text = f"{picture.reference} rolls out another image"
-    return Turn(changed, text, [str(change) for change in changes])
+        return Turn(None, f"{who} asks for that image already")
+    details = [*map(str, changes), *list_companions(picture, role)]
+    return Turn(changed, f"{who} rolls out another image", details)
 
 
-def _expect_container(picture: "Picture", templates: "dict[str, Object]", container: str) -> None:
+def _expect_container(who: str, templates: "dict[str, Object]", container: str) -> None:
     names = {
         found["name"]: field
         for field, template in templates.items()
@@ -80,17 +86,17 @@ def _expect_container(picture: "Picture", templates: "dict[str, Object]", contai
     if container not in names:
         known = ", ".join(sorted(names))
         near = suggest(container, names)
-        raise Failure(f"{picture.reference} has no container {container!r}{near}; it has: {known}")
+        raise Failure(f"{who} has no container {container!r}{near}; it has: {known}")
 
 
 def _replace(template: "Object", images: dict[str, str]) -> "Object":
-    body = template["spec"]
+    body = template.get("spec") or {}
     lists = {
         part: [{**c, "image": images[c["name"]]} if c["name"] in images else c for c in body[part]]
         for part in _LISTS
         if body.get(part)
     }
-    return {**template, "spec": {**body, **lists}}
+    return {**template, "spec": {**body, **lists}} if lists else template
 
 
 SET_IMAGE = Command(_make_parser, steer(_set_image))

@@ -12,6 +12,7 @@ ROLLOUT = Group(
         "status lws/llama --timeout 30m",
         "history lws/llama",
         "set-image lws/llama engine=example.com/engine:2",
+        "status ms/llama --role decode",
         "undo lws/llama --dry-run",
         "restart lws/llama",
         "pause lws/llama",

@@ -24,7 +24,9 @@ from kohort.cli.terminal import show
 from kohort.cli.workloads.arguments import (
     add_form,
     add_place,
+    add_role,
     add_target,
+    expect_role,
     read_target,
 )
 
@@ -48,9 +50,10 @@ def _make_parser(prog: str) -> Parser:
         "wait until all groups are ready on the revision that was asked for; exits with 0 when "
         "they are, 3 when the time is over, 4 as soon as the rollout is blocked"
     )
-    examples = ("lws/llama", "lws/llama --timeout 30m", "lws/llama --timeout 0")
+    examples = ("lws/llama", "lws/llama --timeout 30m", "ms/llama --role decode --timeout 0")
     parser = Parser(prog, summary, examples)
     add_target(parser)
+    add_role(parser, "speak of this role only, and wait for no other")
     parser.add_argument(
         "--timeout",
         type=duration,
@@ -74,7 +77,8 @@ async def _wait(arguments: argparse.Namespace) -> int:
     from kohort.cli.workloads.source import open_source
 
     is_patient = arguments.timeout != 0
-    watcher = _Watcher(arguments.output == "json", is_patient=is_patient)
+    is_json = arguments.output == "json"
+    watcher = _Watcher(is_json, role=arguments.role, is_patient=is_patient)
     async with open_source(arguments, read_target(arguments.target)) as source:
         try:
             async with asyncio.timeout(arguments.timeout or None):
@@ -88,8 +92,9 @@ async def _wait(arguments: argparse.Namespace) -> int:
 class _Watcher:
     """Looks at one workload until it is done, blocked or gone."""
 
-    def __init__(self, is_json: bool, *, is_patient: bool = True) -> None:
+    def __init__(self, is_json: bool, *, role: str = "", is_patient: bool = True) -> None:
         self.name = ""
+        self._role = role
         self.last = ""
         self._is_json = is_json
         self._is_patient = is_patient
@@ -100,17 +105,26 @@ class _Watcher:
         """The exit code, once it is known."""
         async with aclosing(source.follow()) as looks:
             async for pictures in looks:
-                ended = self._judge(pictures[0] if pictures else await source.read_one())
+                picture = pictures[0] if pictures else await source.read_one()
+                ended = self._judge(self._limit(picture))
                 if ended is not None:
                     return ended
                 if not self._is_patient and self._helpless == 0:
                     raise TimedOut(f"{self.name} is not ready: {self.last}")
         return Exit.FAILED
 
+    def _limit(self, picture: "Picture") -> "Picture":
+        from kohort.views.roles import choose_role
+
+        if not self._role:
+            return picture
+        expect_role(picture, self._role)
+        return choose_role(picture, self._role)
+
     def _judge(self, picture: "Picture") -> int | None:
         from kohort.views.health import Word, judge
 
-        self.name = picture.reference
+        self.name = picture.reference + (f" --role {self._role}" if self._role else "")
         self._print(picture)
         health = judge(picture)
         if health.word is Word.READY and not picture.is_moving:

@@ -15,7 +15,14 @@ from kohort.cli.exits import Exit, Failure
 from kohort.cli.parser import Parser, whole
 from kohort.cli.table import Command
 from kohort.cli.terminal import show
-from kohort.cli.workloads.arguments import add_form, add_place, add_target, read_target
+from kohort.cli.workloads.arguments import (
+    add_form,
+    add_place,
+    add_role,
+    add_target,
+    expect_role,
+    read_target,
+)
 
 if TYPE_CHECKING:
     from kohort.apis.api import UserVerbs
@@ -41,6 +48,7 @@ Turning = Callable[["Picture", "UserVerbs", argparse.Namespace], Turn]
 def _make_parser(prog: str, summary: str, examples: tuple[str, ...]) -> Parser:
     parser = Parser(prog, summary, examples)
     add_target(parser)
+    add_role(parser, "change this role only")
     parser.add_argument("--dry-run", action="store_true", help="say what would be done, only")
     add_place(parser)
     add_form(parser, "json")
@@ -49,7 +57,7 @@ def _make_parser(prog: str, summary: str, examples: tuple[str, ...]) -> Parser:
 
 def _make_undo_parser(prog: str) -> Parser:
     summary = "go back to the template of an earlier revision; it rolls within the budget"
-    examples = ("lws/llama", "lws/llama --to-revision 3", "lws/llama --dry-run")
+    examples = ("lws/llama", "lws/llama --to-revision 3 --dry-run", "ms/llama --role decode")
     parser = _make_parser(prog, summary, examples)
     parser.add_argument(
         "--to-revision",
@@ -71,35 +79,57 @@ def _undo(picture: "Picture", verbs: "UserVerbs", arguments: argparse.Namespace)
         known = ", ".join(str(e.number) for e in picture.revisions) or "none"
         hint = "" if number else "; choose one with --to-revision"
         raise Failure(f"{picture.reference} has no {what}{hint}; there are: {known}")
-    changed = verbs.go_back(picture.root, revision)
+    changed = verbs.go_back(picture.root, revision, arguments.role)
     changes = find_changes(picture.root["spec"], changed["spec"])
+    who = name_subject(picture, arguments.role)
     if not changes:
-        return Turn(None, f"{picture.reference} asks for revision {revision.number} already")
-    text = f"{picture.reference} goes back to revision {revision.number}"
+        return Turn(None, f"{who} asks for revision {revision.number} already")
+    text = f"{who} goes back to revision {revision.number}"
     return Turn(changed, text, [str(change) for change in changes])
 
 
 def _make_restart_parser(prog: str) -> Parser:
     summary = "replace all groups by new ones of the same template, within the budget"
-    return _make_parser(prog, summary, ("lws/llama", "lws/llama -n prod"))
+    return _make_parser(prog, summary, ("lws/llama", "lws/llama -n prod", "ms/llama --role decode"))
 
 
 def _restart(picture: "Picture", verbs: "UserVerbs", arguments: argparse.Namespace) -> Turn:
+    from kohort.apis.user_edits import restart_templates
+
     stamp = picture.now.strftime("%Y-%m-%dT%H:%M:%SZ")
-    return Turn(verbs.restart(picture.root, stamp), f"{picture.reference} restarts")
+    changed = restart_templates(verbs, picture.root, stamp, arguments.role)
+    text = f"{name_subject(picture, arguments.role)} restarts"
+    return Turn(changed, text, list_companions(picture, arguments.role))
 
 
 def _make_pause_parser(prog: str) -> Parser:
     summary = "replace no further groups; groups that fail still come back"
-    return _make_parser(prog, summary, ("lws/llama", "lws/llama --dry-run"))
+    return _make_parser(
+        prog, summary, ("lws/llama", "lws/llama --dry-run", "rbg/llama --role decode")
+    )
 
 
 def _pause(picture: "Picture", verbs: "UserVerbs", arguments: argparse.Namespace) -> Turn:
-    if picture.is_held:
-        return Turn(None, f"{picture.reference} is paused already")
+    role, roles = arguments.role, verbs.list_roles(picture.root)
+    _expect_own_rollout(picture, role)
+    who, held = name_subject(picture, role), set(picture.held)
+    if held and ("" in held or held >= ({role} if role else set(roles))):
+        return Turn(None, f"{who} is paused already")
     boundary = _find_boundary(picture)
     note = f"emulated: the partition is {boundary} until it is resumed, since there is no pause"
-    return Turn(verbs.hold(picture.root, boundary), f"{picture.reference} is paused", [note])
+    return Turn(
+        verbs.hold(picture.root, boundary, role), f"{who} is paused", [] if roles else [note]
+    )
+
+
+def _expect_own_rollout(picture: "Picture", name: str) -> None:
+    """Fail where a role rolls with its groups: it can neither be held nor let go by itself."""
+    role = picture.reading.workload.find_role(name) if picture.reading and name else None
+    if role is not None and role.rollout is None:
+        raise Failure(
+            f"role {name} of {picture.reference} rolls with its groups and cannot be paused by "
+            "itself; leave out --role, or choose a rollout by role in its spec"
+        )
 
 
 def _find_boundary(picture: "Picture") -> int:
@@ -119,10 +149,26 @@ def _make_resume_parser(prog: str) -> Parser:
 
 
 def _resume(picture: "Picture", verbs: "UserVerbs", arguments: argparse.Namespace) -> Turn:
-    if not picture.is_held:
-        return Turn(None, f"{picture.reference} is not paused")
+    _expect_own_rollout(picture, arguments.role)
+    who = name_subject(picture, arguments.role)
+    if not picture.held or (arguments.role and arguments.role not in picture.held):
+        return Turn(None, f"{who} is not paused")
     note = "the partition is again what it was before the pause"
-    return Turn(verbs.release(picture.root), f"{picture.reference} goes on", [note])
+    details = [] if verbs.list_roles(picture.root) else [note]
+    return Turn(verbs.release(picture.root, arguments.role), f"{who} goes on", details)
+
+
+def name_subject(picture: "Picture", role: str) -> str:
+    """What a command has changed, as a person names it."""
+    return f"role {role} of {picture.reference}" if role else picture.reference
+
+
+def list_companions(picture: "Picture", name: str) -> list[str]:
+    """A remark where a change of one role takes others along."""
+    role = picture.reading.workload.find_role(name) if picture.reading and name else None
+    if role is None or role.rollout is not None:
+        return []
+    return ["its groups roll as one, so the other roles of each group are replaced with it"]
 
 
 def steer(turning: Turning) -> Callable[[argparse.Namespace], int]:
@@ -142,6 +188,8 @@ async def _turn(arguments: argparse.Namespace, turning: Turning) -> int:
                 raise Failure(f"{picture.api.kind.name} has no rollouts to steer")
             if misfit := picture.api.find_misfit(picture.root):
                 raise Failure(f"{picture.reference} is malformed: {misfit}; mend or delete it")
+            if arguments.role:
+                expect_role(picture, arguments.role)
             turn = turning(picture, verbs, arguments)
             try:
                 if turn.obj is not None and not arguments.dry_run:
