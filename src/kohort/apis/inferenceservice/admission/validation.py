@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from urllib.parse import urlparse
 
 from kohort.apis.inferenceservice import labels
+from kohort.apis.inferenceservice.models import BaseModel
 from kohort.apis.inferenceservice.objects.autoscalers import CLASSES, HPA, KEDA
 from kohort.apis.inferenceservice.reasons import ServiceError
 from kohort.apis.inferenceservice.resolution.resolution import (
@@ -17,7 +18,7 @@ from kohort.apis.inferenceservice.resolution.resolution import (
     find_model,
     has_full_runner,
 )
-from kohort.apis.inferenceservice.resolution.selection import check_model, select_runtime
+from kohort.apis.inferenceservice.resolution.selection import select_runtime
 from kohort.apis.inferenceservice.spec import (
     ComponentType,
     InferenceService,
@@ -145,15 +146,26 @@ def _check_model(service: InferenceService, known: ReferencedObjects) -> Iterato
 def _check_runtime(
     service: InferenceService, known: ReferencedObjects
 ) -> tuple[list[FieldError], list[str]]:
-    """Without a runtime and without containers of its own, a runtime must be found for it."""
+    """Without a runtime and without containers of its own, a runtime must be found for it.
+
+    Which one serves a model whose files nobody has read yet cannot be known: the service waits.
+    """
     is_named = service.runtime is not None and bool(service.runtime.name)
     if ComponentType.ENGINE not in service.components or is_named or has_full_runner(service):
         return [], []
     try:
         model = find_model(service, known)
         assert model is not None
-        check_model(model)
+        if model.format is None:
+            return [], [_tell_unread(model)]
         selection = select_runtime(known.runtimes, model, service)
     except ServiceError as error:
         return [FieldError(FieldErrorType.INVALID, "spec.runtime", str(error), None)], []
     return [], [f"runtime {selection.chosen.name} was selected for model {model.name}"]
+
+
+def _tell_unread(model: BaseModel) -> str:
+    return (
+        f"{model.kind} {model.name} has no modelFormat yet: a runtime is selected when the model "
+        "agent has read its files"
+    )
