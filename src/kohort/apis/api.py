@@ -342,7 +342,8 @@ class Api:
             return self.watched
         # Dialects may share a kind; it is watched once.
         kinds = {kind: d.remedy for d in reversed(settings.gangs) for kind in reversed(d.kinds)}
-        found = (self.watch_gangs(kind, remedy) for kind, remedy in kinds.items())
+        own = {watched.kind for watched in self.watched}
+        found = (self.watch_gangs(k, remedy) for k, remedy in kinds.items() if k not in own)
         return (*self.watched, *found)
 
     def writes_with(self, settings: Settings) -> tuple[Grant, ...]:

@@ -8,8 +8,13 @@ from group_contexts import set_of
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kohort.apis.gangs.dialect import Dialect
+from kohort.apis.gangs.dialects.coscheduling import COSCHEDULING
+from kohort.apis.gangs.dialects.volcano import VOLCANO
+from kohort.apis.gangs.intent import Tiers
 from kohort.apis.rolebasedgroup import labels
 from kohort.apis.rolebasedgroup.objects import former_nodes, gangs, ports
+from kohort.apis.rolebasedgroup.objects.gangs import RoleMembers
 from kohort.apis.rolebasedgroup.objects.instances import make_instance
 from kohort.apis.rolebasedgroup.objects.pods import list_places, make_pod
 from kohort.apis.rolebasedgroup.roles import SchedulingSpec
@@ -165,19 +170,41 @@ GANG = group(
 
 def test_every_pod_of_every_component_counts_in_a_gang_19():
     """Defect 19: sizes of components were ignored, and dependencies dead-locked the group."""
-    spec = read_spec(GANG)
-    assert gangs.count_members(spec) == 8 + 9 + 1
-    assert gangs.count_members(spec, waiting={"c"}) == 9
-    assert gangs.count_members(spec, replicas={"router": 3}) == 20
+    whole = {role.name: RoleMembers(role.replicas, role.size) for role in read_spec(GANG).roles}
+    assert gangs.count_members(whole) == 8 + 9 + 1
+    assert gangs.count_members({**whole, "c": RoleMembers(0, 3)}) == 9
+    assert gangs.count_members({**whole, "c": RoleMembers(3, 3, held=3)}) == 15
+    assert gangs.count_members({**whole, "router": RoleMembers(3, 1)}) == 20
+
+
+def pod_group(obj: Object, dialect: Dialect) -> Object:
+    spec = read_spec(obj)
+    members = {role.name: RoleMembers(role.replicas, role.size) for role in spec.roles}
+    made = gangs.make_gang({**obj, "apiVersion": "v", "kind": "k"}, spec, dialect, members)
+    (found,) = gangs.render_gang(made, spec, dialect, Tiers())
+    return found
 
 
 def test_pod_groups_speak_the_words_of_their_scheduler():
-    made = gangs.make_pod_group(GANG, read_spec(GANG), "scheduler-plugins", 18)
+    made = pod_group(GANG, COSCHEDULING)
     assert made["apiVersion"] == "scheduling.x-k8s.io/v1alpha1"
     assert made["spec"] == {"minMember": 18, "scheduleTimeoutSeconds": 90}
     assert annotations_of(made) == {"scheduling.x-k8s.io/mine": "1"}
     notes = {labels.GANG: "true", labels.GANG_QUEUE: "q", labels.GANG_PRIORITY: "high"}
     volcano = group(standalone("a"), notes=notes)
-    made = gangs.make_pod_group(volcano, read_spec(volcano), "volcano", 1)
+    made = pod_group(volcano, VOLCANO)
     assert made["apiVersion"] == "scheduling.volcano.sh/v1beta1"
+    parts = made["spec"].pop("subGroupPolicy")
+    assert made["spec"].pop("minResources") == {}
     assert made["spec"] == {"minMember": 1, "queue": "q", "priorityClassName": "high"}
+    (part,) = parts
+    assert (part["name"], part["subGroupSize"], part["minSubGroups"]) == ("a", 1, 1)
+
+
+def test_the_scheduler_that_pods_name_decides_whose_gang_it_is():
+    both = (COSCHEDULING, VOLCANO)
+    named = group(standalone("a"))
+    named["spec"]["roles"][0]["standalonePattern"]["template"]["spec"]["schedulerName"] = "volcano"
+    assert gangs.choose_dialect(named, both) is VOLCANO
+    assert gangs.choose_dialect(group(standalone("a")), both) is COSCHEDULING
+    assert gangs.choose_dialect(group(standalone("a")), ()) is None

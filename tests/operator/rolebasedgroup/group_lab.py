@@ -5,11 +5,13 @@ from typing import Any
 from operator_lab import Lab
 
 from kohort.apis.api import DEFAULTS, Settings
+from kohort.apis.gangs.definitions import definitions_of
 from kohort.apis.rolebasedgroup import labels
 from kohort.apis.rolebasedgroup.api import ROLE_BASED_GROUP
 from kohort.cluster.objects import Object, labels_of, name_of
 from kohort.simulator import kinds
 from kohort.simulator.api.requests import Patch, PatchType, WriteOptions
+from kohort.simulator.embedded.prerequisites import list_prerequisites
 
 KIND = ROLE_BASED_GROUP.kind
 
@@ -90,6 +92,14 @@ class GroupLab(Lab):
     ) -> None:
         path = f"/spec/roles/{index}/{pattern}/template/spec/containers/0/image"
         await self.set_field(path, image)
+
+
+async def install(lab: Lab, gang: str) -> None:
+    """Let the cluster have a gang scheduler, with all that comes along with it."""
+    for definition in definitions_of(gang):
+        await lab.api.create(lab.api.target(kinds.DEFINITION), definition, WriteOptions())
+    for kind, body in list_prerequisites(gang):
+        await lab.api.create(lab.api.target(kind), body, WriteOptions())
 
 
 async def start(lab: GroupLab, *roles: Object, **annotations: str) -> None:

@@ -17,7 +17,7 @@ from kohort.apis.rolebasedgroup.admission.others import (
 )
 from kohort.apis.rolebasedgroup.admission.validation import validate_group
 from kohort.apis.rolebasedgroup.admission.warnings import warn_group
-from kohort.apis.rolebasedgroup.config_facts import ConfigFacts, find_group, read_config
+from kohort.apis.rolebasedgroup.config_facts import find_group, read_config
 from kohort.apis.rolebasedgroup.conversions import convert
 from kohort.apis.rolebasedgroup.definition import (
     DEFINITIONS,
@@ -29,6 +29,7 @@ from kohort.apis.rolebasedgroup.definition import (
     define_warmup,
 )
 from kohort.apis.rolebasedgroup.instance_facts import read_facts
+from kohort.apis.rolebasedgroup.objects.gangs import UPSTREAM
 from kohort.apis.rolebasedgroup.pod_facts import read_pod
 from kohort.apis.rolebasedgroup.read import read
 from kohort.apis.rolebasedgroup.render import render
@@ -39,6 +40,7 @@ from kohort.apis.rolebasedgroup.verbs import VERBS
 from kohort.cluster.objects import Kind, Object, name_of, namespace_of
 from kohort.cluster.permissions import Grant
 
+_GANGS = "install the scheduler to place groups as gangs"
 _LWS = "serve LeaderWorkerSets to let them carry roles"
 NODE = Kind("", "v1", "Node", "nodes", namespaced=False)
 HOME = Home(
@@ -58,9 +60,13 @@ def _owners(child: Any) -> tuple[Key, ...]:
     return ((metadata.namespace, name),) if name else ()
 
 
-def _config_owners(child: ConfigFacts) -> tuple[Key, ...]:
+def _config_owners(child: Any) -> tuple[Key, ...]:
     name = find_group(child.metadata.owner_references)
     return ((child.metadata.namespace, name),) if name else ()
+
+
+def _watch_gangs(kind: Kind, remedy: str) -> Watched:
+    return Watched(kind, Whole, "", _config_owners, remedy)
 
 
 def _find_lost(pod: Any, find: Callable[[Kind, Key], Any]) -> None:
@@ -122,6 +128,7 @@ WRITES = (
     Grant(labels.STATEFUL_SET, _ALL),
     Grant(labels.LEADER_WORKER_SET, _ALL),
     Grant(labels.POLICY, _ALL),
+    *(Grant(kind, _ALL) for dialect in UPSTREAM for kind in dialect.kinds),
     Grant(labels.KIND, ("patch",)),
     Grant(labels.KIND, ("update",), "finalizers"),
     Grant(labels.INSTANCE_SET, ("update",), "finalizers"),
@@ -145,6 +152,11 @@ ROLE_BASED_GROUP = Api(
         Watched(labels.LEADER_WORKER_SET, Whole, labels.GROUP_NAME, _owners, _LWS, is_needed=False),
         Watched(labels.ADAPTER, Whole, labels.GROUP_NAME, _owners),
         Watched(labels.CONFIG_MAP, read_config, "", _config_owners),
+        *(
+            Watched(kind, Whole, "", _config_owners, _GANGS, is_needed=False)
+            for dialect in UPSTREAM
+            for kind in dialect.kinds
+        ),
         Watched(NODE, read_node),
     ),
     members=labels.POD,
@@ -169,5 +181,6 @@ ROLE_BASED_GROUP = Api(
     # Sets and warm-ups are values of their own.
     definitions=tuple(d for d in DEFINITIONS if d not in (define_group_set, define_warmup)),
     writes=WRITES,
+    watch_gangs=_watch_gangs,
     verbs=VERBS,
 )

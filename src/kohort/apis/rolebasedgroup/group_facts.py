@@ -24,8 +24,13 @@ from kohort.apis.rolebasedgroup.coordination import (
     read_policy,
 )
 from kohort.apis.rolebasedgroup.objects.adapters import BOUND
+from kohort.apis.rolebasedgroup.objects.gangs import TEMPLATE_MARKS, find_dialect
 from kohort.apis.rolebasedgroup.objects.sets import make_instance_set
-from kohort.apis.rolebasedgroup.objects.templates import RoleContext, is_made_by_us
+from kohort.apis.rolebasedgroup.objects.templates import (
+    RoleContext,
+    find_gang_mark,
+    is_made_by_us,
+)
 from kohort.apis.rolebasedgroup.revision import (
     StoredRevision,
     find_current,
@@ -54,8 +59,10 @@ class _Inputs(NamedTuple):
     gang_scheduler: str
 
 
-def find_facts(snapshot: Snapshot, gang_scheduler: str = "") -> GroupFacts:
+def find_facts(snapshot: Snapshot) -> GroupFacts:
     """What the group asks for and what is stored of it."""
+    dialect = find_dialect(snapshot)
+    gang_scheduler = TEMPLATE_MARKS.get(dialect.name, "") if dialect else ""
     group = heed_adapters(snapshot.root, snapshot.all(labels.ADAPTER))
     metadata = group["metadata"]
     body = {
@@ -194,7 +201,9 @@ def _read_role(
     uid = uid_of(found) if found and _is_owned(found, context.group) else ""
     held = found if uid else None
     # A set that upstream made keeps its style for as long as it lives.
-    context = replace(context, is_ours=is_made_by_us(held))
+    if held is not None and not is_made_by_us(held):
+        mark = find_gang_mark(held) if context.spec.gang.is_enabled else ""
+        context = replace(context, is_ours=False, gang_scheduler=mark)
     wanted = make_instance_set(context, role_hash)
     stored = tuple(revision for revision, _ in owned[uid]) if uid else ()
     current = find_current(stored, write_set_data(wanted))

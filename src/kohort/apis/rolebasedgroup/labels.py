@@ -110,6 +110,7 @@ RESTARTS = "kohort.dev/restarts"  # on the group's revision: the last failure of
 SERVED = "kohort.dev/served"  # on the group's revision: all roles were ready on it
 RATIO = "kohort.dev/ratio"
 UPDATE_ORDER = "kohort.dev/update-order"
+GANG_DIALECT = "kohort.dev/gang"
 FORMER_NODES = "kohort.dev/former-nodes"
 MAX_UNAVAILABLE = "kohort.dev/max-unavailable"  # on a set of groups
 SET_TEMPLATE = "kohort.dev/set-template"  # on a group of a set: what it was made from
@@ -251,6 +252,7 @@ KEYS = (
         "JSON: node by pod, which recreated pods prefer",
         _NOW,
     ),
+    Key(GANG_DIALECT, ANNOTATION, f"{_USER}; pods", "scheduler whose gangs are made", _NOW),
     Key(
         MAX_UNAVAILABLE,
         ANNOTATION,

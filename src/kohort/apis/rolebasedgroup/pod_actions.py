@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 
 from kohort.apis.api import Reading, Snapshot
 from kohort.apis.rolebasedgroup import labels, names
+from kohort.apis.rolebasedgroup.gang_actions import GangActions
 from kohort.apis.rolebasedgroup.in_place import (
     OPEN,
     Walk,
@@ -46,6 +47,7 @@ class PodActions:
     snapshot: Snapshot
     reading: Reading[Memory]
     plan: Plan
+    gangs: GangActions
     _names: set[str] = field(init=False)  # of all pods in the namespace that we see
     _now: str = field(init=False)
     _left: int = MAKE_MAX
@@ -84,16 +86,18 @@ class PodActions:
 
     def _make(self, work: "_InstanceWork") -> Iterator[Action]:
         missing = [p for p in work.instance.places if p.name not in self._names]
-        if not missing or self._left <= 0:
+        if not missing or self._left <= 0 or not self.gangs.is_ready:
             return
         instance = work.instance.decode()
         short = names.short_revision(revision_of(work.instance))
-        for place in list_places(instance):
+        for index, place in enumerate(list_places(instance)):
             is_held = place.component_name in work.waiting
             if place.name in self._names or is_held or self._left <= 0:
                 continue
             self._left -= 1
             made = make_pod(instance, place, short)
+            ordinal = names.read_ordinal(work.instance.metadata.name)
+            made = self.gangs.mark(made, work.role.spec, ordinal, index)
             why = f"pod {place.name} does not exist"
             yield Create(labels.POD, work.instance.metadata.namespace, made, why)
 

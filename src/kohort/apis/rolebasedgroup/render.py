@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from kohort.apis.api import Reading, Snapshot
 from kohort.apis.carriers.failures import plan_record
 from kohort.apis.rolebasedgroup import labels
+from kohort.apis.rolebasedgroup.gang_actions import GangActions
 from kohort.apis.rolebasedgroup.instance_actions import InstanceActions
 from kohort.apis.rolebasedgroup.pod_actions import PodActions
 from kohort.apis.rolebasedgroup.read import Memory
@@ -29,11 +30,13 @@ def render(snapshot: Snapshot, reading: Reading[Memory], plan: Plan) -> tuple[Ac
 def _actions(snapshot: Snapshot, reading: Reading[Memory], plan: Plan) -> Iterator[Action]:
     facts = reading.memory.facts
     sets = SetActions(snapshot, facts, plan)
-    pods = PodActions(snapshot, reading, plan)
+    gangs = GangActions(snapshot, reading, plan)
+    pods = PodActions(snapshot, reading, plan, gangs)
     yield from sets.scale_group()
     yield from sets.store_group()
     yield from sets.write_config()
     yield from sets.write_policy()
+    yield from gangs.ensure()
     yield from _note_failures(reading, plan, sets)
     for name, role in facts.roles.items():
         yield from sets.ensure_role(role)
@@ -46,6 +49,7 @@ def _actions(snapshot: Snapshot, reading: Reading[Memory], plan: Plan) -> Iterat
     for delegated in facts.delegated.values():
         yield from sets.ensure_delegate(delegated)
     yield from sets.clean()
+    yield from gangs.collect()
     yield from sets.forget()
 
 

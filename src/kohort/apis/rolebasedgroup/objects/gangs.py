@@ -1,68 +1,163 @@
 """
-The PodGroup of a group: how many pods are placed together, and by which scheduler.
+The gang of a group, before any scheduler's words: which pods are placed together, or none is.
 
 All pods of all roles count, those of every component among them; upstream counts instances of
-custom components as one pod. A role that may not begin yet has no pods, so it does not count until
-it begins: else pods that wait for it would never be placed.
+custom components as one pod. What may not begin yet has no pods, so it does not count until it
+begins: else pods that wait for it would never be placed. Each role is a kind of subgroup, and each
+of its instances a subgroup: all pods of an instance are placed together.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
 
-from kohort.apis.gangs.definitions.coscheduling import POD_GROUP as PLUGINS_GROUP
-from kohort.apis.gangs.dialects.volcano import POD_GROUP as VOLCANO_GROUP
-from kohort.apis.rolebasedgroup import names
-from kohort.apis.rolebasedgroup.objects.templates import SCHEDULER_PLUGINS, VOLCANO
-from kohort.apis.rolebasedgroup.spec import GroupSpec
+from kohort.apis.api import Snapshot
+from kohort.apis.gangs.dialect import Dialect
+from kohort.apis.gangs.dialects.coscheduling import COSCHEDULING
+from kohort.apis.gangs.dialects.volcano import VOLCANO
+from kohort.apis.gangs.intent import Intent, SubgroupKind, Tiers
+from kohort.apis.requests import sum_requests
+from kohort.apis.rolebasedgroup import labels, names
+from kohort.apis.rolebasedgroup.objects import templates
+from kohort.apis.rolebasedgroup.roles import as_map, as_objects
+from kohort.apis.rolebasedgroup.spec import GroupSpec, roles_of
 from kohort.cluster.objects import (
-    Kind,
     Object,
     annotations_of,
     name_of,
     namespace_of,
     owner_reference,
 )
+from kohort.model.placement import Gang
 
-KINDS: Mapping[str, Kind] = {SCHEDULER_PLUGINS: PLUGINS_GROUP, VOLCANO: VOLCANO_GROUP}
-_COPIED = {SCHEDULER_PLUGINS: "scheduling.x-k8s.io/", VOLCANO: "scheduling.volcano.sh/"}
+# Those of upstream, its default first. Their marks stand in templates, where upstream has them.
+UPSTREAM = (COSCHEDULING, VOLCANO)
+TEMPLATE_MARKS: Mapping[str, str] = {
+    COSCHEDULING.name: templates.SCHEDULER_PLUGINS,
+    VOLCANO.name: templates.VOLCANO,
+}
+_COPIED = {COSCHEDULING.name: "scheduling.x-k8s.io/", VOLCANO.name: "scheduling.volcano.sh/"}
 
 
-def count_members(
-    spec: GroupSpec, waiting: Collection[str] = (), replicas: Mapping[str, int] | None = None
-) -> int:
-    """The pods that are placed together: of all roles but those that wait to begin."""
-    asked = replicas or {}
-    return sum(
-        role.size * asked.get(role.name, role.replicas)
-        for role in spec.roles
-        if role.name not in waiting
+@dataclass(frozen=True, slots=True)
+class RoleMembers:
+    """How many instances of a role are placed together, and the pods of each."""
+
+    instances: int
+    size: int
+    held: int = 0  # pods of these instances that may not begin yet
+
+    @property
+    def pods(self) -> int:
+        """All of its pods that are placed together."""
+        return max(0, self.instances * self.size - self.held)
+
+
+def find_dialect(snapshot: Snapshot) -> Dialect | None:
+    """The dialect of a group's gang; None where it asks for none, or its kinds are not served."""
+    group, settings = snapshot.root, snapshot.settings
+    if annotations_of(group).get(labels.GANG) != "true":
+        return None
+    named = annotations_of(group).get(labels.GANG_DIALECT, "")
+    known = settings.gangs or UPSTREAM
+    found = choose_dialect(group, [d for d in known if d.name == named] if named else known)
+    if found is None or any(k in snapshot.unserved or k in snapshot.absent for k in found.kinds):
+        return None
+    return found
+
+
+def choose_dialect(group: Object, dialects: Iterable[Dialect]) -> Dialect | None:
+    """The dialect of the scheduler that pods name, else the first; None where there is none."""
+    known = list(dialects)
+    named = {spec.get("schedulerName") for spec in _list_specs(group)} - {None, ""}
+    answering = [dialect for dialect in known if dialect.scheduler in named]
+    return next(iter(answering or known), None)
+
+
+def _list_specs(value: Any) -> Iterator[Object]:
+    """The pod specs of all roles, wherever they stand."""
+    listed: list[Any] = [
+        *roles_of(value),
+        *as_objects(as_map(value.get("spec")).get("roleTemplates")),
+    ]
+    while listed:
+        found = listed.pop()
+        for key, held in found.items():
+            if key == "spec" and isinstance(held, dict):
+                yield held
+            elif isinstance(held, dict):
+                listed.append(held)
+            elif key == "components":
+                listed += as_objects(held)
+
+
+def count_members(members: Mapping[str, RoleMembers]) -> int:
+    """The pods of a group that are placed together."""
+    return sum(role.pods for role in members.values())
+
+
+def make_gang(
+    group: Object, spec: GroupSpec, dialect: Dialect, members: Mapping[str, RoleMembers]
+) -> Intent:
+    """The gang of a group."""
+    count = count_members(members)
+    return Intent(
+        namespace=namespace_of(group),
+        name=names.config_name(name_of(group)),
+        gang=Gang(0, "", "", count, count),
+        owner=owner_reference(group),
+        labels={labels.GROUP_NAME: name_of(group)},
+        requests=sum_requests(_list_requests(spec, members)),
+        queue=spec.gang.queue or dialect.find_queue({}, annotations_of(group)),
+        priorities=(spec.gang.priority_class,),
+        parts=tuple(_list_parts(group, spec, members)),
+        exclusive=spec.exclusive_topology,
+        notes=_copy_notes(group, dialect),
     )
 
 
-def make_pod_group(group: Object, spec: GroupSpec, scheduler: str, members: int) -> Object:
-    """The PodGroup in the words of one scheduler."""
-    kind, prefix = KINDS[scheduler], _COPIED[scheduler]
-    metadata: Object = {
-        "name": names.config_name(name_of(group)),
-        "namespace": namespace_of(group),
-        "ownerReferences": [owner_reference(group)],
-    }
-    copied = {key: value for key, value in annotations_of(group).items() if key.startswith(prefix)}
-    if copied:
-        metadata["annotations"] = copied
-    return {
-        "apiVersion": kind.api_version,
-        "kind": kind.name,
-        "metadata": metadata,
-        "spec": {"minMember": members, **_write_clauses(spec, scheduler)},
-    }
+def render_gang(intent: Intent, spec: GroupSpec, dialect: Dialect, tiers: Tiers) -> list[Object]:
+    """The objects of a gang in the words of one scheduler."""
+    made = [dict(obj) for obj in dialect.render(intent, tiers)]
+    if dialect.name == COSCHEDULING.name:
+        for obj in made:
+            obj["spec"] = {**obj["spec"], "scheduleTimeoutSeconds": spec.gang.timeout_seconds}
+            if intent.notes:
+                obj["metadata"] = {**obj["metadata"], "annotations": dict(intent.notes)}
+    return made
 
 
-def _write_clauses(spec: GroupSpec, scheduler: str) -> Object:
-    if scheduler == SCHEDULER_PLUGINS:
-        return {"scheduleTimeoutSeconds": spec.gang.timeout_seconds}
-    clauses: Object = {}
-    if spec.gang.queue:
-        clauses["queue"] = spec.gang.queue
-    if spec.gang.priority_class:
-        clauses["priorityClassName"] = spec.gang.priority_class
-    return clauses
+def _copy_notes(group: Object, dialect: Dialect) -> dict[str, str]:
+    prefix = _COPIED.get(dialect.name)
+    notes = annotations_of(group)
+    return {k: v for k, v in notes.items() if prefix and k.startswith(prefix)}
+
+
+def _list_parts(
+    group: Object, spec: GroupSpec, members: Mapping[str, RoleMembers]
+) -> Iterator[SubgroupKind]:
+    for role in spec.roles:
+        own = members.get(role.name)
+        if own is None or not own.pods or own.held or role.workload != labels.INSTANCE_SET:
+            # What begins step by step cannot be a subgroup: its pods do not come at once.
+            continue
+        yield SubgroupKind(
+            name=role.name,
+            key=labels.INSTANCE_NAME,
+            size=own.size,
+            count=own.instances,
+            selector={labels.GROUP_NAME: name_of(group), labels.ROLE_NAME: role.name},
+            is_everywhere=True,
+        )
+
+
+def _list_requests(
+    spec: GroupSpec, members: Mapping[str, RoleMembers]
+) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    for role in spec.roles:
+        own = members.get(role.name)
+        for component in role.components if own is not None and not own.held else ():
+            assert own is not None
+            for container in as_objects(as_map(component.template.get("spec")).get("containers")):
+                requests = as_map(as_map(container.get("resources")).get("requests"))
+                yield own.instances * component.size, requests

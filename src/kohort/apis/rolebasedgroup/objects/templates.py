@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 import orjson
 
 from kohort.apis.affinity import add_exclusive_terms
+from kohort.apis.gangs.dialects.coscheduling import POD_GROUP_LABEL
 from kohort.apis.gojson import POD_TEMPLATE, drop_nulls
 from kohort.apis.rolebasedgroup import labels, names
 from kohort.apis.rolebasedgroup.objects.runtimes import inject_runtimes
@@ -92,6 +93,18 @@ def is_made_by_us(instance_set: Object | None) -> bool:
     )
 
 
+def find_gang_mark(instance_set: Object) -> str:
+    """The scheduler by whose words the pods of a set are in a gang; empty: they are in none."""
+    template = as_map(as_map(instance_set.get("spec")).get("roleInstanceTemplate"))
+    for component in as_objects(template.get("components")):
+        held = as_map(component.get("template"))
+        if labels.GANG_LABEL in labels_of(held):
+            return SCHEDULER_PLUGINS
+        if labels.GANG_NAME in annotations_of(held):
+            return VOLCANO
+    return ""
+
+
 def make_component(context: RoleContext, component: ComponentSpec) -> Object:
     """One component of a RoleInstanceSet's template."""
     made: Object = {"name": component.name, "size": component.size}
@@ -133,6 +146,8 @@ def make_template(context: RoleContext, component: ComponentSpec) -> Object:
         notes[labels.EXCLUSIVE_TOPOLOGY] = context.topology
     if context.gang_scheduler == SCHEDULER_PLUGINS:
         marks[labels.GANG_LABEL] = name_of(context.group)
+        if context.is_ours:
+            marks[POD_GROUP_LABEL] = name_of(context.group)
     if context.gang_scheduler == VOLCANO:
         notes[labels.GANG_NAME] = name_of(context.group)
     marks |= _list_marks(context, component)
