@@ -43,6 +43,7 @@ class WorkloadLabels:
     revision: str  # on pods and revisions
     place: tuple[str, ...]  # on pods: where each stands
     misplaced: Object  # the same, with values that no pod has
+    all_tell: bool = False  # whether each pod tells its revision, or the leader for its group
 
     def revision_of(self, obj: Object) -> str:
         """The revision that an object was made from; empty if no label says so."""

@@ -124,8 +124,9 @@ class Marks:
 
     def is_edited(self, leader: Object, workers: list[Object]) -> bool:
         """Whether a group is of no revision any more."""
-        is_relabelled = leader["metadata"]["uid"] in self.relabelled
-        if is_relabelled and (self.trusts_labels or not self.labels.revision_of(leader)):
+        tellers = (leader, *workers) if self.labels.all_tell else (leader,)
+        relabelled = [pod for pod in tellers if pod["metadata"]["uid"] in self.relabelled]
+        if any(self.trusts_labels or not self.labels.revision_of(pod) for pod in relabelled):
             return True
         return any(pod["metadata"]["uid"] in self.replaced for pod in (leader, *workers))
 

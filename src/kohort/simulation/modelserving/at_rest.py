@@ -13,6 +13,7 @@ from kohort.simulation.checkers.truth import CHILDREN, Group, annotations_of, im
 from kohort.simulation.modelserving.groups import (
     ServingGroup,
     is_old,
+    list_lines,
     list_services,
     read_policy,
     read_role_policy,
@@ -43,6 +44,7 @@ def _list_troubles(scene: Scene, workload: Object) -> Iterator[str]:
     yield from _list_in_objects(scene, groups)
     yield from _list_untold(workload, groups)
     yield from _list_in_status(workload, groups)
+    yield from _list_in_conditions(scene, workload)
 
 
 def _list_in_group(workload: Object, group: ServingGroup, *, is_kept: bool) -> Iterator[str]:
@@ -105,6 +107,25 @@ def _list_in_status(workload: Object, groups: list[Group]) -> Iterator[str]:
     if counts != [policy.wanted, policy.wanted] or status.get("updatedReplicas", 0) != updated:
         said = status.get("updatedReplicas", 0)
         yield f"the status counts {counts}, {said} of them updated, not {updated}"
+
+
+def _list_in_conditions(scene: Scene, workload: Object) -> Iterator[str]:
+    status = workload.get("status") or {}
     true = {c["type"] for c in status.get("conditions") or () if c["status"] == "True"}
-    if true != {"Available"}:
-        yield f"conditions {sorted(true)}, not Available alone"
+    kept = [unit for unit in _list_kept(scene) if unit.is_edited]
+    members = [pod for unit in kept for pod in unit.members]
+    wanted = {"Available"}
+    if any(_uid(pod) in scene.truth.marks.replaced for pod in members):
+        wanted.add("Drifted")
+    elif kept:
+        # A label of another revision tells nothing where the hash of the role tells all.
+        true.discard("Drifted")
+    if true != wanted:
+        yield f"conditions {sorted(true)}, not {sorted(wanted)}"
+
+
+def _list_kept(scene: Scene) -> Iterator[Group]:
+    """The groups, or the instances of roles that roll by themselves, below the partition."""
+    for view in list_lines(scene.truth):
+        if view.rolls:
+            yield from view.units[: view.policy.partition]

@@ -15,7 +15,11 @@ REPLICAS = f"{PREFIX}replicas"
 ENTRY_UID = "kohort.dev/entry-uid"
 WORKLOAD = Kind("workload.serving.volcano.sh", "v1alpha1", "ModelServing", "modelservings")
 LABELS = WorkloadLabels(
-    OWNER, KEY, (GROUP_NAME, ROLE, ROLE_ID), {GROUP_NAME: "x-7", ROLE: "other", ROLE_ID: "other-5"}
+    OWNER,
+    KEY,
+    (GROUP_NAME, ROLE, ROLE_ID),
+    {GROUP_NAME: "x-7", ROLE: "other", ROLE_ID: "other-5"},
+    all_tell=True,
 )
 GROUP_ROLLING, ROLE_ROLLING = "ServingGroupRollingUpdate", "RoleRollingUpdate"
 GROUP_RECREATE, ROLE_RECREATE, RECOVER_NONE = "ServingGroupRecreate", "RoleRecreate", "None"
