@@ -9,10 +9,11 @@ the workload was deleted after that.
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from kohort.simulation.checkers.truth import Commit, Truth
+from kohort.simulation.checkers.truth import Commit, Group, Truth
 from kohort.simulation.faulty_cluster import Request
-from kohort.simulation.scenario import Scenario
+from kohort.simulation.scenario import PODS, Scenario
 from kohort.simulation.simulated_api import SimulatedApi
+from kohort.simulator import kinds
 
 
 @dataclass(slots=True)
@@ -45,6 +46,18 @@ class Checker:
         self.simulated = scene.simulated
         self.truth = scene.truth
         self.breach = scene.breach
+
+    def is_forgotten(self, group: Group) -> bool:
+        """
+        Whether nobody can know any more what the revision of a group stands for.
+
+        Another version may give the same template another name. It finds out by the stored
+        revision; where a client deleted that, a set still tells by its template, and pods do not.
+        """
+        if self.scene.scenario.carrier != PODS or not self.scene.scenario.has("upgrade"):
+            return False
+        stored = self.truth.objects[kinds.REVISION].values()
+        return group.revision not in map(self.simulated.labels.revision_of, stored)
 
     def commit(self, commit: Commit) -> None:
         """A write took effect."""

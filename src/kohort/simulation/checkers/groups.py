@@ -16,7 +16,7 @@ from kohort.simulation.checkers.truth import (
     is_ready,
     restarts_of,
 )
-from kohort.simulation.scenario import AFTER_START, BAD_IMAGE, KEEP, LEADER_FIRST, PODS
+from kohort.simulation.scenario import AFTER_START, BAD_IMAGE, KEEP, LEADER_FIRST
 from kohort.simulator import kinds
 
 _FORGETTING = ("crash-before", "crash-after", "restart", "upgrade")
@@ -117,7 +117,7 @@ class Groups(Checker):
         specs = [workload["spec"], *(spec for until, spec in self._wishes if until >= since)]
         if not group.revision or any(self.simulated.is_old(group, spec) for spec in specs):
             return
-        if self.scene.scenario.may_roll_alike or self._is_forgotten(group):
+        if self.scene.scenario.may_roll_alike or self.is_forgotten(group):
             return
         wanted = min(self.simulated.read_policy({"spec": spec}).wanted for spec in specs)
         if group.ordinal >= wanted or controller_of(group.leader) not in self._owners():
@@ -129,18 +129,6 @@ class Groups(Checker):
             self.breach(f"{promise}: {text}")
         elif policy == AFTER_START and self._formed.get(group.uid, -1.0) < since:
             self.breach(f"G4: group {group.ordinal} was deleted while it was still forming")
-
-    def _is_forgotten(self, group: Group) -> bool:
-        """
-        Whether nobody can know any more what the revision of a group stands for.
-
-        Another version may give the same template another name. It finds out by the stored
-        revision; where a client deleted that, a set still tells by its template, and pods do not.
-        """
-        if self.scene.scenario.carrier != PODS or not self.scene.scenario.has("upgrade"):
-            return False
-        stored = self.truth.objects[kinds.REVISION].values()
-        return group.revision not in map(self.simulated.labels.revision_of, stored)
 
     def _has_gone_back(self) -> bool:
         """Whether the last template never served, and the user has gone back."""

@@ -142,7 +142,9 @@ class Instances(Checker):
         is_extra = view.policy.surge > 0 and unit.ordinal >= wanted
         if unit.is_edited or is_extra or len(view.units) > wanted:
             return True
-        return view.rolls and any(self.simulated.is_old(unit, spec) for spec in specs)
+        if not view.rolls:
+            return False
+        return self.is_forgotten(unit) or any(self.simulated.is_old(unit, s) for s in specs)
 
     def _check_grace(self, view: LineView, unit: Group) -> None:
         """G9: a member that crashed has its grace, unless another was lost."""

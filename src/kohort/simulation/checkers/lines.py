@@ -28,6 +28,7 @@ class _Watched:
     promised: int = 0  # units that must serve; more of them once there are more
     since: dict[str, float] = field(default_factory=dict)  # units that serve, and from when on
     lost: dict[int, float] = field(default_factory=dict)  # gone by themselves, and when
+    unknown: set[int] = field(default_factory=set)  # given up before they were seen to serve
     doomed: deque[tuple[float, int, tuple[str, ...]]] = field(default_factory=deque)
 
     @property
@@ -94,25 +95,33 @@ class LineBudget(Checker):
             if ordinal in ready and ready[ordinal].uid == unit.uid:
                 continue
             is_ours = bool(commit.writer) and is_taken(commit) and _has(unit, commit)
-            if is_ours and not (view.is_inner and self._is_group_surplus):
+            if not is_ours or (view.is_inner and self._is_group_surplus):
+                watched.lost[ordinal] = now
+            elif self._is_known(watched, unit, commit):
                 self._check_decision(watched, before, unit, commit)
             else:
-                watched.lost[ordinal] = now
+                watched.unknown.add(ordinal)
         for ordinal in ready:
             watched.lost.pop(ordinal, None)
+            watched.unknown.discard(ordinal)
         watched.since = {unit.uid: watched.since.get(unit.uid, now) for unit in ready.values()}
         if len(ready) >= view.policy.wanted:
             watched.lost.clear()
+            watched.unknown.clear()
+
+    def _is_known(self, watched: _Watched, unit: Group, commit: Commit) -> bool:
+        """Whether who gave a unit up had seen that it serves."""
+        seen = self.truth.find_seen(commit.writer)
+        return watched.since.get(unit.uid, seen) < seen
 
     def _check_decision(
         self, watched: _Watched, before: LineView, unit: Group, commit: Commit
     ) -> None:
         """A3, A4: what a deletion leaves, as who decides had seen it."""
         seen = self.truth.find_seen(commit.writer)
-        is_known = watched.since.get(unit.uid, seen) < seen
         policies = [policy for _, policy in watched.policies]
         wanted = min(policy.wanted for policy in policies)
-        if not is_known or self._is_leaving():
+        if self._is_leaving():
             return
         unseen = sum(at >= seen for at in watched.lost.values())
         left = len(watched.ready) + unseen
@@ -180,7 +189,7 @@ class LineBudget(Checker):
         if ready >= policy.fewest:
             watched.promised = policy.fewest
         least = min(watched.promised, *(p.fewest for _, p in watched.policies))
-        excused = len(watched.lost)
+        excused = len(watched.lost.keys() | watched.unknown)
         if ready < least - excused:
             text = f"{ready} serve, {least} are promised, {excused} excused"
             self.breach(f"A2: {name}: {text}")
