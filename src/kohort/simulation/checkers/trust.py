@@ -108,6 +108,11 @@ class Lasting(Checker):
         group = self._before.get(commit.old["metadata"]["uid"])
         if group is None or group.uid not in self._failed or self.scene.scenario.restart == KEEP:
             return
+        past = self._past.get(group.ordinal)
+        if past is not None and past.revision != group.revision:
+            # Of each group the newest failure is remembered, of whichever revision it was.
+            past = None
+            del self._past[group.ordinal]
         # An edited group is replaced for that, as the budget allows; and so is one that a set made
         # from a template which another client had edited.
         is_foreign = group.is_edited or image_of(group.leader) == FOREIGN_IMAGE
@@ -117,10 +122,9 @@ class Lasting(Checker):
             self.truth, self.scene.scenario.carrier
         ):
             return
-        past = self._past.get(group.ordinal)
         lived = self._failed[group.uid] - self._made[group.uid]
         count = 1
-        if past is not None and past.revision == group.revision and lived < QUIET_SECONDS:
+        if past is not None and lived < QUIET_SECONDS:
             count = past.count + 1
         self._past[group.ordinal] = _Past(group.revision, count, commit.at)
         waited = commit.at - self._failed[group.uid] + GRAIN_SECONDS
