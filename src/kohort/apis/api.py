@@ -16,6 +16,7 @@ from kohort.apis.gangs.dialect import NONE, Dialect
 from kohort.apis.gangs.intent import Tiers
 from kohort.apis.group_cache import GroupCache
 from kohort.apis.home import OWN_HOME, Home, UnservedKind
+from kohort.apis.nodes import NO_NODES, Nodes, TierObjects, measure_span
 from kohort.apis.references import Projection, Reference
 from kohort.cluster.actions import Action
 from kohort.cluster.errors import KohortError
@@ -122,14 +123,15 @@ class PutBacks:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """A workload and its children, as the caches have them at one moment."""
+    """
+    A workload and its children, as the caches have them at one moment.
+
+    It is all values: what the caches and the controller learn later is in the next one.
+    """
 
     root: Object
     children: Mapping[Kind, tuple[Any, ...]]
-    node_labels: Callable[[str], Mapping[str, str] | None]
-    # The facts of a node; None where it is not known.
-    find_node: Callable[[str], Any] = lambda name: None
-    list_nodes: Callable[[], Iterable[Any]] = tuple  # the facts of all nodes
+    nodes: Nodes = NO_NODES
     lost: Mapping[str, tuple[str, ...]] = field(
         default_factory=dict
     )  # members gone, by incarnation
@@ -137,12 +139,11 @@ class Snapshot:
     settings: Settings = DEFAULTS
     absent: Mapping[Kind, str] = field(default_factory=dict)  # kinds not served, and what to do
     unserved: frozenset[Kind] = frozenset()  # kinds not served that the API does without
-    group_cache: GroupCache[Group] = field(
-        default_factory=GroupCache
-    )  # groups as the last look read them
+    # Groups as the last reconcile read them: it saves time and says nothing.
+    group_cache: GroupCache[Group] = field(default_factory=GroupCache)
     tiers: Mapping[str, Tiers] = field(default_factory=dict)  # by the name of the dialect
-    # The tier of the narrowest domain that holds these nodes; None where that is not known.
-    measure: Callable[[Dialect, tuple[str, ...]], int | None] = lambda dialect, nodes: None
+    # What those were read from; a dialect whose objects cannot be seen is not there.
+    tier_objects: Mapping[str, TierObjects] = field(default_factory=dict)
     # Fields that the server did not keep of objects of gangs; a kind of which nothing was
     # written yet is not there.
     pruned: Mapping[Kind, frozenset[str]] = field(default_factory=dict)
@@ -151,6 +152,17 @@ class Snapshot:
     put_backs: Mapping[Address, PutBacks] = field(default_factory=dict)
     # What the workload names and does not own, by kind, as far as it exists.
     references: Mapping[Kind, tuple[Any, ...]] = field(default_factory=dict)
+
+    def find_node_labels(self, name: str) -> Mapping[str, str] | None:
+        """The labels of a node; None where it is not known."""
+        node = self.nodes.get(name)
+        found: Mapping[str, str] | None = None if node is None else node.metadata.labels
+        return found
+
+    def measure(self, dialect: Dialect, names: Iterable[str]) -> int | None:
+        """The tier of the narrowest domain that holds these nodes; None where it is not known."""
+        objects = self.tier_objects.get(dialect.name, TierObjects())
+        return measure_span(dialect, objects, self.nodes, names)
 
     def tiers_of(self, dialect: Dialect) -> Tiers:
         """The tiers that a dialect can speak of."""

@@ -8,7 +8,7 @@ on an old view, meets a conflict and never makes a second object.
 
 from dataclasses import dataclass
 
-from kohort.cluster.objects import Kind, Object
+from kohort.cluster.objects import Kind, Object, name_of
 from kohort.cluster.port import Address, PatchForm
 
 
@@ -55,11 +55,17 @@ class Delete:
 Action = Create | Patch | Delete
 
 
-def address_of(action: Patch | Delete) -> Address:
-    """The object that an action changes or ends."""
+def address_of(action: Action) -> Address:
+    """The object that an action makes, changes or ends."""
     if isinstance(action, Patch):
         return action.address
-    return Address(action.kind, action.namespace, action.name)
+    name = name_of(action.obj) if isinstance(action, Create) else action.name
+    return Address(action.kind, action.namespace, name)
+
+
+def verb_of(action: Action) -> str:
+    """What an action asks of the server, in the word of its permissions."""
+    return type(action).__name__.lower()
 
 
 def kind_of(action: Action) -> Kind:

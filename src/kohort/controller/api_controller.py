@@ -14,7 +14,7 @@ from typing import Any
 
 from kohort.apis.api import DEFAULTS, Api, Key, Settings, Snapshot, Watched
 from kohort.apis.facts import UNDECODABLE, Whole
-from kohort.apis.gangs.dialect import Dialect
+from kohort.apis.nodes import Nodes
 from kohort.apis.references import Reference
 from kohort.cluster.errors import NotFound
 from kohort.cluster.objects import Kind, Object
@@ -102,6 +102,7 @@ class ApiController:
         )
         self._memories: dict[Key, Memory] = {}
         self._lost: dict[Key, dict[str, tuple[str, ...]]] = {}
+        self._nodes: Nodes | None = None  # None: to be read again
         self._informers = informers
         indexes = {_REFERENCE: self._list_references} if api.references else None
         self.roots: Cache[Whole] = informers.add(Selection(api.kind), Whole, indexes)
@@ -183,6 +184,8 @@ class ApiController:
         for watched, cache in self.children:
             self.watermarks.add(cache)
             cache.subscribe(self._listener(watched))
+            if watched.kind.name == "Node":
+                cache.subscribe(self._forget_nodes)
 
     def _listener(self, watched: Watched) -> Callable[[Difference[Any]], None]:
         def listen(difference: Difference[Any]) -> None:
@@ -262,9 +265,7 @@ class ApiController:
         return Snapshot(
             root=readable,
             children=children,
-            node_labels=self._node_labels,
-            find_node=self._find_node,
-            list_nodes=self._list_nodes,
+            nodes=self._read_nodes(),
             lost=self._still_lost(key, children.get(self.api.members, ())),
             dropped=memory.dropped,
             settings=self.settings,
@@ -272,8 +273,8 @@ class ApiController:
             unserved=self._find_unserved(),
             group_cache=memory.group_cache,
             tiers=self.tiers.read(),
-            pruned=memory.pruned,
-            measure=self._measure,
+            tier_objects=self.tiers.list_objects(),
+            pruned=dict(memory.pruned),
             stray=stray,
             put_backs=memory.find_put_backs(self._time.elapsed()),
             references=self._find_references(readable),
@@ -315,28 +316,17 @@ class ApiController:
             return {}
         alive = {member.metadata.uid for member in members}
         self._lost[key] = {uid: names for uid, names in lost.items() if uid in alive}
-        return self._lost[key]
+        return dict(self._lost[key])
 
-    def _find_node(self, name: str) -> Any:
-        found = (cache.find(("", name)) for cache in self._find_nodes())
-        return next((node for node in found if node is not None), None)
+    def _read_nodes(self) -> Nodes:
+        """All nodes as they are now; the same value until one of them changes."""
+        if self._nodes is None:
+            caches = (cache for watched, cache in self.children if watched.kind.name == "Node")
+            self._nodes = Nodes({e.key[1]: e.value for cache in caches for e in cache})
+        return self._nodes
 
-    def _list_nodes(self) -> Iterable[Any]:
-        return (entry.value for cache in self._find_nodes() for entry in cache)
-
-    def _node_labels(self, name: str) -> Mapping[str, str] | None:
-        node = self._find_node(name)
-        labels: Mapping[str, str] | None = None if node is None else node.metadata.labels
-        return labels
-
-    def _find_nodes(self) -> Iterable[Cache[Any]]:
-        return (cache for watched, cache in self.children if watched.kind.name == "Node")
-
-    def _measure(self, dialect: Dialect, names: tuple[str, ...]) -> int | None:
-        for cache in self._find_nodes():
-            if all(cache.find(("", name)) is not None for name in names):
-                return self.tiers.measure(dialect, names, cache)
-        return None
+    def _forget_nodes(self, difference: Difference[Any]) -> None:
+        self._nodes = None
 
     def _forget(self, key: Key) -> None:
         self._memories.pop(key, None)

@@ -177,7 +177,7 @@ def _find_nodes(
         name = pod["spec"].get("nodeName", "")
         if not name or name in found:
             continue
-        node = snapshot.find_node(name)
+        node = snapshot.nodes.get(name)
         if node is not None:
             found[name] = NodeState(node.is_ready, find_time(node.ready_since))
             continue

@@ -32,6 +32,7 @@ from kohort.controller.admission.probe import MOMENT_SECONDS, AdmissionProber, P
 from kohort.controller.blocked_condition import HealthReporter, Warnings
 from kohort.controller.events import EventSink
 from kohort.controller.execute import Executor, Outcome, Result
+from kohort.controller.refusals import Refusals
 from kohort.controller.stalled_condition import clear_stall, write_stall
 from kohort.controller.status_writer import StatusWriter, WriteTimes, find_status
 from kohort.model.observed import Group, Observed
@@ -40,8 +41,6 @@ from kohort.model.reasons import Notice
 from kohort.planning.plan import plan
 from kohort.views.health import Health, Word
 
-# A name that somebody else holds may become free without anybody telling us.
-TAKEN_RECHECK_SECONDS = 30.0
 # A kind that is served again tells nobody while there is no object of it.
 ABSENT_RECHECK_SECONDS = 30.0
 PUT_BACKS_FORGOTTEN_SECONDS = 600.0
@@ -51,9 +50,7 @@ PUT_BACKS_FORGOTTEN_SECONDS = 600.0
 class Memory:
     """What is known of a workload beyond its objects; all of it may be lost without harm."""
 
-    refused: dict[str, str] = field(default_factory=dict)  # what we asked for, and the answer
-    refused_for: bytes = b""  # what the user had asked for then
-    taken: dict[str, float] = field(default_factory=dict)  # of these: names, and when we tried
+    refusals: Refusals = field(default_factory=Refusals)
     probe_state: ProbeState = field(default_factory=ProbeState)
     dropped: frozenset[str] = frozenset()
     pruned: dict[Kind, frozenset[str]] = field(default_factory=dict)  # of gangs, by kind
@@ -207,12 +204,11 @@ class Reconciler:
             is_done = outcome.result is Result.DONE
             if isinstance(action, Patch | Delete) and action.undoes and is_done:
                 memory.note_put_back(action, elapsed)
-            why, kind = outcome.action.why, kind_of(outcome.action)
+            kind = kind_of(outcome.action)
             if outcome.result in (Result.REFUSED, Result.TAKEN) and not _is_quota(outcome):
-                memory.refused[why] = outcome.message
                 # A queue may be opened without anybody telling us.
-                if outcome.result is Result.TAKEN or kind in gangs:
-                    memory.taken[why] = elapsed
+                may_change = outcome.result is Result.TAKEN or kind in gangs
+                memory.refusals.note(action, outcome.message, elapsed if may_change else None)
             elif outcome.result is Result.DONE and kind in gangs:
                 known = memory.pruned.get(kind, frozenset())
                 memory.pruned[kind] = _keep_unasked(known, outcome) | outcome.find_dropped()
@@ -224,9 +220,8 @@ class Reconciler:
     ) -> Object:
         status = self._api.write_status(snapshot, reading, decided, now)
         root = {**snapshot.root, "status": status}
-        if memory.refused:
-            message = next(iter(memory.refused.values()))
-            return write_stall(root, "Refused", message, now)
+        if memory.refusals.message:
+            return write_stall(root, "Refused", memory.refusals.message, now)
         if snapshot.absent:
             message = next(iter(snapshot.absent.values()))
             return write_stall(root, "NotServed", message, now)
@@ -282,14 +277,8 @@ def _untried(
     # What was refused while a kind went away may be had when it is back.
     asked.append(sorted(snapshot.absent.values()))
     wish = orjson.dumps(asked, option=orjson.OPT_SORT_KEYS)
-    if memory.refused_for != wish:
-        memory.refused_for = wish
-        memory.refused.clear()
-        memory.taken.clear()
-    for why, tried in tuple(memory.taken.items()):
-        if elapsed - tried >= TAKEN_RECHECK_SECONDS:
-            del memory.taken[why], memory.refused[why]
-    return tuple(action for action in actions if action.why not in memory.refused)
+    memory.refusals.begin(wish, elapsed)
+    return tuple(action for action in actions if not memory.refusals.knows(action))
 
 
 def _summarise(outcomes: list[Outcome]) -> ExecutionSummary:
@@ -308,8 +297,7 @@ def _is_seen(root: Object) -> bool:
 
 
 def _recheck_seconds(memory: Memory, elapsed: float) -> float | None:
-    taken = min(memory.taken.values(), default=None)
-    wait = None if taken is None else max(MOMENT_SECONDS, taken + TAKEN_RECHECK_SECONDS - elapsed)
+    wait = _wait_at_least(memory.refusals.find_wait(elapsed))
     puts = memory.find_put_backs(elapsed).values()
     waits = (s for put in puts for s in (put.quiet_seconds, put.pause_seconds))
     moments = (seconds + MOMENT_SECONDS for seconds in waits if seconds > 0)
@@ -326,7 +314,7 @@ def _soonest(*seconds: float | None) -> float | None:
 
 
 def _may_succeed_later(outcome: Outcome) -> bool:
-    """Whether it is worth trying again without anybody changing the workload."""
+    """Whether the same request may succeed later although the user changes nothing."""
     if outcome.result is Result.SKIPPED:
         return not isinstance(outcome.error, Invalid | BadRequest)
     return outcome.result is Result.FAILED or _is_quota(outcome)

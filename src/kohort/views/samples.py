@@ -103,7 +103,6 @@ def _sample(
     snapshot = Snapshot(
         root=root,
         children={kind: tuple(shelf.get(key, ())) for kind, shelf in shelves.items()},
-        node_labels=lambda name: None,
         settings=settings,
     )
     return Sample(snapshot, members.get(key, {}))

@@ -29,7 +29,7 @@ def snapshot_of(case: Recorded) -> Snapshot:
         )
         for watched in MODEL_SERVING.watched
     }
-    return Snapshot(root=case.serving, children=children, node_labels=lambda name: {})
+    return Snapshot(root=case.serving, children=children)
 
 
 def first_plan(case: Recorded) -> tuple[Action, ...]:

@@ -31,7 +31,7 @@ def decide(case: Recorded) -> tuple[Snapshot, Reading, Plan, tuple[Action, ...]]
         )
         for watched in ROLE_BASED_GROUP.watched
     }
-    snapshot = Snapshot(root=case.group, children=children, node_labels=lambda name: {})
+    snapshot = Snapshot(root=case.group, children=children)
     reading = ROLE_BASED_GROUP.read(snapshot)
     decided = plan(reading.workload, reading.observed, NOW)
     return snapshot, reading, decided, ROLE_BASED_GROUP.render(snapshot, reading, decided)

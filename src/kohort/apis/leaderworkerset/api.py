@@ -116,7 +116,7 @@ def _lost(pod: PodFacts, find: Callable[[Kind, Key], Any]) -> tuple[Key, str] | 
 
 
 def _has_place(metadata: Meta, index: int, owner: PodFacts | SetFacts) -> bool:
-    """Whether a worker stood where its group has a place; whoever may make pods can forge one."""
+    """Whether a worker's labels name a place that its group has; users can forge those labels."""
     size = (
         owner.spec.replicas + 1 if isinstance(owner, SetFacts) else READER.size_of(owner.metadata)
     )

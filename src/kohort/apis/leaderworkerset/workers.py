@@ -70,5 +70,5 @@ def _find_domain(snapshot: Snapshot, leader: PodFacts, topology: str) -> str | N
     """The domain of the leader's node; workers of an exclusive group follow it there."""
     if not leader.spec.node_name:
         return None
-    node = snapshot.node_labels(leader.spec.node_name)
+    node = snapshot.find_node_labels(leader.spec.node_name)
     return None if node is None else node.get(topology)

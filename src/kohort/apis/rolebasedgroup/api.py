@@ -70,7 +70,7 @@ def _watch_gangs(kind: Kind, remedy: str) -> Watched:
 
 
 def _find_lost(pod: Any, find: Callable[[Kind, Key], Any]) -> None:
-    """A pod that has gone is made anew alone, so nobody has to remember it."""
+    """None: the operator makes a pod that has gone anew by itself, and remembers no loss."""
 
 
 def _find_profiles(group: Object) -> tuple[Key, ...]:

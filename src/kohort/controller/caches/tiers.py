@@ -7,7 +7,7 @@ may not be seen, nothing is known, which is not the same as that there are none.
 One that a dialect cannot read is left out and reported; the others still count.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -15,8 +15,9 @@ import orjson
 
 from kohort.apis.api import Api, Settings
 from kohort.apis.facts import Whole
-from kohort.apis.gangs.dialect import Dialect, Survey
+from kohort.apis.gangs.dialect import Dialect
 from kohort.apis.gangs.intent import Tiers
+from kohort.apis.nodes import TierObjects
 from kohort.cluster.objects import Kind, Object
 from kohort.cluster.port import Selection
 from kohort.controller.caches.cache import Cache, CachedObject, Difference, UndecodableObject
@@ -38,7 +39,7 @@ class TierBook:
             cache.subscribe(partial(self._note, cache.selection))
             self._caches[kind] = cache
         self._known: Mapping[str, Tiers] | None = None
-        self._surveys: dict[str, tuple[int, Survey | None]] = {}  # and the version of the nodes
+        self._objects: Mapping[str, TierObjects] | None = None
 
     def read(self) -> Mapping[str, Tiers]:
         """The tiers of all dialects whose tiers are read from the cluster."""
@@ -50,24 +51,17 @@ class TierBook:
     def _are_listed(self) -> bool:
         return all(cache.is_ready for cache in self._caches.values())
 
-    def measure(self, dialect: Dialect, names: Iterable[str], nodes: Cache[Any]) -> int | None:
-        """The tier of the narrowest domain that holds the nodes of these names."""
-        version, survey = self._surveys.get(dialect.name, (-1, None))
-        if version != nodes.version:
-            survey = self._survey(dialect, nodes)
-            self._surveys[dialect.name] = (nodes.version, survey)
-        return None if survey is None else survey(names)
-
-    def _survey(self, dialect: Dialect, nodes: Cache[Any]) -> Survey | None:
-        found = self._find_all(dialect)
-        if not found or dialect.survey is None:
-            return None
-        return dialect.survey(
-            _sift(dialect, found), {node.key[1]: node.value.metadata.labels for node in nodes}
-        )
+    def list_objects(self) -> Mapping[str, TierObjects]:
+        """What tiers are read from, by the name of the dialect, as far as it can be seen."""
+        if self._objects is None or not self._are_listed:
+            found = {d: self._find_all(d) for d in self._dialects if d.survey is not None}
+            self._objects = {
+                d.name: TierObjects(_sift(d, objects)) for d, objects in found.items() if objects
+            }
+        return self._objects
 
     def _note(self, selection: Selection, difference: Difference[Any]) -> None:
-        self._surveys.clear()
+        self._objects = None
         self._report(selection, difference.new)
         # Where nobody has asked since the last change, nobody has to be told again.
         if self._known is not None and self._matters(difference):
@@ -116,7 +110,7 @@ def _sift(dialect: Dialect, objects: tuple[Object, ...]) -> tuple[Object, ...]:
 
 
 def _is_readable(dialect: Dialect, obj: Object) -> bool:
-    """Whether a dialect can read an object by itself, whatever whoever wrote it put there."""
+    """Whether a dialect can read an object by itself, although a user may write any type there."""
     assert dialect.read_tiers is not None
     try:
         hash(dialect.read_tiers((obj,)))

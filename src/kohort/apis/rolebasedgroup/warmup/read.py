@@ -41,7 +41,7 @@ def read(snapshot: Snapshot) -> Reading[Memory]:
     """The snapshot as rules see it."""
     root, uid = snapshot.root, uid_of(snapshot.root)
     pods = tuple(pod for pod in snapshot.all(labels.POD) if pod.metadata.controller == uid)
-    targets = find_targets(root, snapshot.list_nodes(), snapshot.references.get(labels.POD, ()))
+    targets = find_targets(root, snapshot.nodes.values(), snapshot.references.get(labels.POD, ()))
     state = _read_state(root, targets, pods)
     workload = Workload(
         namespace=namespace_of(root),

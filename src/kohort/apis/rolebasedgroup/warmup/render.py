@@ -33,7 +33,7 @@ def _actions(snapshot: Snapshot, memory: Memory, now: float) -> Iterator[Action]
             yield from _delete(pod, "the warm-up has failed")
     yield from _prune(memory)
     for node, number in decision.begin:
-        obj = make_pod(root, snapshot.find_node(node), node, number, memory.targets.actions[node])
+        obj = make_pod(root, snapshot.nodes.get(node), node, number, memory.targets.actions[node])
         why = f"node {node} is not warm" + (f", try {number + 1}" if number else "")
         yield Create(labels.POD, namespace_of(root), obj, why)
 
