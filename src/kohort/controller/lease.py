@@ -119,7 +119,7 @@ class Election:
             return False
 
     async def release(self) -> None:
-        """Give the lease back, so that nobody has to wait for it to run out."""
+        """Give the lease back, so that the next process need not wait until it runs out."""
         if self._renewed_at is None or self._seen is None:
             return
         self._renewed_at = None
@@ -190,7 +190,7 @@ class Election:
             return
 
     def _hold(self, lease: Object, begun: float) -> None:
-        """Time counts from before the request: nobody else can have seen it earlier."""
+        """Count the term from before the request: no other process can have seen it earlier."""
         self._seen, self._seen_at = lease, begun
         self._renewed_at = begun
         self._is_fresh = True

@@ -1,5 +1,5 @@
 """
-The condition ``Stalled``: nothing will happen until somebody changes something.
+The condition ``Stalled``: the operator does nothing until the user changes something.
 
 It is our own, beside the conditions that an API has, and only there while it is
 true or has been: clients that wait by kstatus read it as failed.

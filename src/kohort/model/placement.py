@@ -1,5 +1,5 @@
 """
-Placement: what a workload asks of whoever chooses nodes for its members.
+Placement: what a workload asks of the scheduler that chooses nodes for its members.
 
 A gang is placed whole or not at all. A pack says how wide the smallest domain that
 holds all its members may be; tiers count from near to far, and what a tier is (a

@@ -67,7 +67,7 @@ class Gangs:
         return None if dialect is None else (gang, dialect)
 
     def waits_for_all(self, leader: PodFacts) -> bool:
-        """Whether nobody in the group of this leader gets a node before all its pods exist."""
+        """Whether the scheduler places no pod of this leader's group before all its pods exist."""
         found = self.find(leader)
         return found is not None and found[0].minimum > 1
 
@@ -139,7 +139,7 @@ class Gangs:
         return held.metadata.controller in owners and not held.metadata.is_leaving
 
     def _is_orphan(self, held: Whole, dialect: Dialect) -> bool:
-        """Whether it was the workload's own, and belongs to nobody since that was deleted."""
+        """Whether the workload made it, and was deleted without it."""
         metadata, marks = held.metadata, held.metadata.labels
         if dialect.belongs_to_leader or metadata.owner_references or metadata.is_leaving:
             return False
@@ -150,7 +150,7 @@ class Gangs:
         )
 
     def collect(self, reading: Reading[Any]) -> Iterator[Action]:
-        """Take away what belongs to the workload itself, and nobody names or will name."""
+        """Delete gangs of the workload that no pod names, and that no pod to be made will name."""
         for dialect in self._family.settings.gangs:
             if not dialect.belongs_to_leader:
                 for kind in dialect.kinds:
@@ -212,7 +212,7 @@ def _name_kind(kind: Kind) -> str:
 
 
 def _is_in_the_way(held: Whole) -> bool:
-    """Whether nobody will take it away: then the server's refusal says whose it is."""
+    """Whether no controller will delete it: the API server's refusal then says whose it is."""
     owners = [owner for owner in held.metadata.owner_references if owner.controller]
     return not held.metadata.is_leaving and not any(owner.kind in _COLLECTED for owner in owners)
 

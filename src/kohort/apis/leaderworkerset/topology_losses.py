@@ -1,5 +1,5 @@
 """
-Which clauses of a LeaderWorkerSet's placement reach nobody, each in a sentence.
+Which clauses of a LeaderWorkerSet's placement no scheduler is told, each in a sentence.
 
 They are judged on a prototype of its gang, so that they are told before there is any
 group. Whoever only reads has no flags: what the operator has written down counts.
@@ -45,7 +45,7 @@ _NOT_KEPT = " does not keep spec."
 
 
 def read_placement(snapshot: Snapshot, key: str, groups: tuple[Group, ...]) -> PlacementPolicy:
-    """How groups are to be placed, what of that nobody is told, and what has not been kept."""
+    """The placement of groups, what of it no scheduler is told, and what a scheduler ignored."""
     lws = snapshot.root
     topology = find_topology(lws)
     pack = read_pack(topology)

@@ -26,7 +26,7 @@ def is_own_pod(serving: Object, pod: ServingPod) -> bool:
 
 
 def is_own(serving: Object, found: Meta) -> bool:
-    """Whether an object belongs to the workload, or to nobody and was its own."""
+    """Whether an object belongs to the workload, or has lost its owner and was the workload's."""
     owner = found.controller
     if owner:
         return owner == uid_of(serving)

@@ -51,7 +51,7 @@ class StoredTemplate:
 
 
 def normalise_roles(roles: Iterable[Object]) -> list[Object]:
-    """What roles say, whoever wrote them: equal values mean the same template."""
+    """Roles in one form, whichever controller wrote them: equal values are the same template."""
     return [normalise_role(role) for role in roles]
 
 

@@ -61,7 +61,7 @@ class PluginSpec:
     target: str = ALL
 
     def applies_to(self, role: str, is_entry: bool) -> bool:
-        """Whether the plugin is asked about such a pod; a target that nobody knows matches none."""
+        """Whether the plugin is asked about such a pod; an unknown target matches no pod."""
         if self.roles and role not in self.roles:
             return False
         return self.target in (ALL, ENTRY if is_entry else WORKER)

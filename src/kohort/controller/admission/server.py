@@ -125,7 +125,7 @@ class AdmissionServer:
             return fail_conversion(review, str(error))
 
     def _log_mistake(self, path: str, error: BaseException, facts: Object) -> None:
-        """Log a mistake of ours once: whoever may create objects may repeat it at will."""
+        """Log a mistake of ours once: users who may create objects could repeat it at will."""
         mistake = (path, type(error).__name__)
         if mistake not in self._mistakes:
             self._mistakes.add(mistake)

@@ -38,7 +38,7 @@ class Departures:
         _put(self._deleted, uid, None)
 
     def note_gone(self, address: Address, uid: str, owner: str) -> None:
-        """A child has gone, whoever deleted it."""
+        """A child has gone: the operator, another controller or a user has deleted it."""
         if uid in self._deleted:
             del self._deleted[uid]
         elif owner:

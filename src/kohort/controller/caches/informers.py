@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 class Reports:
-    """Who is told of what goes wrong; by default nobody."""
+    """The functions that are called when a watch fails; by default they do nothing."""
 
     def trouble(self, selection: Selection, error: KohortError) -> None:
         """A list or a watch failed; it is tried again."""

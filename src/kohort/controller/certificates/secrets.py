@@ -53,7 +53,7 @@ async def ensure_secret(
     lifetimes: Lifetimes = LIFETIMES,
     trusted: str = "",  # the authority of what is shown now, should the Secret have lost it
 ) -> Material:
-    """Material that needs nothing, in the Secret, whoever made it."""
+    """Valid certificates in the Secret: those that are there, or new ones that we write."""
     for _ in range(ATTEMPTS_MAX):
         try:
             return await _ensure_once(cluster, address, names, now, lifetimes, trusted)

@@ -106,7 +106,7 @@ def check_configuration(configuration: Configuration) -> Configuration:
 
 def place_pages(configuration: Configuration, *, is_in_cluster: bool) -> Configuration:
     """
-    Where pages are served that nobody was told a place for.
+    The addresses of pages for which neither the file nor a flag gives one.
 
     In a cluster kubelets and scrapers reach them; elsewhere only this machine does.
     """

@@ -85,7 +85,7 @@ class Presence(Reports):
         return name, version, cache
 
     def trouble(self, selection: Selection, error: KohortError) -> None:
-        """A watch failed; where it is forbidden nobody tries again."""
+        """A watch failed; where the API server forbids it, the operator does not try again."""
         if isinstance(error, Forbidden):
             self._is_blind = True
             self._note(error)

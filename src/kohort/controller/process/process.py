@@ -63,7 +63,7 @@ log = logging.getLogger(__name__)
 
 
 class LeaseLost(KohortError):
-    """Another process leads, or nobody knows who does."""
+    """Another process holds the lease, or this one could not renew it in time."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,7 @@ def has_no_tier(pack: Pack) -> bool:
 
 
 def lose_limit(pack: Pack, scheduler: str) -> Iterator[str]:
-    """Hard without a limit: nobody can break it, so nobody enforces it."""
+    """A hard policy without a limit: no placement breaks it, so schedulers enforce nothing."""
     if has_no_tier(pack) and pack.strength is Strength.HARD:
         yield f"hard topology without a tier is not enforced by {scheduler}: say which tier"
 

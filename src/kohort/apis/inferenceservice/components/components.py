@@ -200,7 +200,7 @@ def extract_config(
     mode: DeploymentMode,
     isvc: InferenceService,
 ) -> ComponentConfig:
-    """A component's answers, put together for whoever makes the workload."""
+    """A component's answers, put together for the strategy that makes the workload."""
     pod = component.get_pod_spec(isvc)
     find_main = getattr(component, "get_main_container", lambda: names.MAIN_CONTAINER)
     return ComponentConfig(

@@ -51,7 +51,7 @@ class Joining:
 def mutate_pod(
     pod: Object, *, namespace: str = "", gang: Joining | None = None
 ) -> Object | PodRefused:
-    """The pod with its identity; a pod of nobody's comes back as it is."""
+    """The pod with the labels of its place; a pod that no LeaderWorkerSet made is unchanged."""
     if labels.NAME not in labels_of(pod):
         return pod
     try:

@@ -70,7 +70,7 @@ def validate_workload(
 
 
 def find_broken_rules(lws: Object) -> list[FieldError]:
-    """The rules about numbers that a stored object breaks: nobody can plan it."""
+    """The rules about numbers that a stored object breaks, so that it cannot be planned."""
     return [*_check_replicas(lws), *_check_rollout(lws), *_check_subgroups(lws)]
 
 

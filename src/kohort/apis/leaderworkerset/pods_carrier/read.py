@@ -89,7 +89,7 @@ def _progress_of(note: Note, revisions: tuple[Whole, ...]) -> Progress:
 
 
 def _refuse_namesakes(lws: Object, pods: tuple[PodFacts, ...]) -> None:
-    """A pod that nobody will take away, and that has a name of ours, is in the way."""
+    """Raise if a pod that no controller will delete holds a name that a group needs."""
     uid = uid_of(lws)
     # Nearly all are ours, so that is asked first, of all of them.
     for pod in [pod for pod in pods if pod.metadata.controller != uid]:

@@ -1,5 +1,5 @@
 """
-Reading a plugin's configuration: one rule for each key, and no key that nobody reads.
+Reading a plugin's configuration: one rule for each key, and an error for any other key.
 
 A misspelt key would silently do nothing, so it is refused, with the keys that there are.
 """
