@@ -34,6 +34,7 @@ from kohort.simulator.api.requests import DeleteOptions, Patch, PatchType, Targe
 from kohort.simulator.builtins import builtin_parts
 from kohort.simulator.clock import VirtualClock
 from kohort.simulator.embedded.bootstrap import bootstrap
+from kohort.simulator.embedded.model_agent import ModelAgent
 from kohort.simulator.inprocess import InProcessCluster
 from kohort.simulator.kubelet import Kubelet
 from kohort.simulator.nodes import NodeMake, Nodes
@@ -196,7 +197,13 @@ class Lab:
         self.mend_webhooks()
         stands_in_for = [api.scheduler for api in self.apis if api.scheduler]
         scheduler = Scheduler(stands_in_for=stands_in_for)
-        parts = [*builtin_parts(gates=self.gates), scheduler, Kubelet(self.stages), Nodes()]
+        parts = [
+            *builtin_parts(gates=self.gates),
+            scheduler,
+            Kubelet(self.stages),
+            Nodes(),
+            ModelAgent(),
+        ]
         self.world = World(self.api, parts, self.clock)
         if operator:
             self.start_operator()

@@ -297,6 +297,7 @@ class Api:
     list_events: Callable[[Snapshot, Reading[Any], Plan, ExecutionSummary], tuple[Notice, ...]]
     # What a status has from its first write on, even that of an object which cannot be planned.
     start_status: Callable[[Object], Object] = lambda root: {}
+    has_conditions: bool = True  # false: its definition has no room for them, ours included
     webhooks: tuple[Webhook, ...] = ()
     home: Home = OWN_HOME
     scheduler: str = ""  # that its pods name unless the user says otherwise; empty: the default

@@ -184,8 +184,8 @@ class ApiController:
         for watched, cache in self.children:
             self.watermarks.add(cache)
             cache.subscribe(self._listener(watched))
-            if watched.kind.name == "Node":
-                cache.subscribe(self._forget_nodes)
+        for cache in self._list_node_caches():
+            cache.subscribe(self._forget_nodes)
 
     def _listener(self, watched: Watched) -> Callable[[Difference[Any]], None]:
         def listen(difference: Difference[Any]) -> None:
@@ -321,9 +321,15 @@ class ApiController:
     def _read_nodes(self) -> Nodes:
         """All nodes as they are now; the same value until one of them changes."""
         if self._nodes is None:
-            caches = (cache for watched, cache in self.children if watched.kind.name == "Node")
+            caches = self._list_node_caches()
             self._nodes = Nodes({e.key[1]: e.value for cache in caches for e in cache})
         return self._nodes
+
+    def _list_node_caches(self) -> list[Cache[Any]]:
+        """What knows all nodes: an API watches them, or its workloads name some of them."""
+        watched = ((each.kind, cache) for each, cache in self.children)
+        named = ((each.kind, cache) for each, cache in self.references)
+        return [cache for kind, cache in (*watched, *named) if kind.name == "Node"]
 
     def _forget_nodes(self, difference: Difference[Any]) -> None:
         self._nodes = None

@@ -231,6 +231,8 @@ class Reconciler:
         self, snapshot: Snapshot, status: Object, memory: Memory, elapsed: float
     ) -> ReconcileResult:
         """Write the status of the workload, without fields that could not be read."""
+        if not self._api.has_conditions:
+            status = {name: value for name, value in status.items() if name != "conditions"}
         stored = {**dict.fromkeys(snapshot.stray), **(snapshot.root.get("status") or {})}
         wish = Projection(self._api.kind, {**snapshot.root, "status": stored}, status)
         key = (namespace_of(snapshot.root), name_of(snapshot.root))

@@ -18,6 +18,7 @@ import orjson
 
 from kohort.apis.api import Api
 from kohort.apis.facts import Whole
+from kohort.apis.references import Reference
 from kohort.cli.exits import Failure
 from kohort.cli.parser import suggest
 from kohort.cli.state import list_running
@@ -127,7 +128,7 @@ class Source:
         for reference in api.references:
             # Whoever may not read what is shared sees the workload without it.
             with suppress(ClusterError):
-                named = await self.cluster.list(Selection(reference.kind))
+                named = await self.cluster.list(_select_named(reference))
                 children[reference.kind] = named.items
         return _take(api, roots, children)
 
@@ -156,7 +157,7 @@ class Source:
         for api in self.wanted.apis:
             roots = informers.add(self._select_roots(api), Whole, optional=True)
             kinds = {s.kind: informers.add(s, Whole) for s in self._select_children(api)}
-            for named in (Selection(reference.kind) for reference in api.references):
+            for named in map(_select_named, api.references):
                 kinds[named.kind] = informers.add(named, Whole, optional=True)
             live.add(api, roots, kinds)
         task = asyncio.create_task(informers.run())
@@ -200,6 +201,11 @@ class _Live:
         except TimeoutError:
             return
         await asyncio.sleep(_CALM_SECONDS)
+
+
+def _select_named(reference: Reference) -> Selection:
+    """What workloads may name; it lies in any namespace."""
+    return Selection(reference.kind, labels=reference.labels)
 
 
 def _raws(cache: "Cache[Whole]") -> Iterable[bytes]:

@@ -31,6 +31,7 @@ from kohort.simulator.component import Component
 from kohort.simulator.embedded.bootstrap import bootstrap
 from kohort.simulator.embedded.domains import Domains
 from kohort.simulator.embedded.logs import ContainerLogs
+from kohort.simulator.embedded.model_agent import ModelAgent
 from kohort.simulator.embedded.queues import DefaultQueue
 from kohort.simulator.kubelet import Kubelet
 from kohort.simulator.nodes import NodeMake, Nodes
@@ -166,6 +167,7 @@ def make_parts(options: EmbeddedOptions) -> Sequence[Component]:
         Kubelet(),
         Nodes(),
         DefaultQueue(),
+        ModelAgent(),
         *([Domains()] if options.gang == "volcano" else []),
     ]
 

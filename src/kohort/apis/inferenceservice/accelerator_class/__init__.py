@@ -1,0 +1,1 @@
+"""AcceleratorClass: which nodes have an accelerator."""

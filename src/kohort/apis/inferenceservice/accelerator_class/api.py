@@ -1,0 +1,51 @@
+"""AcceleratorClass, as the value that the operator knows it by."""
+
+from collections.abc import Callable
+from typing import Any
+
+from kohort.apis.api import Api, Key
+from kohort.apis.inferenceservice import kinds
+from kohort.apis.inferenceservice.accelerator_class.read import (
+    find_pair,
+    list_pairs,
+    read,
+    read_capable_node,
+)
+from kohort.apis.inferenceservice.accelerator_class.render import render
+from kohort.apis.inferenceservice.accelerator_class.report import (
+    list_events,
+    start_status,
+    write_status,
+)
+from kohort.apis.inferenceservice.base_model.read import NODE
+from kohort.apis.inferenceservice.definition import define_accelerator_class
+from kohort.apis.inferenceservice.home import HOME
+from kohort.apis.inferenceservice.webhooks import POD
+from kohort.apis.references import Reference
+from kohort.cluster.objects import Kind
+from kohort.cluster.permissions import Grant
+
+
+def _find_lost(pod: Any, find: Callable[[Kind, Key], Any]) -> None:
+    """Accelerators have no pods."""
+
+
+ACCELERATOR_CLASS = Api(
+    kind=kinds.ACCELERATOR_CLASS,
+    short_name=kinds.ACCELERATOR_CLASS.name.lower(),
+    watched=(),
+    members=POD,
+    find_lost=_find_lost,
+    read=read,
+    render=render,
+    write_status=write_status,
+    start_status=start_status,
+    list_events=list_events,
+    references=(Reference(NODE, find_pair, read_capable_node, names_of=list_pairs),),
+    home=HOME,
+    definitions=(define_accelerator_class,),
+    writes=(
+        Grant(kinds.ACCELERATOR_CLASS, ("patch",)),
+        Grant(kinds.ACCELERATOR_CLASS, ("update",), "finalizers"),
+    ),
+)

@@ -1,0 +1,1 @@
+"""BaseModel and ClusterBaseModel: how far models are on nodes, by what the model agent writes."""

@@ -1,0 +1,101 @@
+"""
+From a model and the ConfigMaps of nodes to what is decided about it.
+
+A model has no pods: the planner gets a workload of no groups. A model names its ConfigMaps and
+nodes by the keys that the model agent writes there, so a model is looked at again when a node
+says something new of it, or has gone.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from kohort.apis.api import Key, Reading, Snapshot
+from kohort.apis.facts import Meta, NodeFacts
+from kohort.apis.inferenceservice import kinds, names
+from kohort.apis.inferenceservice.labels import MODEL_READY_PREFIX
+from kohort.apis.inferenceservice.models import BaseModel, read_model
+from kohort.apis.inferenceservice.nodes import read_entries
+from kohort.cluster.objects import Kind, Object, is_leaving, name_of, namespace_of, uid_of
+from kohort.model.observed import Observed
+from kohort.model.policies import RolloutPolicy
+from kohort.model.units import Reach
+from kohort.model.workload import Role, Workload
+
+NODE = Kind("", "v1", "Node", "nodes", namespaced=False)
+
+
+class NodeReport(msgspec.Struct):
+    """The ConfigMap that the model agent keeps for a node: an entry for each model."""
+
+    metadata: Meta
+    data: dict[str, str] | None = None
+
+
+read_report = msgspec.json.Decoder(NodeReport).decode
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """What rendering needs and the model does not know."""
+
+    model: BaseModel
+    entries: Mapping[str, Object]  # of nodes that exist, by node
+    orphans: tuple[NodeReport, ...]  # of nodes that have gone
+
+
+def find_report_keys(model: Object) -> tuple[Key, ...]:
+    """The key of a model in the ConfigMaps of the model agent."""
+    named = names.model_status_key(name_of(model), namespace_of(model))
+    return ((names.CONTROLLER_NAMESPACE, named),)
+
+
+def list_report_keys(report: NodeReport) -> tuple[Key, ...]:
+    """The keys of all models that a node knows."""
+    return tuple((report.metadata.namespace, key) for key in report.data or ())
+
+
+def find_label(model: Object) -> tuple[Key, ...]:
+    """The label of nodes that a model is on."""
+    return (("", names.model_ready_label(name_of(model), namespace_of(model))),)
+
+
+def list_labels(node: NodeFacts) -> tuple[Key, ...]:
+    """The labels by which models know a node."""
+    found = node.metadata.labels
+    return tuple(("", key) for key in found if key.startswith(MODEL_READY_PREFIX))
+
+
+def read(snapshot: Snapshot) -> Reading[Memory]:
+    """The snapshot as rules see it."""
+    root, model = snapshot.root, read_model(snapshot.root)
+    # Who only reads knows the nodes that bear the label of the model, and no others.
+    marked = (node.metadata.name for node in snapshot.references.get(NODE, ()))
+    nodes = {*snapshot.nodes, *marked}
+    reports: tuple[NodeReport, ...] = snapshot.references.get(kinds.CONFIG_MAP, ())
+    entries = read_entries(model, map(_as_object, reports), nodes)
+    orphans = tuple(report for report in reports if report.metadata.name not in nodes)
+    return Reading(make_workload(root), Observed(), Memory(model, entries, orphans))
+
+
+def _as_object(report: NodeReport) -> Object:
+    return {"metadata": {"name": report.metadata.name}, "data": report.data or {}}
+
+
+def make_workload(root: Object) -> Workload:
+    """A workload of no groups: what has no pods needs no plan."""
+    metadata: dict[str, Any] = root["metadata"]
+    return Workload(
+        namespace=namespace_of(root),
+        name=name_of(root),
+        uid=uid_of(root),
+        generation=metadata.get("generation", 0),
+        groups=0,
+        roles=(Role(),),
+        revision="",
+        rollout=RolloutPolicy(wanted=0),
+        is_leaving=is_leaving(root),
+        reach=Reach.ANY,
+    )

@@ -1,0 +1,315 @@
+"""
+OME's model agent, on every node of a simulated cluster: it brings models to nodes, without files.
+
+For each model that chooses a node it "downloads" for a while, then marks the node with a label and
+writes an entry into the ConfigMap of the node, with what it would have read from the files. When a
+model goes, so do label and entry. An agent dies with its node. What has been said is not said
+again: a cluster at rest writes nothing, and one without these kinds watches nothing.
+
+A model may be told by annotations to take its time (``download-for``) or to fail
+(``download-error``), and so may a node. Models on claims are left to others, as upstream's agent
+leaves them; schemes that upstream's agent does not know fail. Labels that this agent did not write
+are left alone.
+"""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from zlib import crc32
+
+import msgspec
+import orjson
+
+from kohort.apis.inferenceservice import names
+from kohort.apis.inferenceservice.kinds import BASE_MODEL, CLUSTER_BASE_MODEL
+from kohort.apis.inferenceservice.labels import MODEL_STATUS_LABEL
+from kohort.cluster.durations import find_seconds
+from kohort.cluster.errors import ClusterError
+from kohort.cluster.objects import Kind, Object, annotations_of, is_leaving, name_of, namespace_of
+from kohort.cluster.selectors import Requirement
+from kohort.simulator.component import Action, Create, Merge, Moment, Step, View
+from kohort.simulator.embedded.model_facts import read_facts
+from kohort.simulator.kinds import CONFIG_MAP, NAMESPACE, NODE
+from kohort.simulator.stages import FAILED as NODE_FAILED
+from kohort.simulator.stages import PREFIX
+from kohort.simulator.store.entries import StoredObject
+
+DOWNLOAD_FOR = f"{PREFIX}download-for"  # on a model or a node: how long it takes
+DOWNLOAD_ERROR = f"{PREFIX}download-error"  # on a model or a node: it fails
+DOWNLOAD_SECONDS = 1.0
+UPDATING, READY, FAILED = "Updating", "Ready", "Failed"
+
+_SPACE = names.CONTROLLER_NAMESPACE
+_MODELS = (BASE_MODEL, CLUSTER_BASE_MODEL)
+_KNOWN_SCHEMES = ("hf", "oci", "local", "vendor")
+_CLAIM = "pvc"
+_JITTER = 0.2
+_SOON = 1e-6
+_NODE_NOTES = (NODE_FAILED, DOWNLOAD_FOR, DOWNLOAD_ERROR)
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """A model, as far as an agent is concerned."""
+
+    uid: str
+    name: str
+    key: str  # of its entry
+    label: str  # of nodes that have it
+    uri: str
+    selector: Mapping[str, str]
+    terms: tuple[Object, ...] | None  # of its affinity; None: it has none
+    is_leaving: bool
+    notes: Mapping[str, str]
+
+    @property
+    def scheme(self) -> str:
+        """How it is fetched."""
+        return self.uri.partition("://")[0]
+
+    @property
+    def is_claim(self) -> bool:
+        """Whether it lies on a claim, which no agent looks at."""
+        return self.scheme == _CLAIM
+
+    def chooses(self, node: str, labels: Mapping[str, str]) -> bool:
+        """Whether the model wants to be on a node."""
+        if self.is_claim or self.is_leaving:
+            return False
+        if any(labels.get(key) != value for key, value in self.selector.items()):
+            return False
+        return self.terms is None or any(_matches(term, node, labels) for term in self.terms)
+
+
+def _matches(term: Object, node: str, labels: Mapping[str, str]) -> bool:
+    by_label, by_field = term.get("matchExpressions") or (), term.get("matchFields") or ()
+    if not by_label and not by_field:
+        return False
+    return all(_read_requirement(each).matches(labels) for each in by_label) and all(
+        _read_requirement(each).matches({"metadata.name": node}) for each in by_field
+    )
+
+
+def _read_requirement(raw: Object) -> Requirement:
+    return Requirement(raw["key"], raw["operator"], tuple(raw.get("values") or ()))
+
+
+def _read_source(obj: Object) -> _Source:
+    spec: Object = obj.get("spec") or {}
+    storage: Object = spec.get("storage") or {}
+    affinity = (storage.get("nodeAffinity") or {}).get(
+        "requiredDuringSchedulingIgnoredDuringExecution"
+    )
+    name, namespace = name_of(obj), namespace_of(obj)
+    return _Source(
+        uid=obj["metadata"]["uid"],
+        name=name,
+        key=names.model_status_key(name, namespace),
+        label=names.model_ready_label(name, namespace),
+        uri=str(storage.get("storageUri") or ""),
+        selector=storage.get("nodeSelector") or {},
+        terms=None if affinity is None else tuple(affinity.get("nodeSelectorTerms") or ()),
+        is_leaving=is_leaving(obj),
+        notes={key: text for key, text in annotations_of(obj).items() if key.startswith(PREFIX)},
+    )
+
+
+class _NodeMeta(msgspec.Struct):
+    annotations: dict[str, str] | None = None
+
+
+class _Node(msgspec.Struct):
+    metadata: _NodeMeta
+
+
+_decoder = msgspec.json.Decoder(_Node)
+
+
+def _read_notes(node: StoredObject) -> dict[str, str]:
+    held = _decoder.decode(node.raw).metadata.annotations or {}
+    return {key: held[key] for key in _NODE_NOTES if key in held}
+
+
+@dataclass(slots=True)
+class _Downloads:
+    """What an agent remembers of its node; a new agent begins again with what is not whole."""
+
+    begun: dict[str, tuple[tuple[str, str], float]] = field(default_factory=dict)
+    whole: dict[str, tuple[str, str]] = field(default_factory=dict)
+
+
+class ModelAgent:
+    """The agents of all nodes. A key is the name of a node."""
+
+    name = "model-agent"
+    manager = "ome-model-agent"
+
+    def __init__(self, seconds: float = DOWNLOAD_SECONDS) -> None:
+        self.kinds: tuple[Kind, ...] = ()
+        self._seconds = seconds
+        self._sources: dict[tuple[Kind, str, str], _Source] = {}
+        self._nodes: dict[str, tuple[object, ...]] = {}
+        self._downloads: dict[str, _Downloads] = {}
+
+    def watch_kinds(self, kinds: Collection[Kind]) -> None:
+        """Learn whether there can be models; without them nothing is watched."""
+        served = tuple(kind for kind in _MODELS if kind in kinds)
+        if served:
+            self.kinds = (NODE, CONFIG_MAP, NAMESPACE, *served)
+
+    def observe(
+        self, kind: Kind, old: StoredObject | None, new: StoredObject | None, view: View
+    ) -> Iterable[str]:
+        """The nodes to look at because of a change."""
+        entry = new or old
+        assert entry is not None
+        if kind in _MODELS:
+            return self._observe_model(kind, entry, new, view)
+        if kind == NODE:
+            return self._observe_node(entry.name, new)
+        is_ours = kind == CONFIG_MAP and entry.namespace == _SPACE
+        return (entry.name,) if is_ours and MODEL_STATUS_LABEL in entry.labels else ()
+
+    def _observe_model(
+        self, kind: Kind, entry: StoredObject, new: StoredObject | None, view: View
+    ) -> Iterable[str]:
+        key = (kind, entry.namespace, entry.name)
+        found = None if new is None else _read_source(new.decode())
+        if self._sources.get(key) == found:
+            return ()
+        if found is None:
+            del self._sources[key]
+        else:
+            self._sources[key] = found
+        return [node.name for node in view.all(NODE)]
+
+    def _observe_node(self, name: str, new: StoredObject | None) -> Iterable[str]:
+        if new is None:
+            self._nodes.pop(name, None)
+            self._downloads.pop(name, None)
+            return ()
+        seen = (new.uid, dict(new.labels), _read_notes(new))
+        if self._nodes.get(name) == seen:
+            return ()
+        self._nodes[name] = seen
+        return (name,)
+
+    def step(self, key: str, view: View, moment: Moment) -> Step:
+        """Bring models to a node, and take away those that go."""
+        node = view.find(NODE, "", key)
+        notes = {} if node is None else _read_notes(node)
+        if node is None or notes.get(NODE_FAILED) == "true":
+            return Step()
+        report = view.find(CONFIG_MAP, _SPACE, key)
+        held: dict[str, str] = {} if report is None else report.decode().get("data") or {}
+        entries, labels, waits = self._decide(node, notes, held, moment)
+        actions = [*_mark(node, labels), *_report(node.name, report, held, entries, view)]
+        return Step(tuple(actions), min(waits, default=None))
+
+    def refused(self, key: str, action: Action, error: ClusterError) -> None:
+        """Nothing to undo: the next look starts from what is stored."""
+
+    def _decide(
+        self, node: StoredObject, notes: Mapping[str, str], held: Mapping[str, str], moment: Moment
+    ) -> tuple[dict[str, str | None], dict[str, str | None], list[float]]:
+        """The entries and labels that a node should have, and when more can be said."""
+        entries: dict[str, str | None] = {}
+        labels: dict[str, str | None] = {}
+        waits: list[float] = []
+        known = {source.key: source for source in self._sources.values()}
+        for key in held:
+            source = known.get(key)
+            if source is None or not source.is_claim:
+                # It was brought once, and may not be chosen any more.
+                label = _find_label(key) if source is None else source.label
+                entries[key] = labels[label] = None
+        for source in self._sources.values():
+            if source.chooses(node.name, node.labels):
+                state, wait = self._advance(node.name, source, notes, held, moment)
+                entries[source.key], labels[source.label] = _write_entry(source, state), state
+                waits += [] if wait is None else [wait]
+        return entries, labels, waits
+
+    def _advance(
+        self,
+        node: str,
+        source: _Source,
+        notes: Mapping[str, str],
+        held: Mapping[str, str],
+        moment: Moment,
+    ) -> tuple[str, float | None]:
+        """How far a download is, and when it will be over."""
+        memory = self._downloads.setdefault(node, _Downloads())
+        fails = source.scheme not in _KNOWN_SCHEMES or any(
+            DOWNLOAD_ERROR in told for told in (notes, source.notes)
+        )
+        end, files = FAILED if fails else READY, (source.uid, source.uri)
+        if (
+            _read_state(held.get(source.key)) == end
+            and memory.whole.get(source.key, files) == files
+        ):
+            memory.whole[source.key] = files
+            memory.begun.pop(source.key, None)
+            return end, None
+        begun = memory.begun.get(source.key)
+        if begun is None or begun[0] != files:
+            begun = memory.begun[source.key] = (files, moment.elapsed)
+        left = begun[1] + self._find_seconds(node, source, notes) - moment.elapsed
+        if left > _SOON:
+            return UPDATING, left
+        memory.whole[source.key] = files
+        return end, None
+
+    def _find_seconds(self, node: str, source: _Source, notes: Mapping[str, str]) -> float:
+        told = notes.get(DOWNLOAD_FOR) or source.notes.get(DOWNLOAD_FOR) or ""
+        seconds = find_seconds(told.strip())
+        if seconds is not None:
+            return float(seconds)
+        share = crc32(f"{source.uid}/{node}".encode()) / 0xFFFFFFFF
+        return round(self._seconds * (1 + _JITTER * (2 * share - 1)), 3)
+
+
+def _find_label(key: str) -> str:
+    """The label of a model that has gone, by the key of its entry."""
+    scope, _, rest = key.partition(".")
+    if scope == "clusterbasemodel":
+        return names.model_ready_label(rest)
+    return names.model_ready_label(rest.removeprefix("basemodel."), scope)
+
+
+def _read_state(text: str | None) -> str:
+    try:
+        return str(orjson.loads(text or "{}").get("status"))
+    except (orjson.JSONDecodeError, AttributeError):
+        return ""
+
+
+def _write_entry(source: _Source, state: str) -> str:
+    entry: Object = {"name": source.name, "status": state}
+    if state == READY:
+        entry["config"] = read_facts(source.uri, source.name, dict(source.notes))
+    return orjson.dumps(entry).decode()
+
+
+def _mark(node: StoredObject, labels: Mapping[str, str | None]) -> Iterable[Action]:
+    changed = {key: value for key, value in labels.items() if node.labels.get(key) != value}
+    if changed:
+        yield Merge(NODE, "", node.name, {"metadata": {"labels": changed}}, uid=node.uid)
+
+
+def _report(
+    node: str,
+    report: StoredObject | None,
+    held: Mapping[str, str],
+    entries: Mapping[str, str | None],
+    view: View,
+) -> Iterable[Action]:
+    changed = {key: text for key, text in entries.items() if held.get(key) != text}
+    if not changed:
+        return
+    if report is not None:
+        yield Merge(CONFIG_MAP, _SPACE, node, {"data": changed}, uid=report.uid)
+        return
+    if view.find(NAMESPACE, "", _SPACE) is None:
+        yield Create(NAMESPACE, {"metadata": {"name": _SPACE}})
+    metadata = {"name": node, "namespace": _SPACE, "labels": {MODEL_STATUS_LABEL: "true"}}
+    yield Create(CONFIG_MAP, {"metadata": metadata, "data": changed})
