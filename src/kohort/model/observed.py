@@ -7,6 +7,7 @@ the instances of its roles, seen as one unit. Progress is what the cluster remem
 rollout, so that a restart of the controller forgets nothing.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from kohort.model.units import GROUPS, Line, Phase, Unit
@@ -219,6 +220,8 @@ class Observed:
     failures: tuple[Failure, ...] = ()  # the last one of each group, lowest ordinal first
     drift: tuple[str, ...] = ()  # what other clients edited, each in a sentence
     moments: tuple[float, ...] = ()  # from which on more can be done about the workload itself
+    # The roles of a group that is made from a revision, before anything of the group exists.
+    new_roles: Mapping[str, tuple[RoleInstances, ...]] = field(default_factory=dict)
 
     @property
     def units(self) -> tuple[Unit, ...]:

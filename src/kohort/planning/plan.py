@@ -3,7 +3,9 @@ The order of the phases of a plan, and nothing else.
 
 The groups are planned first. A group that goes, or that waits because it failed, is left
 alone; in every other one each role is planned as a line of its own, within the bounds that
-rules over its roles leave. A group in which all is as it should be costs one comparison.
+rules over its roles leave. So it is in a group that is only being made: which of its instances
+come first is decided by the same rules from its first pod on. A group in which all is as it should
+be costs one comparison.
 """
 
 from collections.abc import Iterator
@@ -30,6 +32,8 @@ def plan(workload: Workload, observed: Observed, now: float) -> Plan:
     groups = plan_step(state, now)
     steps: dict[Line, Step] = {GROUPS: groups}
     for step in _plan_roles(workload, observed, groups, now):
+        steps[step.line] = step
+    for step in _plan_new_groups(workload, observed, groups, now):
         steps[step.line] = step
     others = [
         blocker for line, step in steps.items() if line != GROUPS for blocker in step.blockers
@@ -67,6 +71,20 @@ def _plan_roles(workload: Workload, observed: Observed, groups: Step, now: float
         if group.phase is Phase.LEAVING or group.ordinal in retired | groups.backing_off:
             continue
         yield from _plan_group(workload, group, now)
+
+
+def _plan_new_groups(
+    workload: Workload, observed: Observed, groups: Step, now: float
+) -> Iterator[Step]:
+    """The roles of groups that are made now; those that wait for nothing are planned once."""
+    known: dict[str, tuple[Step, ...]] = {}
+    for make in groups.make:
+        steps = known.get(make.revision)
+        if steps is None or any(step.blockers for step in steps):
+            roles = observed.new_roles.get(make.revision, ())
+            group = Group(make.ordinal, make.revision, Phase.STARTING, "", 0, roles=roles)
+            known[make.revision] = steps = tuple(_plan_group(workload, group, now))
+        yield from (replace(s, line=Line(make.ordinal, s.line.role)) for s in steps)
 
 
 def _plan_group(workload: Workload, group: Group, now: float) -> Iterator[Step]:

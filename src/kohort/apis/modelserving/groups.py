@@ -70,6 +70,19 @@ def read_group(
     return _judge_edits(_join(ordinal, revision, found), held, context.target.revision)
 
 
+def make_roles(context: Context, revision: str) -> tuple[RoleInstances, ...]:
+    """The roles of a group that is made from a revision, with the counts of now."""
+    return tuple(
+        RoleInstances(role.name, role.replicas, _find_target(context, revision, role.name))
+        for role in _find_roles(context, revision, is_protected=False)
+    )
+
+
+def _find_target(context: Context, revision: str, role: str) -> str:
+    """The revision that instances of a role should reach, in a group of that revision."""
+    return context.target.role_hashes.get(role, "") if context.rolls_by_role else revision
+
+
 def list_edited(groups: Iterable[Group]) -> Iterator[Instance]:
     """The groups, or instances of roles that roll by themselves, that another client edited."""
     for group in groups:
@@ -136,7 +149,7 @@ def _read_role(
     return RoleInstances(
         role=line.role,
         wanted=asked.replicas if asked else 0,
-        revision=context.target.role_hashes.get(line.role, "") if by_role else revision,
+        revision=_find_target(context, revision, line.role),
         instances=instances,
         base=context.base if by_role else "",
         failures=context.failures.get(line, ()),

@@ -37,8 +37,9 @@ def list_places(reading: Reading[Memory], plan: Plan) -> Iterator[InstancePlace]
         yield from _list_group(context, group, plan)
     for make in plan.step.make:
         for role in roles_at(context, make.revision):
-            for ordinal in range(role.replicas):
-                yield InstancePlace(make.ordinal, role, ordinal)
+            step = plan.steps.get(Line(make.ordinal, role.name))
+            for instance in step.make if step else ():
+                yield InstancePlace(make.ordinal, role, instance.ordinal)
 
 
 def _list_group(context: Context, group: Group, plan: Plan) -> Iterator[InstancePlace]:

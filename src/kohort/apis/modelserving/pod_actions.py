@@ -57,7 +57,7 @@ class PodActions:
             undoes = edits.get(retired.ordinal, "")
             yield from self._delete_all(groups[retired.ordinal].members, why, undoes)
         for line, step in self.plan.steps.items():
-            if line.group is not None:
+            if line.group in groups:
                 yield from self._delete_instances(line, step, groups[line.group])
 
     def _delete_instances(self, line: Line, step: Step, group: Group) -> Iterator[Action]:
@@ -89,8 +89,9 @@ class PodActions:
         for make in self.plan.step.make:
             if self.gangs.is_ready(make.ordinal):
                 for role in roles_at(context, make.revision):
-                    for ordinal in range(role.replicas):
-                        place = InstancePlace(make.ordinal, role, ordinal)
+                    step = self.plan.steps[Line(make.ordinal, role.name)]
+                    for instance in step.make:
+                        place = InstancePlace(make.ordinal, role, instance.ordinal)
                         yield from self._make(place, 0, make.revision)
         retired = {r.ordinal for r in self.plan.step.retire} | self.plan.step.backing_off
         for group in self.reading.observed.groups:

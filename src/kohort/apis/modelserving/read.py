@@ -7,6 +7,7 @@ not read again.
 """
 
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 
@@ -21,7 +22,7 @@ from kohort.apis.min_ready import read_min_ready
 from kohort.apis.modelserving import labels
 from kohort.apis.modelserving.adopted_objects import is_own, is_own_pod
 from kohort.apis.modelserving.adoption import PodMark, find_target, read_mark
-from kohort.apis.modelserving.groups import Context, list_edited, read_group
+from kohort.apis.modelserving.groups import Context, list_edited, make_roles, read_group
 from kohort.apis.modelserving.objects.gangs import count_instances
 from kohort.apis.modelserving.plugins.chain import PluginFailure
 from kohort.apis.modelserving.pod_facts import ServingPod
@@ -50,7 +51,7 @@ from kohort.cluster.objects import (
     namespace_of,
     uid_of,
 )
-from kohort.model.observed import Failure, Observed, Progress
+from kohort.model.observed import Failure, Observed, Progress, RoleInstances
 from kohort.model.policies import (
     RecoveryPolicy,
     RolloutPolicy,
@@ -100,8 +101,15 @@ def read(snapshot: Snapshot) -> Reading[Memory]:
         exist=len(groups),
         failures=context.failures.get(Line(), ()),
         drift=tuple((*describe_pods(list_edited(groups), pods), *list_recent(snapshot))),
+        new_roles=_list_new_roles(context),
     )
     return Reading(_read_workload(snapshot, context), observed, Memory(context, stored, pods))
+
+
+def _list_new_roles(context: Context) -> Mapping[str, tuple[RoleInstances, ...]]:
+    """The roles of groups that may be made: from the target, or from what a partition protects."""
+    revisions = dict.fromkeys((context.target.revision, context.base))
+    return {revision: make_roles(context, revision) for revision in revisions if revision}
 
 
 def _own_revisions(snapshot: Snapshot) -> tuple[tuple[StoredTemplate, Whole], ...]:
