@@ -151,6 +151,14 @@ class TestScale:
         assert {annotations_of(pod)[PREFIX + "replicas"] for pod in pods.values()} == {"3"}
         assert before.items() <= lab.uids().items()
 
+    async def test_pods_that_go_are_told_no_new_count(self, lab: ServingLab):
+        await start(lab, role("decode"), replicas=4)
+        before = lab.cluster.tried["patch", "Pod"]
+        await lab.set_field("/spec/replicas", 1)
+        await lab.run(1)
+        await lab.until(lab.is_done)
+        assert lab.cluster.tried["patch", "Pod"] - before == 2
+
 
 class TestRollouts:
     async def roll(self, lab: ServingLab, image: str) -> int:

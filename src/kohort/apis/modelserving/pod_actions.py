@@ -12,7 +12,7 @@ from kohort.apis.drift.pods import describe_edited
 from kohort.apis.modelserving import labels
 from kohort.apis.modelserving.gang_actions import GangActions
 from kohort.apis.modelserving.instance_places import find_role, roles_at
-from kohort.apis.modelserving.objects.instances import InstancePlace
+from kohort.apis.modelserving.objects.instances import InstancePlace, PodPlace
 from kohort.apis.modelserving.objects.pods import PodMaker, find_stale_metadata
 from kohort.apis.modelserving.plugins.chain import PluginFailure, build_chain
 from kohort.apis.modelserving.plugins.known import load_registry
@@ -190,7 +190,7 @@ class PodActions:
             metadata, place = pod.metadata, pod.place
             is_fresh = metadata.annotations.get(labels.REPLICAS) == wanted
             is_fresh = is_fresh and labels.GROUP_INDEX in metadata.labels
-            if place is None or metadata.is_leaving or is_fresh:
+            if is_fresh or place is None or metadata.is_leaving or self._is_going(place):
                 continue
             role = find_role(context, metadata.labels.get(labels.REVISION, ""), place.role)
             if role is None:
@@ -202,6 +202,16 @@ class PodActions:
                 address = Address(labels.POD, metadata.namespace, metadata.name)
                 patch["metadata"]["uid"] = metadata.uid
                 yield Patch(address, patch, why=f"pod {metadata.name} says old counts")
+
+    def _is_going(self, place: PodPlace) -> bool:
+        """Whether the plan takes the group or the instance of a pod down, now or soon."""
+        line = self.plan.steps.get(Line(place.group, place.role))
+        steps = ((self.plan.step, place.group), (line, place.instance))
+        return any(
+            ordinal in step.surplus or any(ordinal == gone.ordinal for gone in step.retire)
+            for step, ordinal in steps
+            if step is not None
+        )
 
     def list_ready_patches(self) -> Iterator[Action]:
         """What plugins want of pods that have become ready."""
