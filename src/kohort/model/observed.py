@@ -171,7 +171,21 @@ class RoleInstances:
         """Whether all instances that no partition protects have the revision that they should."""
         if self.tally is not None:
             return self.tally.is_seen and self.tally.updated >= self.wanted - self.partition
-        return all(i.revision == self.revision for i in self.instances[self.partition :])
+        return all(i.revision == self.revision for i in self.list_unprotected(self.partition))
+
+    def list_unprotected(self, partition: int) -> tuple[Instance, ...]:
+        """
+        The instances that a partition lets go: all but the first so many.
+
+        A missing instance has a place among those: it is made with the lowest free ordinal, and
+        those above it move up by one.
+        """
+        missing = max(0, self.wanted - len(self.instances))
+        return tuple(
+            instance
+            for place, instance in enumerate(self.instances)
+            if place + min(missing, instance.ordinal - place) >= partition
+        )
 
     @property
     def is_settled(self) -> bool:

@@ -81,5 +81,5 @@ def _is_behind(role: Role, held: RoleInstances | None) -> bool:
     return any(
         instance.revision != held.revision
         and (role.amendment is not Amendment.ONLY or instance.may_amend)
-        for instance in held.instances[policy.partition :]
+        for instance in held.list_unprotected(policy.partition)
     )

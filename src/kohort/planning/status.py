@@ -100,7 +100,8 @@ def _is_behind(workload: Workload, role: Role, group: Group, held: RoleInstances
         return group.revision != workload.revision and not is_protected
     if held.tally is not None:
         return not held.is_updated
-    return any(i.revision != held.revision for i in held.instances[role.rollout.partition :])
+    unprotected = held.list_unprotected(role.rollout.partition)
+    return any(instance.revision != held.revision for instance in unprotected)
 
 
 def _is_over(workload: Workload, observed: Observed) -> bool:
