@@ -251,6 +251,15 @@ class UserVerbs:
 
 
 @dataclass(frozen=True, slots=True)
+class StatusVerdict:
+    """How an object that has no groups is, by its status: a word of ``views.health``, and why."""
+
+    word: str
+    reason: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
 class AdmissionResult:
     """What admission says of an object: its new form, what is wrong, and what to warn of."""
 
@@ -298,6 +307,8 @@ class Api:
     # What a status has from its first write on, even that of an object which cannot be planned.
     start_status: Callable[[Object], Object] = lambda root: {}
     has_conditions: bool = True  # false: its definition has no room for them, ours included
+    # How an object without groups is; None: groups and members say so.
+    read_verdict: Callable[[Object], StatusVerdict | None] = lambda root: None
     webhooks: tuple[Webhook, ...] = ()
     home: Home = OWN_HOME
     scheduler: str = ""  # that its pods name unless the user says otherwise; empty: the default

@@ -148,7 +148,8 @@ class Reconciler:
             ruling = self._judge.rule(told, reading, decided, known, moment)
             result = await self._report(snapshot, ruling.status, memory, elapsed)
         summary = replace(summary, is_reported=result.actions > 0)
-        if ruling is not None and summary.is_reported:
+        # Whether the verdict is news, is seen by the condition that tells of it.
+        if ruling is not None and summary.is_reported and self._api.has_conditions:
             self._events.emit(snapshot.root, ruling.list_events(snapshot.root), now)
         if summary.done or summary.failed or summary.is_reported:
             notices = self._api.list_events(snapshot, reading, decided, summary)

@@ -198,6 +198,12 @@ def suggest_commands(picture: Picture, health: Health) -> tuple[str, ...]:
         return free or (*_undo(picture, target), edit)
     if health.word is Word.BLOCKED and health.reason in ("NotPlanned", OPERATOR_SILENT):
         return _find_operator(picture)
+    return _look_on(picture, health, target, flag)
+
+
+def _look_on(picture: Picture, health: Health, target: str, flag: str) -> tuple[str, ...]:
+    if picture.api.read_verdict(picture.root) is not None:
+        return (f"kubectl describe {picture.api.kind.name.lower()} {picture.name}{flag}",)
     if not health.word.needs_help:
         undo = _undo(picture, target) if health.word is Word.UPDATING else ()
         return (f"kohort rollout status {target}", *undo)

@@ -74,7 +74,16 @@ def judge(picture: Picture) -> Health:
     if is_leaving(picture.root):
         since = find_time(metadata_of(picture.root).get("deletionTimestamp"))
         return Health(Word.LEAVING, "Deleted", "it is being deleted", since)
-    return _find_stall(picture) or _find_silence(picture) or _date(picture, _judge_plan(picture))
+    said = _find_stall(picture) or _find_silence(picture) or _read_verdict(picture)
+    return said or _date(picture, _judge_plan(picture))
+
+
+def _read_verdict(picture: Picture) -> Health | None:
+    """What the status of an object without groups says; one without a status is not planned."""
+    told = picture.api.read_verdict(picture.root) if picture.root.get("status") else None
+    if told is None:
+        return None
+    return Health(Word(told.word), told.reason, told.message, _created(picture))
 
 
 def _date(picture: Picture, health: Health) -> Health:

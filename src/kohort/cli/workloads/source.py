@@ -73,10 +73,11 @@ class Source:
         if not found:
             api, name = self.wanted.apis[0], self.wanted.name
             hint = await self._suggest(api.kind, name)
-            raise Failure(
-                f"{api.short_name}/{name} does not exist in namespace {self.namespace}{hint}"
-            )
+            raise Failure(f"{api.short_name}/{name} does not exist{self._where(api)}{hint}")
         return found[0]
+
+    def _where(self, api: Api) -> str:
+        return f" in namespace {self.namespace}" if api.kind.namespaced else ""
 
     async def read_root(self) -> Object:
         """The object of the one that was asked for, without its children."""
@@ -85,9 +86,8 @@ class Source:
             return await self.cluster.read(Address(api.kind, self.namespace, name))
         except NotFound as error:
             hint = await self._suggest(api.kind, name)
-            raise Failure(
-                f"{api.short_name}/{name} does not exist in namespace {self.namespace}{hint}"
-            ) from error
+            where = self._where(api)
+            raise Failure(f"{api.short_name}/{name} does not exist{where}{hint}") from error
 
     async def read_pod(self, name: str) -> tuple[Object, Picture, tuple[Group, Member]]:
         """One pod, the workload that it belongs to, and its place there."""

@@ -14,6 +14,7 @@ from kohort.apis.inferenceservice.accelerator_class.read import (
 from kohort.apis.inferenceservice.accelerator_class.render import render
 from kohort.apis.inferenceservice.accelerator_class.report import (
     list_events,
+    read_verdict,
     start_status,
     write_status,
 )
@@ -41,6 +42,7 @@ ACCELERATOR_CLASS = Api(
     write_status=write_status,
     start_status=start_status,
     list_events=list_events,
+    read_verdict=read_verdict,
     references=(Reference(NODE, find_pair, read_capable_node, names_of=list_pairs),),
     home=HOME,
     definitions=(define_accelerator_class,),

@@ -1,6 +1,6 @@
 """Status and events of an AcceleratorClass: the nodes that have it."""
 
-from kohort.apis.api import ExecutionSummary, Reading, Snapshot
+from kohort.apis.api import ExecutionSummary, Reading, Snapshot, StatusVerdict
 from kohort.apis.inferenceservice.accelerator_class.read import Memory
 from kohort.apis.inferenceservice.fields import find_number, read_object
 from kohort.cluster.objects import Object
@@ -17,6 +17,14 @@ def write_status(snapshot: Snapshot, reading: Reading[Memory], plan: Plan, now: 
     """Where an accelerator is; what others wrote into the status stays."""
     status = {**read_object(snapshot.root, "status"), **reading.memory.status}
     return status if status["nodes"] else {**status, "nodes": None}
+
+
+def read_verdict(root: Object) -> StatusVerdict:
+    """A class without nodes is no fault: nodes may come when they are needed."""
+    count = find_number(read_object(root, "status"), "availableNodes") or 0
+    if not count:
+        return StatusVerdict("ready", "NoNodes", "no node has this accelerator")
+    return StatusVerdict("ready", "NodesFound", f"{count} nodes have this accelerator")
 
 
 def list_events(

@@ -19,6 +19,7 @@ from kohort.apis.inferenceservice.base_model.read import (
 from kohort.apis.inferenceservice.base_model.render import render
 from kohort.apis.inferenceservice.base_model.report import (
     list_events,
+    read_verdict,
     start_status,
     write_status,
 )
@@ -47,6 +48,7 @@ def _make(kind: Kind, define: Define) -> Api:
         start_status=start_status,
         list_events=list_events,
         has_conditions=False,
+        read_verdict=read_verdict,
         references=(
             Reference(
                 kinds.CONFIG_MAP,

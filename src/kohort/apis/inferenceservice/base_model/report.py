@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from kohort.apis.api import ExecutionSummary, Reading, Snapshot
+from kohort.apis.api import ExecutionSummary, Reading, Snapshot, StatusVerdict
 from kohort.apis.inferenceservice.base_model.read import Memory
 from kohort.apis.inferenceservice.fields import read_object, read_text, read_texts
 from kohort.apis.inferenceservice.nodes import (
@@ -29,6 +29,19 @@ def write_status(snapshot: Snapshot, reading: Reading[Memory], plan: Plan, now: 
     held = read_object(snapshot.root, "status")
     kept = {name: value for name, value in held.items() if name not in _STATUS_FIELDS}
     return {**kept, **write_model_status(reading.memory.entries)}
+
+
+def read_verdict(root: Object) -> StatusVerdict:
+    """How far a model is, in the words that commands have for workloads."""
+    status = read_object(root, "status")
+    ready, failed = read_texts(status, "nodesReady"), read_texts(status, "nodesFailed")
+    lost = f", not on {_join(failed)}" if failed else ""
+    if ready:
+        return StatusVerdict("ready", "ModelReady", f"ready on {_join(ready)}{lost}")
+    if failed:
+        return StatusVerdict("broken", "ModelFailed", f"could not be brought to {_join(failed)}")
+    told = "no node has it yet: the model agent brings it to the nodes that it chooses"
+    return StatusVerdict("starting", "InTransit", told)
 
 
 def list_events(
