@@ -8,7 +8,7 @@ from test_role_rules import workload
 
 from kohort.model.observed import Observed, RoleInstances
 from kohort.model.policies import Victims
-from kohort.model.units import GROUPS, Phase
+from kohort.model.units import GROUPS, Line, Phase
 from kohort.model.workload import Workload
 from kohort.planning.plan import plan
 
@@ -73,3 +73,14 @@ def test_which_instances_a_partition_lets_go(ordinals, wanted, partition, unprot
 def test_a_role_with_an_old_instance_above_the_hole_is_still_updating():
     decided = plan(ask(), Observed((group_of(HOLED, SIZES),), exist=1), NOW)
     assert decided.report.roles["a"].is_updating
+
+
+def test_a_sparse_role_waits_as_a_dense_one_does():
+    """Ordinals beyond the count, as a scale-down by cost leaves them."""
+    sparse = ((3, (OLD, READY)), (5, (OLD, READY)))
+    asked = workload({"a": 1, "b": 2}, after={"b": ("a",)}, unavailable=2)
+    world = World((("a", ((0, (NEW, Phase.STARTING)),)), ("b", sparse)))
+    decided = plan(asked, Observed((group_of(world, {"a": 1, "b": 2}),), exist=1), NOW)
+    step = decided.steps[Line(0, "b")]
+    assert step.retire == ()
+    assert [blocker.reason for blocker in step.blockers] == ["WaitingForRole"]

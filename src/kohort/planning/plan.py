@@ -96,10 +96,16 @@ def _plan_group(workload: Workload, group: Group, now: float) -> Iterator[Step]:
         own = bounds.get(role, NO_BOUNDS)
         if role in waiting:
             own = own.join(Bounds(count_max=0, blockers=(waiting[role],)))
-        elif role in unsteady and find_stale(state):
+        elif role in unsteady and _has_stale(state):
             own = own.join(Bounds(updated_max=0, blockers=(unsteady[role],)))
         step = plan_step(state, now, own)
         yield replace(step, blockers=tuple(_place(blocker, step.line) for blocker in step.blockers))
+
+
+def _has_stale(state: LineState) -> bool:
+    """Whether a line has units to be updated; those of a sparse one are counted by rank."""
+    is_ranked = state.reach is Reach.ANY
+    return bool(find_stale(rank_units(state).state if is_ranked else state))
 
 
 def _place(blocker: Blocker, line: Line) -> Blocker:
