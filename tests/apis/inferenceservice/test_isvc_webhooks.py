@@ -81,6 +81,18 @@ async def test_a_service_gets_the_mode_of_the_configuration(site: Site):
     assert MODE not in annotations_of(await site.put(service("other")))
 
 
+async def test_no_replicas_are_written_so_that_a_runtime_may_set_them(site: Site):
+    await site.put(model(), runtime())
+    engine = (await site.put(service(decoder={}, router={})))["spec"]["engine"]
+    assert not {"minReplicas", "maxReplicas"} & set(engine)
+
+
+async def test_a_service_with_containers_of_its_own_needs_no_runtime(site: Site):
+    await site.put(model())
+    own = {"runner": {"name": "ome-container", "image": "i"}}
+    assert name_of(await site.put(service(engine=own))) == "chat"
+
+
 async def test_a_broken_configuration_is_named(site: Site):
     await site.put(configuration(deploy={"defaultDeploymentMode": "Sometimes"}))
     assert "defaultDeploymentMode" in await site.refuse(service())

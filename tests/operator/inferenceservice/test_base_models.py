@@ -243,3 +243,51 @@ async def test_events_of_models_without_a_namespace_lie_in_default(lab: ModelLab
     assert event["involvedObject"]["kind"] == "ClusterBaseModel"
     assert name_of(event).startswith("llama.")
     assert event["source"]["component"] == "v1beta1Controllers"
+
+
+@pytest.mark.parametrize("writes", [1, 2, 3, 4, 5])
+async def test_an_operator_that_ends_after_any_write_leaves_a_model_that_another_takes_on(
+    lab: ModelLab, writes: int
+):
+    lab.cluster.left = writes
+    await lab.apply(model())
+    await lab.run(5)
+    if lab.cluster.is_dead:
+        await lab.stop_operator()
+        lab.start_operator()
+    await lab.until(lambda: lab.status() == {"state": "Ready", "nodesReady": NODES}, 30)
+    assert lab.model()["spec"]["modelParameterSize"] == "8B"
+    assert lab.model()["metadata"]["finalizers"] == ["clusterbasemodels.ome.io/finalizer"]
+    await lab.remove(CLUSTER, "llama")
+    await lab.until(lambda: lab.model() == {}, 30)
+
+
+async def test_long_names_are_cut_in_labels_and_found_all_the_same(lab: ModelLab):
+    long = "llama-3-2-90b-vision-instruct-fp8-dynamic"
+    await lab.apply(model(long))
+    await lab.run(5)
+    assert lab.status(long)["nodesReady"] == NODES
+    await lab.remove(kinds.NODE, "gpu-07")
+    await lab.run(5)
+    assert lab.status(long)["nodesReady"] == NODES[:-1]
+    await lab.remove(CLUSTER, long)
+    await lab.run(5)
+    marks = [key for node in lab.all(kinds.NODE) for key in node["metadata"]["labels"]]
+    assert not [key for key in marks if key.startswith("models.ome.io/")]
+
+
+async def test_a_report_that_another_client_deletes_is_written_again(lab: ModelLab):
+    await lab.apply(model())
+    await lab.run(5)
+    await lab.remove(kinds.CONFIG_MAP, "gpu-00", "ome")
+    await lab.run(5)
+    assert lab.status()["nodesReady"] == NODES
+    assert lab.entry("gpu-00")["status"] == "Ready"
+
+
+async def test_what_a_user_writes_while_facts_are_filled_in_stays(lab: ModelLab):
+    await lab.apply(model())
+    await lab.run(5)
+    await lab.change(CLUSTER, "llama", {"spec": {"modelParameterSize": "9B"}})
+    await lab.run(5)
+    assert lab.model()["spec"]["modelParameterSize"] == "9B"
