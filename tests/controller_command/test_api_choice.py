@@ -4,7 +4,7 @@ import pytest
 
 from kohort.apis.conversion import needs_conversion
 from kohort.apis.leaderworkerset.api import LEADER_WORKER_SET
-from kohort.apis.served import APIS, KNOWN, PLANNED, choose_apis, read_apis
+from kohort.apis.served import APIS, choose_apis, read_apis
 from kohort.cli.commands.controller import CONTROLLER
 from kohort.cli.main import main
 from kohort.cli.processes.launch import configure
@@ -24,7 +24,7 @@ def test_one_controller_is_replaced_by_default():
 
 
 def test_several_are_served_where_that_is_asked_for():
-    assert choose_apis(("rbg", "ms", "lws")) == APIS
+    assert choose_apis(("isvc", "rbg", "ms", "lws")) == APIS
 
 
 def test_names_choose_in_the_order_of_the_registry():
@@ -37,12 +37,6 @@ def test_a_flag_beats_the_file(tmp_path):
     path.write_text(f"{HEAD}apis: [lws]\n")
     assert read(f"--config={path}").apis == ("lws",)
     assert read("--apis=lws").apis == ("lws",)
-
-
-@pytest.mark.parametrize("name", sorted(set(PLANNED) - set(KNOWN)))
-def test_an_api_that_is_not_built_yet_is_refused_with_a_sentence(name, capsys):
-    assert main(("manifests", "--apis", f"lws,{name}")) == 2
-    assert f"{PLANNED[name]} ({name}) is planned and not built yet" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("command", ["controller", "up", "manifests", "crds"])

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from kohort.apis.served import APIS, KNOWN, PLANNED
+from kohort.apis.served import APIS, KNOWN
 
 SOURCE = Path(__file__).parents[2] / "src" / "kohort"
 NEUTRAL = ("model", "planning", "controller", "views", "simulation/checkers")
@@ -36,11 +36,10 @@ ALLOWED = {
 
 
 def list_names() -> set[str]:
-    """Every name of every API: short, kind, plural and group, those that are planned too."""
+    """Every name of every API: short, kind, plural and group."""
     kinds = [api.kind for apis in KNOWN.values() for api in apis]
     built = {part for kind in kinds for part in (kind.name, kind.plural, kind.group)}
-    planned = {f"{name}{end}" for name in PLANNED.values() for end in ("", "s")}
-    return {name.lower() for name in (*built, *planned, *KNOWN, *PLANNED)}
+    return {name.lower() for name in (*built, *KNOWN)}
 
 
 def list_labels() -> set[str]:

@@ -9,6 +9,9 @@ from collections.abc import Iterable, Mapping
 
 from kohort.apis.api import Api
 from kohort.apis.bridges.carried_lws import carry_by_serving
+from kohort.apis.inferenceservice.accelerator_class.api import ACCELERATOR_CLASS
+from kohort.apis.inferenceservice.api import INFERENCE_SERVICE
+from kohort.apis.inferenceservice.base_model.api import BASE_MODEL, CLUSTER_BASE_MODEL
 from kohort.apis.leaderworkerset.api import LEADER_WORKER_SET
 from kohort.apis.modelserving.api import FORMER_MODEL_SERVING, MODEL_SERVING
 from kohort.apis.rolebasedgroup.api import ROLE_BASED_GROUP
@@ -19,10 +22,7 @@ KNOWN: Mapping[str, tuple[Api, ...]] = {
     "lws": (LEADER_WORKER_SET,),
     "ms": (MODEL_SERVING, FORMER_MODEL_SERVING),
     "rbg": (ROLE_BASED_GROUP, ROLE_BASED_GROUP_SET, ROLE_BASED_GROUP_WARMUP),
-}
-# Names that are spoken for; whoever asks for one is not told that it is unknown.
-PLANNED: Mapping[str, str] = {
-    "isvc": "InferenceService",
+    "isvc": (INFERENCE_SERVICE, BASE_MODEL, CLUSTER_BASE_MODEL, ACCELERATOR_CLASS),
 }
 # Who replaces one controller on a real cluster must not take over another without being asked.
 USUAL = ("lws",)
@@ -46,11 +46,6 @@ def read_apis(text: str) -> tuple[str, ...]:
     """Names of APIs from a text such as ``lws,rbg``, each once; raises ValueError."""
     names = tuple(dict.fromkeys(name.strip() for name in text.split(",")))
     for name in names:
-        if name in PLANNED and name not in KNOWN:
-            raise ValueError(
-                f"{PLANNED[name]} ({name}) is planned and not built yet: leave it out "
-                f"(built: {', '.join(KNOWN)})"
-            )
         if name not in KNOWN:
             raise ValueError(
                 f"must be one of {', '.join(KNOWN)}, or several with commas, not {name!r}"

@@ -35,6 +35,7 @@ class Patch:
     disrupts: bool = False  # members will go because of it, and must be made again
     undoes: str = ""  # what another client did, in a sentence, where this puts it back
     undoes_part: str = ""  # of which part, where parts of an object are put back apart
+    makes: bool = False  # an apply that is to make the object: one of another owner is left alone
 
 
 @dataclass(frozen=True, slots=True)

@@ -213,9 +213,9 @@ class Executor:
 
     async def _patch(self, action: Patch) -> Outcome:
         address = action.address
-        makes = action.form is PatchForm.APPLY and not self._watermarks.has(
-            address.kind, (address.namespace, address.name)
-        )
+        name = (address.namespace, address.name)
+        is_unseen = not self._watermarks.has(address.kind, name)
+        makes = action.makes or (action.form is PatchForm.APPLY and is_unseen)
         body = action.patch if isinstance(action.patch, dict) else {}
         if makes and (orphaned := await self._find_orphaned(action, address, body)):
             return orphaned

@@ -179,7 +179,8 @@ class Reconciler:
         self, snapshot: Snapshot, error: InvalidWorkload, memory: Memory, now: str, elapsed: float
     ) -> ReconcileResult:
         """Report a workload that cannot be planned as it stands."""
-        held = {**self._api.start_status(snapshot.root), **(snapshot.root.get("status") or {})}
+        told = self._api.write_error(snapshot, error, now)
+        held = {**self._api.start_status(snapshot.root), **told}
         root = {**snapshot.root, "status": held}
         stalled = write_stall(root, error.reason, str(error), now)
         result = await self._report(snapshot, stalled, memory, elapsed)

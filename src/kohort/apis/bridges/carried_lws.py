@@ -28,14 +28,19 @@ from kohort.apis.bridges.carried_admission import carry_webhooks
 from kohort.apis.bridges.carried_groups import read_groups
 from kohort.apis.bridges.conversion_report import ConversionRefused
 from kohort.apis.bridges.lws_to_ms import convert_to_serving
-from kohort.apis.carriers.desired import DesiredObjects, find_changes, render_desired
+from kohort.apis.carriers.desired import (
+    DesiredObjects,
+    apply_made,
+    find_changes,
+    render_desired,
+)
 from kohort.apis.drift.told import list_edit_events
 from kohort.apis.facts import PodFacts, SetFacts, Whole
 from kohort.apis.leaderworkerset import labels as lws_labels
 from kohort.apis.leaderworkerset.admission.defaults import default_workload
 from kohort.apis.leaderworkerset.read import read_workload
 from kohort.apis.modelserving import labels
-from kohort.cluster.actions import Action, Create, Delete, Patch
+from kohort.cluster.actions import Action, Delete
 from kohort.cluster.objects import (
     Kind,
     Object,
@@ -48,7 +53,6 @@ from kohort.cluster.objects import (
     uid_of,
 )
 from kohort.cluster.permissions import Grant
-from kohort.cluster.port import Address, PatchForm
 from kohort.model.observed import Observed, Progress
 from kohort.model.plans import Plan
 from kohort.model.reasons import Notice
@@ -225,10 +229,4 @@ def _render(snapshot: Snapshot, memory: Memory) -> Iterator[Action]:
             yield Delete(kind, metadata.namespace, metadata.name, metadata.uid, why=why)
     desired = DesiredObjects(labels.KIND, (memory.wanted,), MANAGER)
     for action in render_desired(snapshot.root, desired, snapshot.all(labels.KIND)):
-        yield _apply(action) if isinstance(action, Create) else action
-
-
-def _apply(action: Create) -> Patch:
-    """An apply, so that the server knows from the first write on which fields are ours."""
-    address = Address(action.kind, action.namespace, name_of(action.obj))
-    return Patch(address, action.obj, PatchForm.APPLY, MANAGER, force=True, why=action.why)
+        yield apply_made(action, MANAGER)

@@ -34,6 +34,8 @@ class DesiredObjects:
     objects: tuple[Object, ...]
     manager: str  # our field manager
     ignored: tuple[str, ...] = ()  # dotted paths that others may set, such as spec.replicas
+    # Numbers of others are written back as they were seen, so a later one must not be lost.
+    is_guarded: bool = False
 
 
 def render_desired(
@@ -61,6 +63,16 @@ def render_desired(
             yield Delete(desired.kind, namespace, name, found.metadata.uid, why=why)
 
 
+def apply_made(action: Action, manager: str) -> Action:
+    """A create as an apply, so that the server knows from the first write on what is ours."""
+    if not isinstance(action, Create):
+        return action
+    address = Address(action.kind, action.namespace, name_of(action.obj))
+    return Patch(
+        address, action.obj, PatchForm.APPLY, manager, force=True, why=action.why, makes=True
+    )
+
+
 def find_taken(owner: Object, desired: DesiredObjects, held: Iterable[Whole]) -> Iterator[Taken]:
     """The names that we want and that others have."""
     uid, names = uid_of(owner), {name_of(obj) for obj in desired.objects}
@@ -75,7 +87,10 @@ def _bring(desired: DesiredObjects, wanted: Object, found: Object) -> Iterator[A
     if not differences:
         return
     address = Address(desired.kind, namespace_of(wanted), name_of(wanted))
-    body = {**wanted, "metadata": {**wanted["metadata"], "uid": uid_of(found)}}
+    metadata = {**wanted["metadata"], "uid": uid_of(found)}
+    if desired.is_guarded:
+        metadata["resourceVersion"] = found["metadata"]["resourceVersion"]
+    body = {**wanted, "metadata": metadata}
     why = f"{', '.join(differences[:3])} differ"
     yield Patch(address, body, PatchForm.APPLY, desired.manager, force=True, why=why)
 

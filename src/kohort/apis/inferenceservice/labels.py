@@ -89,6 +89,12 @@ SKIP_MODEL_READY = PREFIX + "skip-model-ready-node-selector"  # proposed upstrea
 COORDINATION_SKEW = "kohort.dev/coordination-max-skew"
 UPDATE_TYPE = "kohort.dev/rolling-update-type"
 IMAGE_PRELOAD = "kohort.dev/image-preload"
+AUTO_UPDATE = "kohort.dev/auto-update"
+
+# An annotation of ours on workloads: what they were rendered from.
+RENDERED_FROM = "kohort.dev/rendered-from"
+# What upstream's controller puts on every service; nothing hangs on it.
+FINALIZER = "inferenceservice.finalizers"
 
 # Annotations of others that are written.
 GROUP_PREFIX = "rbg.workloads.x-k8s.io/"
@@ -232,6 +238,8 @@ KEYS = (
     _user(COORDINATION_SKEW, "how far roles may be apart in a rollout, such as 10%", _NOW),
     _user(UPDATE_TYPE, "InPlaceIfPossible, InPlaceOnly or RecreatePod", _NOW),
     _user(IMAGE_PRELOAD, "true: images are pulled before pods of a RoleBasedGroup roll", _NOW),
+    _user(AUTO_UPDATE, "true: an edit of the runtime or the model restarts pods at once", _NOW),
+    Key(RENDERED_FROM, ANNOTATION, "workloads", "hashes of the service and of the spec", _NOW),
     Key(
         DEPRECATION_WARNING,
         ANNOTATION,

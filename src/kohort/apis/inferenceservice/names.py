@@ -121,3 +121,11 @@ def label_value(text: str) -> str:
 def service_host(name: str, namespace: str, domain: str = "cluster.local") -> str:
     """Where a Service is found inside the cluster."""
     return f"{name}.{namespace}.svc.{domain}"
+
+
+def ready_label_of(key: str) -> str:
+    """The label on nodes of a model that may have gone, by the key of its entry."""
+    scope, _, rest = key.partition(".")
+    if scope == "clusterbasemodel":
+        return model_ready_label(rest)
+    return model_ready_label(rest.removeprefix("basemodel."), scope)

@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any, TypeVar
 
+import msgspec
+
 from kohort.cluster.errors import ClusterError
 from kohort.cluster.fields import FieldError
 from kohort.cluster.names import check_subdomain
@@ -26,13 +28,29 @@ from kohort.simulator.resources.scales import read_scale_paths
 from kohort.simulator.resources.validation.metadata import (
     validate_metadata,
     validate_metadata_update,
+    warn_of_finalizers,
 )
 from kohort.simulator.schemas.definition.status import status_of
 from kohort.simulator.schemas.jsonpath import compile_path
 from kohort.simulator.schemas.structural.schema import compile_schema
 from kohort.simulator.store.entries import StoredObject
 
+
+class _GroupOf(msgspec.Struct):
+    """The group of a definition."""
+
+    group: Any = None
+
+
+class _NamesOf(msgspec.Struct):
+    """What other definitions ask of one: a schema may be half a megabyte."""
+
+    spec: _GroupOf = msgspec.field(default_factory=_GroupOf)
+    status: dict[str, Any] = {}
+
+
 T = TypeVar("T")
+_names = msgspec.json.Decoder(_NamesOf)
 BUCKET = DEFINITION.group_resource
 _SERVER = WriteOptions(manager="kube-apiserver")
 
@@ -64,7 +82,8 @@ async def settle(context: Context, name: str) -> None:
         _serve(context, crd)
         await _clean_up(context, crd)
         return
-    others = [e.decode() for e in context.store.bucket(BUCKET).entries.values() if e is not entry]
+    entries = context.store.bucket(BUCKET).entries.values()
+    others = [msgspec.to_builtins(_names.decode(e.raw)) for e in entries if e is not entry]
     status = status_of(crd, others, context.stamp())
     target = Target(context.registry.of(DEFINITION), "", name)
     if status != crd.get("status"):
@@ -221,10 +240,12 @@ def _behaviour(kind: Kind, paths: list[str]) -> Behaviour:
 
     def validate(obj: Object, old: Object | None) -> list[FieldError]:
         if old is not None:
-            return validate_metadata_update(obj, old)
-        return validate_metadata(obj, kind, check_subdomain)
+            return validate_metadata_update(obj, old, is_custom=True)
+        return validate_metadata(obj, kind, check_subdomain, is_custom=True)
 
-    return Behaviour(validate=validate, validate_status=validate, fields=fields)
+    return Behaviour(
+        validate=validate, validate_status=validate, fields=fields, warn=warn_of_finalizers
+    )
 
 
 def _text(found: list[Any]) -> str:

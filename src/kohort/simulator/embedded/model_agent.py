@@ -220,7 +220,7 @@ class ModelAgent:
             source = known.get(key)
             if source is None or not source.is_claim:
                 # It was brought once, and may not be chosen any more.
-                label = _find_label(key) if source is None else source.label
+                label = names.ready_label_of(key) if source is None else source.label
                 entries[key] = labels[label] = None
         for source in self._sources.values():
             if source.chooses(node.name, node.labels):
@@ -266,14 +266,6 @@ class ModelAgent:
             return float(seconds)
         share = crc32(f"{source.uid}/{node}".encode()) / 0xFFFFFFFF
         return round(self._seconds * (1 + _JITTER * (2 * share - 1)), 3)
-
-
-def _find_label(key: str) -> str:
-    """The label of a model that has gone, by the key of its entry."""
-    scope, _, rest = key.partition(".")
-    if scope == "clusterbasemodel":
-        return names.model_ready_label(rest)
-    return names.model_ready_label(rest.removeprefix("basemodel."), scope)
 
 
 def _read_state(text: str | None) -> str:

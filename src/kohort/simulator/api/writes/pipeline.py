@@ -186,7 +186,8 @@ async def change(
         obj = await _admit(context, review, size)
         if context.find(target) is not entry:
             continue
-        warnings += target.resource.behaviour.warn(obj, old)
+        if not target.subresource:
+            warnings += target.resource.behaviour.warn(obj, old)
         raw = await commit(context, target, obj, entry, options.dry_run)
         if raw is not None:
             return Answer(raw, 200, tuple(warnings))

@@ -35,9 +35,9 @@ _IMMUTABLE_FIELDS = ("name", "namespace", "uid", "creationTimestamp")
 
 
 def validate_metadata(
-    obj: Object, kind: Kind, name_rule: Rule = check_subdomain
+    obj: Object, kind: Kind, name_rule: Rule = check_subdomain, *, is_custom: bool = False
 ) -> list[FieldError]:
-    """What is wrong with the metadata of a new object."""
+    """What is wrong with the metadata of a new object; custom kinds may have any finalizer."""
     metadata: Object = obj.get("metadata") or {}
     faults: list[FieldError] = []
     name, prefix = metadata.get("name"), metadata.get("generateName")
@@ -50,10 +50,12 @@ def validate_metadata(
     else:
         faults += [invalid("metadata.name", name, why) for why in name_rule(name)]
     faults += _validate_namespace(metadata, kind)
-    return faults + _validate_rest(metadata)
+    return faults + _validate_rest(metadata, is_custom)
 
 
-def validate_metadata_update(obj: Object, old: Object) -> list[FieldError]:
+def validate_metadata_update(
+    obj: Object, old: Object, *, is_custom: bool = False
+) -> list[FieldError]:
     """What is wrong with the metadata of an update."""
     metadata, before = obj.get("metadata") or {}, old.get("metadata") or {}
     faults = [
@@ -72,7 +74,7 @@ def validate_metadata_update(obj: Object, old: Object) -> list[FieldError]:
                     f"found new finalizers {_go_list(added)}",
                 )
             )
-    return faults + _validate_rest(metadata)
+    return faults + _validate_rest(metadata, is_custom)
 
 
 def _go_list(texts: list[str]) -> str:
@@ -90,7 +92,7 @@ def _validate_namespace(metadata: Object, kind: Kind) -> list[FieldError]:
     return [invalid("metadata.namespace", namespace, why) for why in check_label(namespace)]
 
 
-def _validate_rest(metadata: Object) -> list[FieldError]:
+def _validate_rest(metadata: Object, is_custom: bool) -> list[FieldError]:
     faults: list[FieldError] = []
     if metadata.get("labels"):
         faults += validate_labels(metadata["labels"], "metadata.labels")
@@ -99,7 +101,7 @@ def _validate_rest(metadata: Object) -> list[FieldError]:
     if metadata.get("ownerReferences"):
         faults += _validate_owners(metadata["ownerReferences"])
     if metadata.get("finalizers"):
-        faults += _validate_finalizers(metadata["finalizers"])
+        faults += _validate_finalizers(metadata["finalizers"], is_custom)
     return faults
 
 
@@ -173,12 +175,25 @@ def _validate_owner(owner: Object, path: str) -> list[FieldError]:
     return faults
 
 
-def _validate_finalizers(finalizers: list[Any]) -> list[FieldError]:
+def warn_of_finalizers(obj: Object, old: Object | None) -> list[str]:
+    """New finalizers that another writer may have chosen, too."""
+    found, before = (
+        list((o.get("metadata") or {}).get("finalizers") or ()) for o in (obj, old or {})
+    )
+    return [
+        f'metadata.finalizers: "{name}": prefer a domain-qualified finalizer name including a path '
+        "(/) to avoid accidental conflicts with other finalizer writers"
+        for name in found
+        if "/" not in name and name not in _STANDARD_FINALIZERS and name not in before
+    ]
+
+
+def _validate_finalizers(finalizers: list[Any], is_custom: bool) -> list[FieldError]:
     path = "metadata.finalizers"
     faults: list[FieldError] = []
     for name in finalizers:
         faults += [invalid(path, name, why) for why in check_qualified(name)]
-    for index, name in enumerate(finalizers):
+    for index, name in enumerate(() if is_custom else finalizers):
         if "/" not in name and name not in _STANDARD_FINALIZERS:
             why = "name is neither a standard finalizer name nor is it fully qualified"
             faults.append(invalid(f"{path}[{index}]", name, why))

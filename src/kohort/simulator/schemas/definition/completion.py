@@ -33,8 +33,9 @@ def default_definition(crd: Object) -> None:
 
 def warnings_of(crd: Object, old: Object | None = None) -> list[str]:
     """What the author should know: formats that nobody checks, each named once."""
-    before = set(_unknown_formats(old)) if old is not None else set()
-    found = dict.fromkeys(name for name in _unknown_formats(crd) if name not in before)
+    found = dict.fromkeys(_unknown_formats(crd))
+    before = set(_unknown_formats(old)) if found and old is not None else set()
+    found = {name: None for name in found if name not in before}
     return [f'unrecognized format "{name}"' for name in found]
 
 

@@ -1,0 +1,57 @@
+"""InferenceService, as the value that the operator knows it by."""
+
+from collections.abc import Callable
+from typing import Any
+
+from kohort.apis.api import Api, Key
+from kohort.apis.inferenceservice import kinds
+from kohort.apis.inferenceservice.assembly import OWNED
+from kohort.apis.inferenceservice.children import POD, WATCHED
+from kohort.apis.inferenceservice.definition import (
+    define_cluster_serving_runtime,
+    define_fine_tuned_weight,
+    define_inference_service,
+    define_serving_runtime,
+)
+from kohort.apis.inferenceservice.home import HOME
+from kohort.apis.inferenceservice.read import read
+from kohort.apis.inferenceservice.references import REFERENCES
+from kohort.apis.inferenceservice.render import render
+from kohort.apis.inferenceservice.report import list_events, write_error, write_status
+from kohort.apis.inferenceservice.webhooks import READS, WEBHOOKS
+from kohort.cluster.objects import Kind
+from kohort.cluster.permissions import Grant
+
+
+def _find_lost(pod: Any, find: Callable[[Kind, Key], Any]) -> None:
+    """Pods belong to the workloads that carry them, which look after them."""
+
+
+INFERENCE_SERVICE = Api(
+    kind=kinds.INFERENCE_SERVICE,
+    short_name="isvc",
+    watched=WATCHED,
+    members=POD,
+    find_lost=_find_lost,
+    read=read,
+    render=render,
+    write_status=write_status,
+    write_error=write_error,
+    list_events=list_events,
+    references=REFERENCES,
+    webhooks=WEBHOOKS,
+    home=HOME,
+    # Models and accelerators are values of their own.
+    definitions=(
+        define_inference_service,
+        define_serving_runtime,
+        define_cluster_serving_runtime,
+        define_fine_tuned_weight,
+    ),
+    writes=(
+        *READS,
+        *(Grant(kind, ("get", "create", "patch", "delete")) for kind in OWNED),
+        Grant(kinds.INFERENCE_SERVICE, ("patch",)),
+        Grant(kinds.INFERENCE_SERVICE, ("update",), "finalizers"),
+    ),
+)

@@ -1,0 +1,96 @@
+"""
+What services name and do not own: models, weights, runtimes, accelerators, the configuration.
+
+A runtime is chosen among all that a service can see, so every service refers to all of them; the
+model and the weights it names. When one of these changes, the services that refer to it are looked
+at again.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from kohort.apis.api import Key, Snapshot
+from kohort.apis.inferenceservice import kinds, names
+from kohort.apis.inferenceservice.configuration import (
+    Configuration,
+    IngressConfig,
+    read_configuration,
+)
+from kohort.apis.inferenceservice.models import read_model, read_weight
+from kohort.apis.inferenceservice.resolution import ReferencedObjects
+from kohort.apis.inferenceservice.resolution.migration import migrate
+from kohort.apis.inferenceservice.runtimes import read_accelerator, read_runtime
+from kohort.apis.inferenceservice.spec import InferenceService, read_service
+from kohort.apis.references import Reference
+from kohort.cluster.objects import Kind, Object
+
+_ALL = "*"  # no object has this name
+# Where an administrator has written nothing, services are reached by a Service of their own.
+USUAL = Configuration(ingress=IngressConfig(is_disabled=True))
+
+
+def read_root(root: Object) -> InferenceService:
+    """A service as its user means it: one in the former form as it is written today."""
+    return read_service(migrate(root))
+
+
+def _name_all(found: Any) -> tuple[Key, ...]:
+    return ((found.metadata.namespace, _ALL),)
+
+
+def _of_cluster(root: Object) -> tuple[Key, ...]:
+    return (("", _ALL),)
+
+
+def _of_namespace(root: Object) -> tuple[Key, ...]:
+    return ((read_root(root).namespace, _ALL),)
+
+
+def _weights(root: Object) -> tuple[Key, ...]:
+    model = read_root(root).model
+    if model is None:
+        return ()
+    own = (model.name,) if model.kind == kinds.FINE_TUNED_WEIGHT.name else ()
+    return tuple(("", name) for name in (*own, *model.fine_tuned_weights))
+
+
+def _configuration(root: Object) -> tuple[Key, ...]:
+    return ((names.CONTROLLER_NAMESPACE, names.CONFIGURATION),)
+
+
+# A weight leads to a model that the service does not name, so models are referred to as a whole.
+REFERENCES = (
+    Reference(kinds.BASE_MODEL, _of_namespace, names_of=_name_all),
+    Reference(kinds.CLUSTER_BASE_MODEL, _of_cluster, names_of=_name_all),
+    Reference(kinds.FINE_TUNED_WEIGHT, _weights),
+    Reference(kinds.SERVING_RUNTIME, _of_namespace, names_of=_name_all),
+    Reference(kinds.CLUSTER_SERVING_RUNTIME, _of_cluster, names_of=_name_all),
+    Reference(kinds.ACCELERATOR_CLASS, _of_cluster, names_of=_name_all),
+    Reference(kinds.CONFIG_MAP, _configuration),
+)
+
+
+def find_known(snapshot: Snapshot) -> ReferencedObjects:
+    """Everything that a service may name, as far as it exists."""
+    models = (*_list(snapshot, kinds.BASE_MODEL), *_list(snapshot, kinds.CLUSTER_BASE_MODEL))
+    runtimes = (
+        *_list(snapshot, kinds.SERVING_RUNTIME),
+        *_list(snapshot, kinds.CLUSTER_SERVING_RUNTIME),
+    )
+    accelerators = map(read_accelerator, _list(snapshot, kinds.ACCELERATOR_CLASS))
+    return ReferencedObjects(
+        models=tuple(map(read_model, models)),
+        runtimes=tuple(map(read_runtime, runtimes)),
+        weights=tuple(map(read_weight, _list(snapshot, kinds.FINE_TUNED_WEIGHT))),
+        accelerators={each.name: each for each in accelerators},
+    )
+
+
+def find_configuration(snapshot: Snapshot) -> Configuration:
+    """What the administrator wrote; raises ServiceError where that cannot be read."""
+    found = next(_list(snapshot, kinds.CONFIG_MAP), None)
+    return USUAL if found is None else read_configuration(found)
+
+
+def _list(snapshot: Snapshot, kind: Kind) -> Iterator[Object]:
+    return (found.decode() for found in snapshot.references.get(kind, ()))

@@ -1,0 +1,80 @@
+"""
+From what is to exist for a service to the writes that make it so.
+
+Everything is applied, so that the server knows which fields are ours. The numbers of replicas are
+their autoscalers': they are written back as they were seen, and only if nobody wrote in between.
+What a service does not need any more goes when the new form of it serves.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from kohort.apis.api import Reading, Snapshot
+from kohort.apis.carriers.desired import DesiredObjects, apply_made, render_desired
+from kohort.apis.inferenceservice import kinds, labels
+from kohort.apis.inferenceservice.fields import read_object
+from kohort.apis.inferenceservice.read import Memory
+from kohort.apis.inferenceservice.strategies.strategy import Existing
+from kohort.cluster.actions import Action, Create, Delete, Patch, address_of
+from kohort.cluster.objects import Object, metadata_of, name_of, namespace_of, uid_of
+from kohort.cluster.port import Address
+from kohort.model.plans import Plan
+
+_SCALED = (kinds.DEPLOYMENT, kinds.LEADER_WORKER_SET)
+_GUARDED = (*_SCALED, kinds.ROLE_BASED_GROUP)
+
+
+def render(snapshot: Snapshot, reading: Reading[Memory], plan: Plan) -> tuple[Action, ...]:
+    """What to write for a service."""
+    if reading.workload.is_leaving:
+        return tuple(_release(snapshot.root))
+    return tuple(_actions(snapshot, reading.memory))
+
+
+def _release(root: Object) -> Iterator[Action]:
+    """Take away the finalizer of another controller: what the service owns goes with it."""
+    metadata = metadata_of(root)
+    held = metadata.get("finalizers") or []
+    if labels.FINALIZER not in held:
+        return
+    body = {
+        "metadata": {
+            "uid": uid_of(root),
+            "resourceVersion": metadata.get("resourceVersion"),
+            "finalizers": [each for each in held if each != labels.FINALIZER],
+        }
+    }
+    address = Address(kinds.INFERENCE_SERVICE, namespace_of(root), name_of(root))
+    yield Patch(address, body, why="the service is being deleted, and nothing is left to do")
+
+
+def _actions(snapshot: Snapshot, memory: Memory) -> Iterator[Action]:
+    for desired in memory.plan.objects:
+        wanted = _keep_replicas(desired, memory.existing)
+        for action in render_desired(snapshot.root, wanted, snapshot.all(desired.kind)):
+            if not _is_held(action, memory):
+                yield apply_made(action, desired.manager)
+
+
+def _is_held(action: Action, memory: Memory) -> bool:
+    """Whether a workload is neither to change nor to go yet."""
+    if isinstance(action, Create):
+        return False
+    address = address_of(action)
+    key = (address.kind, address.name)
+    return key in memory.handover.held if isinstance(action, Delete) else key in memory.held
+
+
+def _keep_replicas(desired: DesiredObjects, existing: Existing) -> DesiredObjects:
+    if desired.kind not in _GUARDED:
+        return desired
+    if desired.kind not in _SCALED:
+        return replace(desired, is_guarded=True)
+    held = existing.get(desired.kind) or {}
+    objects = tuple(_keep(obj, held.get(name_of(obj))) for obj in desired.objects)
+    return replace(desired, objects=objects, is_guarded=True)
+
+
+def _keep(obj: Object, found: Object | None) -> Object:
+    count = None if found is None else read_object(found, "spec").get("replicas")
+    return obj if count is None else {**obj, "spec": {**obj["spec"], "replicas": count}}

@@ -1,0 +1,122 @@
+"""Status and events of a service: upstream's conditions, and two of our own."""
+
+from collections.abc import Iterator
+
+from kohort.apis.api import ExecutionSummary, InvalidWorkload, Reading, Snapshot
+from kohort.apis.inferenceservice import labels, reasons
+from kohort.apis.inferenceservice.fields import read_object, read_objects
+from kohort.apis.inferenceservice.read import Memory
+from kohort.apis.inferenceservice.reasons import ServiceError
+from kohort.apis.inferenceservice.references import read_root
+from kohort.apis.inferenceservice.spec import ComponentType
+from kohort.apis.inferenceservice.status import conditions, status
+from kohort.cluster.actions import Patch
+from kohort.cluster.objects import Object, find_condition, metadata_of
+from kohort.model.plans import Plan
+from kohort.model.reasons import Notice
+
+UPDATE_HELD, SWITCHING = "UpdateHeld", "Switching"
+_REFUSED = "FailedCreate"
+_OWN = frozenset(
+    (
+        conditions.READY,
+        conditions.INGRESS_READY,
+        conditions.ROUTES_READY,
+        conditions.LATEST_READY,
+        UPDATE_HELD,
+        SWITCHING,
+        "PredictorReady",
+        *(conditions.ready_type(each) for each in ComponentType),
+        *(conditions.route_type(each) for each in ComponentType),
+        *(conditions.configuration_type(each) for each in ComponentType),
+    )
+)
+
+
+def write_status(snapshot: Snapshot, reading: Reading[Memory], plan: Plan, now: str) -> Object:
+    """The status of a service; conditions of other writers stay behind its own."""
+    memory, root = reading.memory, snapshot.root
+    written = status.write_status(memory.plan, memory.existing, memory.pods, now)
+    told = [*written["conditions"], *_list_more(memory, root, now)]
+    return {**written, "conditions": [*told, *_list_others(root)]}
+
+
+def _list_others(root: Object) -> Iterator[Object]:
+    held = read_objects(read_object(root, "status"), "conditions")
+    return (each for each in held if each.get("type") not in _OWN)
+
+
+def _list_more(memory: Memory, root: Object, now: str) -> Iterator[Object]:
+    if memory.held:
+        names = ", ".join(sorted(f"{kind.name} {name}" for kind, name in memory.held))
+        message = (
+            f"{names} would be rendered otherwise now, since the runtime, the model, an "
+            "accelerator, the configuration or the operator changed: edit the service, or say "
+            f'{labels.AUTO_UPDATE}: "true" on it, to let its pods restart'
+        )
+        yield _write(UPDATE_HELD, "ReferencesChanged", message, root, now)
+    if memory.handover.waits_on:
+        yield _write(SWITCHING, "OldWorkloadStays", memory.handover.waits_on, root, now)
+
+
+def _write(name: str, reason: str, message: str, root: Object, now: str) -> Object:
+    old = find_condition(root, name) or {}
+    since = old.get("lastTransitionTime") if old.get("status") == "True" else None
+    return {
+        "type": name,
+        "status": "True",
+        "reason": reason,
+        "message": message,
+        "severity": "Info",
+        "lastTransitionTime": since or now,
+    }
+
+
+def write_error(snapshot: Snapshot, error: InvalidWorkload, now: str) -> Object:
+    """The status of a service that cannot be planned."""
+    held = read_object(snapshot.root, "status")
+    if not isinstance(error, ServiceError):
+        return held
+    written = status.write_error_status(read_root(snapshot.root), error, now)
+    mine = [each for each in written["conditions"] if each.get("type") in _OWN]
+    return {**written, "conditions": [*mine, *_list_others(snapshot.root)]}
+
+
+def list_events(
+    snapshot: Snapshot, reading: Reading[Memory], plan: Plan, summary: ExecutionSummary
+) -> tuple[Notice, ...]:
+    """What is worth an event: readiness that changed, and what was refused."""
+    return (
+        *_list_changes(snapshot.root, reading.memory, summary),
+        *_list_refused(summary),
+        *plan.notices,
+    )
+
+
+def _list_changes(root: Object, memory: Memory, summary: ExecutionSummary) -> Iterator[Notice]:
+    if not summary.is_reported:
+        return
+    written = {"status": status.write_status(memory.plan, memory.existing, memory.pods, "")}
+    was, ready = find_condition(root, conditions.READY), find_condition(written, conditions.READY)
+    before, after = (was or {}).get("status"), (ready or {}).get("status")
+    if after == "True" and before != after:
+        text = f"InferenceService {memory.plan.service.name} is ready"
+        yield Notice("Normal", reasons.READY, text, "Update")
+    if before == "True" and after != before:
+        text = f"it is not ready any more: {(ready or {}).get('message', '')}"
+        yield Notice("Warning", reasons.NOT_READY, text, "Update")
+    seen = read_object(root, "status").get("observedGeneration")
+    if seen != metadata_of(root).get("generation"):
+        for warning in memory.plan.warnings:
+            yield Notice("Warning", reasons.WORKLOAD, warning[:1_000], "Update")
+    if memory.held and find_condition(root, UPDATE_HELD) is None:
+        text = "a runtime, a model or an accelerator changed: the pods do not restart for it"
+        yield Notice("Normal", UPDATE_HELD, text, "Update")
+
+
+def _list_refused(summary: ExecutionSummary) -> Iterator[Notice]:
+    for action, message in summary.failed[:3]:
+        if isinstance(action, Patch):
+            name = f"{action.address.kind.name} {action.address.name}"
+            text = f"{name} could not be written: {message}"
+            yield Notice("Warning", _REFUSED, text[:1_000], "Create")

@@ -1,0 +1,88 @@
+"""
+What an edit of a runtime, a model or an accelerator does to the services that use it.
+
+Nothing that serves restarts unless its user says so: a workload bears hashes of the service that it
+was rendered for and of what was rendered. Where the service is the same and something else is
+rendered, the workload stays as it is, and a condition says how to let it follow. So neither an edit
+of a shared runtime nor a new version of the operator restarts a fleet. A service that
+serves nothing follows at once, and so does one with the annotation ``kohort.dev/auto-update``.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from hashlib import sha256
+
+from kohort.apis.carriers.desired import DesiredObjects
+from kohort.apis.inferenceservice import kinds, labels
+from kohort.apis.inferenceservice.assembly import ServicePlan
+from kohort.apis.inferenceservice.fields import read_object, read_objects, without
+from kohort.apis.inferenceservice.handover import WORKLOADS
+from kohort.apis.inferenceservice.strategies.strategy import Existing
+from kohort.cluster.objects import Kind, Object, annotations_of, encode_json, labels_of, name_of
+
+_LENGTH = 12
+_TOOLS = ("kubectl.kubernetes.io/last-applied-configuration", labels.AUTO_UPDATE)
+
+
+def stamp_workloads(plan: ServicePlan) -> ServicePlan:
+    """The plan whose workloads say what they were rendered from."""
+    intent = hash_service(plan.service.obj)
+    objects = tuple(
+        replace(desired, objects=tuple(_stamp(obj, intent) for obj in desired.objects))
+        if desired.kind in WORKLOADS
+        else desired
+        for desired in plan.objects
+    )
+    return replace(plan, objects=objects)
+
+
+def find_held(
+    plan: ServicePlan, existing: Existing, is_serving: bool
+) -> frozenset[tuple[Kind, str]]:
+    """The workloads that stay as they are, though another would be rendered now."""
+    follows = plan.service.annotations.get(labels.AUTO_UPDATE) == "true"
+    if follows or not is_serving:
+        return frozenset()
+    return frozenset(_find_changed(plan.objects, existing))
+
+
+def _find_changed(
+    objects: tuple[DesiredObjects, ...], existing: Existing
+) -> Iterator[tuple[Kind, str]]:
+    for desired in objects:
+        if desired.kind not in WORKLOADS:
+            continue
+        for obj in desired.objects:
+            found = (existing.get(desired.kind) or {}).get(name_of(obj)) or {}
+            wanted, held = _read_stamp(obj), _read_stamp(found)
+            if held[0] == wanted[0] and held[1] != wanted[1]:
+                yield desired.kind, name_of(obj)
+
+
+def _stamp(obj: Object, intent: str) -> Object:
+    value = f"{intent}.{_hash_spec(obj)}"
+    notes = {**annotations_of(obj), labels.RENDERED_FROM: value}
+    return {**obj, "metadata": {**obj["metadata"], "annotations": notes}}
+
+
+def _read_stamp(obj: Object) -> tuple[str, str]:
+    intent, _, rendered = annotations_of(obj).get(labels.RENDERED_FROM, "").partition(".")
+    return intent, rendered
+
+
+def hash_service(obj: Object) -> str:
+    """A hash of all that a user says in a service."""
+    notes = without(annotations_of(obj), *_TOOLS)
+    return _hash([obj.get("spec"), labels_of(obj), notes])
+
+
+def _hash_spec(obj: Object) -> str:
+    """A hash of a workload's spec without the numbers that autoscalers own."""
+    spec = without(read_object(obj, "spec"), "replicas")
+    if obj.get("kind") == kinds.ROLE_BASED_GROUP.name:
+        spec["roles"] = [without(role, "replicas") for role in read_objects(spec, "roles")]
+    return _hash(spec)
+
+
+def _hash(value: object) -> str:
+    return sha256(encode_json(value, sort=True)).hexdigest()[:_LENGTH]

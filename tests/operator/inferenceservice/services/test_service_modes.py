@@ -1,0 +1,64 @@
+"""Other modes and other failures: many machines, foreign objects, crashes."""
+
+from service_lab import KIND, RBG, RUNNER, ServiceLab, kinds, model, runtime, service, start
+
+from kohort.apis.inferenceservice import labels
+from kohort.cluster.objects import name_of
+from kohort.simulator import kinds as builtin
+
+GANG = {
+    "leader": {"runner": RUNNER},
+    "worker": {"size": 1, "runner": RUNNER},
+}
+
+
+async def test_many_machines_become_a_leader_worker_set(lab: ServiceLab):
+    await lab.stock(model(), runtime(engineConfig=GANG))
+    await lab.apply(service("engine", mode="MultiNode"))
+    await lab.until(lab.is_ready, 120)
+    assert [name_of(each) for each in lab.all(kinds.LEADER_WORKER_SET)] == ["lws-chat-engine"]
+    assert len(lab.pods("engine")) == 2
+
+
+async def test_many_machines_become_a_role_with_a_leader(lab: ServiceLab):
+    await lab.stock(model(), runtime(engineConfig=GANG))
+    await lab.apply(service("engine", mode=RBG))
+    await lab.until(lab.is_ready, 120)
+    assert sorted(lab.pods("engine")) == ["chat-engine-0-0", "chat-engine-0-1"]
+
+
+async def test_a_foreign_deployment_of_the_name_is_never_touched(lab: ServiceLab):
+    await lab.stock()
+    marks = {"app": "other"}
+    pod = {"containers": [{"name": "c", "image": "i"}]}
+    template = {"metadata": {"labels": marks}, "spec": pod}
+    foreign = {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": "chat-engine"},
+        "spec": {"selector": {"matchLabels": marks}, "template": template},
+    }
+    await lab.apply(foreign)
+    await lab.run(5)
+    before = lab.find(kinds.DEPLOYMENT, "chat-engine")
+    await lab.apply(service())
+    await lab.run(30)
+    after = lab.find(kinds.DEPLOYMENT, "chat-engine")
+    assert after["metadata"]["uid"] == before["metadata"]["uid"]
+    assert after["spec"] == before["spec"]
+    stalled = lab.condition("Stalled")
+    assert "Deployment chat-engine exists and lacks our labels" in stalled["message"]
+
+
+async def test_a_component_that_is_taken_away_goes(lab: ServiceLab):
+    await start(lab, service("engine", "router"))
+    await lab.edit("chat", {"op": "remove", "path": "/spec/router"}, kind=KIND)
+    await lab.until(lambda: lab.is_ready() and not lab.pods("router"))
+    assert lab.find(builtin.SERVICE, "chat-router") is None
+
+
+async def test_a_finalizer_of_the_former_controller_holds_nothing_up(lab: ServiceLab):
+    await start(lab)
+    await lab.set_field("/metadata/finalizers", [labels.FINALIZER])
+    await lab.delete(KIND, "chat")
+    await lab.until(lambda: lab.find(KIND, "chat") is None and not lab.pods())

@@ -1,0 +1,125 @@
+"""What services name: missing, edited, coming later; and nothing that serves restarts for it."""
+
+import pytest
+from service_lab import KIND, RBG, ServiceLab, kinds, model, runtime, service, start
+
+from kohort.apis.inferenceservice import labels
+from kohort.apis.inferenceservice.report import UPDATE_HELD
+from kohort.cluster.objects import annotations_of
+from kohort.simulator.api.requests import DeleteOptions, Patch, PatchType, WriteOptions
+
+RUNTIMES = kinds.CLUSTER_SERVING_RUNTIME
+
+
+async def set_runtime_image(lab: ServiceLab, image: str) -> None:
+    target = lab.api.target(RUNTIMES, "", "srt")
+    path = "/spec/engineConfig/runner/image"
+    change = [{"op": "replace", "path": path, "value": image}]
+    await lab.api.patch(target, Patch(PatchType.JSON, change), WriteOptions(manager="admin"))
+
+
+def images(lab: ServiceLab) -> set[str]:
+    return {pod["spec"]["containers"][0]["image"] for pod in lab.pods("engine").values()}
+
+
+class TestMissing:
+    async def test_a_missing_model_is_said_at_once_and_mended_by_its_coming(self, lab: ServiceLab):
+        await lab.stock(runtime())
+        lab.remove_webhooks()
+        await lab.apply(service())
+        await lab.run(2)
+        ready, status = lab.condition(), lab.service()["status"]
+        assert (ready["status"], ready["reason"]) == ("False", "ModelReconcileError")
+        assert "there is no BaseModel llama" in ready["message"]
+        assert status["modelStatus"]["lastFailureInfo"]["reason"] == "BaseModelNotFound"
+        assert status["modelStatus"]["transitionStatus"] == "InvalidSpec"
+        await lab.apply(model())
+        await lab.until(lab.is_ready)
+        assert "lastFailureInfo" not in lab.service()["status"]["modelStatus"]
+
+    async def test_a_runtime_that_comes_later_is_found(self, lab: ServiceLab):
+        await lab.stock(model())
+        lab.remove_webhooks()
+        await lab.apply(service())
+        await lab.run(2)
+        assert lab.condition()["reason"] == "RuntimeSelectionError"
+        await lab.apply(runtime())
+        await lab.until(lab.is_ready)
+
+    async def test_what_serves_stays_when_its_model_goes(self, lab: ServiceLab):
+        await start(lab)
+        before = lab.uids()
+        target = lab.api.target(kinds.CLUSTER_BASE_MODEL, "", "llama")
+        await lab.api.delete(target, DeleteOptions())
+        await lab.run(30)
+        assert lab.uids() == before
+        assert lab.condition()["reason"] == "ModelReconcileError"
+
+
+class TestEdits:
+    @pytest.mark.parametrize("mode", ["", RBG])
+    async def test_an_edited_runtime_restarts_nothing_that_serves(self, lab: ServiceLab, mode: str):
+        await start(lab, service("engine", mode=mode))
+        before = lab.uids()
+        await set_runtime_image(lab, "engine:2")
+        await lab.run(60)
+        assert lab.uids() == before and images(lab) == {"engine:1"}
+        held = lab.condition(UPDATE_HELD)
+        assert held["status"] == "True" and labels.AUTO_UPDATE in held["message"]
+
+    async def test_the_users_word_lets_it_follow(self, lab: ServiceLab):
+        await start(lab)
+        await set_runtime_image(lab, "engine:2")
+        await lab.run(5)
+        await lab.annotate(labels.AUTO_UPDATE, "true")
+        await lab.until(lambda: images(lab) == {"engine:2"} and lab.is_ready())
+        assert not lab.condition(UPDATE_HELD)
+
+    async def test_an_edit_of_the_service_takes_the_runtime_of_now(self, lab: ServiceLab):
+        await start(lab)
+        await set_runtime_image(lab, "engine:2")
+        await lab.run(5)
+        await lab.set_field("/spec/engine/runner", {"env": [{"name": "A", "value": "1"}]})
+        await lab.until(lambda: images(lab) == {"engine:2"} and lab.is_ready())
+
+    async def test_a_service_that_does_not_serve_follows_at_once(self, lab: ServiceLab):
+        await lab.stock()
+        await lab.cordon()
+        await lab.apply(service())
+        await lab.run(20)
+        await set_runtime_image(lab, "engine:2")
+        await lab.until(lambda: "engine:2" in images(lab))
+
+    async def test_edits_are_held_over_a_restart_of_the_operator(self, lab: ServiceLab):
+        await start(lab)
+        before = lab.uids()
+        await set_runtime_image(lab, "engine:2")
+        await lab.stop_operator()
+        lab.start_operator()
+        await lab.run(30)
+        assert lab.uids() == before
+        (deployment,) = lab.all(kinds.DEPLOYMENT)
+        assert labels.RENDERED_FROM in annotations_of(deployment)
+
+
+class TestScale:
+    async def test_a_number_that_an_autoscaler_set_stays(self, lab: ServiceLab):
+        await start(lab)
+        target = lab.api.target(kinds.DEPLOYMENT, lab.namespace, "chat-engine", "scale")
+        body = {"spec": {"replicas": 3}}
+        await lab.api.patch(target, Patch(PatchType.MERGE, body), WriteOptions(manager="hpa"))
+        await lab.until(lambda: len(lab.pods("engine")) == 3)
+        await lab.set_field("/spec/engine/runner", {"env": [{"name": "A", "value": "1"}]})
+        await lab.until(lab.is_ready)
+        await lab.run(30)
+        assert lab.find(kinds.DEPLOYMENT, "chat-engine")["spec"]["replicas"] == 3
+
+    async def test_a_variable_that_is_taken_away_goes(self, lab: ServiceLab):
+        await start(lab)
+        await lab.set_field("/spec/engine/runner", {"env": [{"name": "A", "value": "1"}]})
+        await lab.run(30)
+        await lab.edit("chat", {"op": "remove", "path": "/spec/engine/runner"}, kind=KIND)
+        await lab.run(30)
+        template = lab.find(kinds.DEPLOYMENT, "chat-engine")["spec"]["template"]
+        names = [e["name"] for e in template["spec"]["containers"][0].get("env", ())]
+        assert "A" not in names

@@ -1,0 +1,79 @@
+"""A live service changes its strategy: at every moment one of both forms serves."""
+
+import pytest
+from service_lab import RBG, ServiceLab, kinds, service, start
+
+from kohort.apis.inferenceservice import labels
+from kohort.cluster.objects import is_true, labels_of, name_of
+from kohort.simulator import kinds as builtin
+
+RAW = "RawDeployment"
+
+
+def count_endpoints(lab: ServiceLab, name: str) -> int:
+    """Pods that are ready and that the Service selects."""
+    found = lab.find(builtin.SERVICE, name)
+    selector = (found or {}).get("spec", {}).get("selector") or {}
+    return sum(
+        is_true(pod, "Ready")
+        for pod in lab.pods().values()
+        if selector and selector.items() <= labels_of(pod).items()
+        if not pod["metadata"].get("deletionTimestamp")
+    )
+
+
+def forms(lab: ServiceLab) -> tuple[list[str], list[str]]:
+    deployments = [name_of(each) for each in lab.all(kinds.DEPLOYMENT)]
+    return sorted(deployments), [name_of(each) for each in lab.all(kinds.ROLE_BASED_GROUP)]
+
+
+async def switch(lab: ServiceLab, mode: str, claim) -> int:
+    """Ask for a strategy, and give the fewest endpoints that the external Service ever had."""
+    await lab.annotate(labels.DEPLOYMENT_MODE, mode)
+    least = 99
+    for _ in range(600):
+        await lab.run(0.2)
+        least = min(least, count_endpoints(lab, "chat"))
+        if claim() and lab.is_ready():
+            return least
+    raise AssertionError(f"never switched: {forms(lab)}")
+
+
+@pytest.mark.parametrize("parts", [("engine",), ("engine", "decoder", "router")])
+async def test_there_and_back_without_a_moment_of_silence(lab: ServiceLab, parts):
+    await start(lab, service(*parts, mode=RAW))
+    names = sorted(f"chat-{part}" for part in parts)
+    assert forms(lab) == (names, [])
+    least = await switch(lab, RBG, lambda: forms(lab) == ([], ["chat"]))
+    assert least >= 1
+    least = await switch(lab, RAW, lambda: forms(lab) == (names, []))
+    assert least >= 1
+
+
+async def test_the_old_form_stays_while_the_new_one_cannot_start(lab: ServiceLab):
+    await start(lab, service("engine", mode=RAW))
+    await lab.cordon()
+    await lab.annotate(labels.DEPLOYMENT_MODE, RBG)
+    await lab.run(120)
+    assert forms(lab) == (["chat-engine"], ["chat"])
+    assert count_endpoints(lab, "chat") == 1
+    waits = lab.condition("Switching")
+    assert "Deployment chat-engine stays until engine is ready" in waits["message"]
+
+
+@pytest.mark.parametrize("writes", range(1, 16, 2))
+async def test_an_operator_that_ends_in_between_leaves_one_serving(lab: ServiceLab, writes: int):
+    await start(lab, service("engine", "router", mode=RAW))
+    lab.cluster.left = writes
+    await lab.annotate(labels.DEPLOYMENT_MODE, RBG)
+    least = 99
+    for _ in range(400):
+        await lab.run(0.3)
+        least = min(least, count_endpoints(lab, "chat"))
+        if lab.cluster.is_dead:
+            await lab.stop_operator()
+            lab.start_operator()
+        if forms(lab) == ([], ["chat"]) and lab.is_ready():
+            break
+    assert forms(lab) == ([], ["chat"])
+    assert least >= 1
