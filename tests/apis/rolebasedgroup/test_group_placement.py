@@ -13,6 +13,7 @@ from kohort.apis.gangs.dialects.coscheduling import COSCHEDULING
 from kohort.apis.gangs.dialects.volcano import VOLCANO
 from kohort.apis.gangs.intent import Tiers
 from kohort.apis.rolebasedgroup import labels
+from kohort.apis.rolebasedgroup.admission.warnings import warn_group
 from kohort.apis.rolebasedgroup.objects import former_nodes, gangs, ports
 from kohort.apis.rolebasedgroup.objects.gangs import RoleMembers
 from kohort.apis.rolebasedgroup.objects.instances import make_instance
@@ -89,13 +90,29 @@ def test_a_component_is_told_addresses_and_ports_of_others():
     assert (router["LEADER_PORT"], router["WORKER_1_PORT"]) == ("30001", "30003")
 
 
-def test_a_pod_waits_until_the_ports_that_it_is_told_are_allocated():
-    made = instance()
-    router = next(p for p in list_places(made) if p.component_name == "router")
-    assert ports.list_missing_ports(made, router, CHOSEN) == []
-    missing = ports.list_missing_ports(made, router, {"leader.grpc": 30001})
-    assert missing == ["port 'http' of component 'worker' is not allocated"]
-    assert "instance pd-prefill-0 waits" in ports.describe_missing(made, missing)
+def test_a_port_that_nobody_allocates_is_named():
+    assert ports.list_unknown_ports(instance(), {}) == []
+    asked = {"references": [{"env": "E", "from": "decode.engine.rpc"}]}
+    refs = {"portRefs": [{"env": "P", "component": "leader", "portName": "http"}]}
+    notes = {labels.PORT_ALLOCATOR: json.dumps(asked), labels.DISCOVERY: json.dumps(refs)}
+    server = group(components("prefill", component("leader", annotations=notes)), name="pd")
+    made = make_instance(set_of(server, "prefill"), 0, "r")
+    assert ports.list_unknown_ports(made, {"decode": ["engine.grpc"]}) == [
+        "port 'http' of component 'leader' is allocated by nobody",
+        "port 'engine.rpc' of role 'decode' is allocated by nobody",
+    ]
+    assert len(warn_group(server)) == 2
+
+
+def test_a_pod_is_told_the_port_of_another_role():
+    notes = {labels.PORT_ALLOCATOR: json.dumps({"references": [{"env": "E", "from": "a.b.c"}]})}
+    server = group(components("prefill", component("leader", annotations=notes)), name="pd")
+    made = make_instance(set_of(server, "prefill"), 0, "r")
+    made["metadata"]["uid"] = "uid"
+    (place,) = list_places(made)
+    pod = make_pod(made, place, "h")
+    told = ports.inject_ports(pod, made, place, {}, {"a": {"b.c": 31000}})
+    assert env_of(told)["E"] == "31000"
 
 
 def test_templates_never_hold_what_was_allocated():
@@ -125,9 +142,9 @@ def nodes_of(pod: Object) -> Object:
 def test_a_recreated_pod_prefers_its_former_node_22():
     """Defect 22: nodes were remembered in memory and lost with a restart."""
     kept = {
-        "metadata": {"annotations": {labels.FORMER_NODES: former_nodes.write_nodes({"p": "n1"})}}
+        "metadata": {"annotations": {labels.FORMER_NODES: former_nodes.write_nodes({"p": ["n1"]})}}
     }
-    assert former_nodes.read_nodes(kept) == {"p": "n1"}
+    assert former_nodes.read_nodes(kept) == {"p": ["n1"]}
     assert former_nodes.read_nodes({}) == {}
     made = former_nodes.add_former_nodes({}, SchedulingSpec("Preferred"), ["n1"])
     (term,) = nodes_of(made)["preferredDuringSchedulingIgnoredDuringExecution"]

@@ -25,6 +25,12 @@ from kohort.apis.rolebasedgroup.coordination import (
 )
 from kohort.apis.rolebasedgroup.objects.adapters import BOUND
 from kohort.apis.rolebasedgroup.objects.gangs import TEMPLATE_MARKS, find_dialect
+from kohort.apis.rolebasedgroup.objects.ports import (
+    choose_ports,
+    is_port,
+    list_port_keys,
+    read_ports,
+)
 from kohort.apis.rolebasedgroup.objects.sets import make_instance_set
 from kohort.apis.rolebasedgroup.objects.templates import (
     RoleContext,
@@ -97,6 +103,8 @@ def _strip_set(found: Whole) -> bytes:
     status = as_map(held.get("status"))
     kept = {key: status.get(key) for key in ("currentRevision", "updateRevision")}
     metadata = {key: held["metadata"].get(key) for key in ("name", "uid", "ownerReferences")}
+    notes = annotations_of(held)
+    metadata["annotations"] = {key: value for key, value in notes.items() if is_port(key, value)}
     return orjson.dumps({"metadata": metadata, "spec": held.get("spec"), "status": kept})
 
 
@@ -204,7 +212,7 @@ def _read_role(
     if held is not None and not is_made_by_us(held):
         mark = find_gang_mark(held) if context.spec.gang.is_enabled else ""
         context = replace(context, is_ours=False, gang_scheduler=mark)
-    wanted = make_instance_set(context, role_hash)
+    wanted = _allot_ports(make_instance_set(context, role_hash), held)
     stored = tuple(revision for revision, _ in owned[uid]) if uid else ()
     current = find_current(stored, write_set_data(wanted))
     target = (
@@ -220,9 +228,24 @@ def _read_role(
         is_stored=current is not None,
         stored=stored,
         base=base,
+        ports={k: int(v) for k, v in annotations_of(wanted).items() if is_port(k, v)},
         grown=as_int(as_map((held or {}).get("spec")).get("replicas"), 0) if held else None,
         failures=failures,
     )
+
+
+def _allot_ports(wanted: Object, held: Object | None) -> Object:
+    """The set with the ports of its role; those that it was given stay."""
+    template = wanted["spec"]["roleInstanceTemplate"]
+    keys = list_port_keys({"metadata": wanted["metadata"], "spec": template}).of_role
+    if not keys:
+        return wanted
+    given = read_ports(annotations_of(held or {}), keys)
+    owner = f"{namespace_of(wanted)}/{name_of(wanted)}"
+    missing = [key for key in keys if key not in given]
+    ports = given | choose_ports(missing, given.values(), owner=owner)
+    notes = annotations_of(wanted) | {key: str(port) for key, port in ports.items()}
+    return {**wanted, "metadata": {**wanted["metadata"], "annotations": notes}}
 
 
 def _is_owned(found: Object, group: Object) -> bool:

@@ -6,7 +6,7 @@ would be made anew, ordinals included; its pods follow. One that goes takes its 
 which the garbage collector sees to.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from kohort.apis.api import Reading, Snapshot
@@ -14,6 +14,7 @@ from kohort.apis.rolebasedgroup import labels, names
 from kohort.apis.rolebasedgroup.instance_facts import RoleInstanceFacts
 from kohort.apis.rolebasedgroup.instances import has_foreign_hash, revision_of
 from kohort.apis.rolebasedgroup.objects.instances import make_instance
+from kohort.apis.rolebasedgroup.pod_extras import PodExtras
 from kohort.apis.rolebasedgroup.pod_facts import RolePod
 from kohort.apis.rolebasedgroup.read import Memory
 from kohort.apis.rolebasedgroup.role_facts import RoleFacts
@@ -31,6 +32,7 @@ class InstanceActions:
     reading: Reading[Memory]
     role: RoleFacts
     step: Step
+    extras: PodExtras
 
     @property
     def leaving(self) -> frozenset[int]:
@@ -51,14 +53,21 @@ class InstanceActions:
         for ordinal in self.step.amend:
             yield from self._amend(held[ordinal], ordinal)
 
-    def _make(self, ordinal: int, revision: str) -> Object | None:
+    def _make(
+        self, ordinal: int, revision: str, held: Mapping[str, str] | None = None
+    ) -> Object | None:
         template = self.role.find_template(revision)
         if template is None:
             return None
         owner = self.role.instance_set
         metadata = {**owner["metadata"], "uid": self.role.set_uid}
         spec = {**owner["spec"], "roleInstanceTemplate": template}
-        return make_instance({**owner, "metadata": metadata, "spec": spec}, ordinal, revision)
+        made = make_instance({**owner, "metadata": metadata, "spec": spec}, ordinal, revision)
+        noted = {**(held or {}), **annotations_of(made)}
+        ports = self.extras.allot({**made, "metadata": {**made["metadata"], "annotations": noted}})
+        if ports:
+            made["metadata"]["annotations"] = {**annotations_of(made), **ports}
+        return made
 
     def _amend(self, instance: RoleInstanceFacts, ordinal: int) -> Iterator[Action]:
         pods = self.reading.memory.pods.get(instance.metadata.uid, {})
@@ -68,7 +77,7 @@ class InstanceActions:
             for pod in foreign:
                 yield _relabel(instance, pod)
             return
-        made = self._make(ordinal, self.role.target)
+        made = self._make(ordinal, self.role.target, instance.metadata.annotations)
         if made is None:
             return
         body = {

@@ -248,8 +248,8 @@ KEYS = (
     Key(
         FORMER_NODES,
         ANNOTATION,
-        "RoleInstances",
-        "JSON: node by pod, which recreated pods prefer",
+        "RoleInstanceSets",
+        "JSON: nodes by pod or component, which recreated pods prefer",
         _NOW,
     ),
     Key(GANG_DIALECT, ANNOTATION, f"{_USER}; pods", "scheduler whose gangs are made", _NOW),

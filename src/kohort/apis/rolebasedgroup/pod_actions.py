@@ -29,6 +29,7 @@ from kohort.apis.rolebasedgroup.objects.pods import (
     list_places,
     make_pod,
 )
+from kohort.apis.rolebasedgroup.pod_extras import PodExtras
 from kohort.apis.rolebasedgroup.pod_facts import RolePod, is_update_complete
 from kohort.apis.rolebasedgroup.read import Memory
 from kohort.apis.rolebasedgroup.role_facts import RoleFacts, find_component
@@ -48,6 +49,7 @@ class PodActions:
     reading: Reading[Memory]
     plan: Plan
     gangs: GangActions
+    extras: PodExtras
     _names: set[str] = field(init=False)  # of all pods in the namespace that we see
     _now: str = field(init=False)
     _left: int = MAKE_MAX
@@ -90,12 +92,17 @@ class PodActions:
             return
         instance = work.instance.decode()
         short = names.short_revision(revision_of(work.instance))
+        if not self.extras.are_stored(instance):
+            yield from self.extras.allot_late(work.instance, instance)
+            return
         for index, place in enumerate(list_places(instance)):
             is_held = place.component_name in work.waiting
             if place.name in self._names or is_held or self._left <= 0:
                 continue
             self._left -= 1
-            made = make_pod(instance, place, short)
+            made = self.extras.complete(
+                make_pod(instance, place, short), work.role, instance, place
+            )
             ordinal = names.read_ordinal(work.instance.metadata.name)
             made = self.gangs.mark(made, work.role.spec, ordinal, index)
             why = f"pod {place.name} does not exist"

@@ -13,6 +13,7 @@ from kohort.apis.rolebasedgroup import labels
 from kohort.apis.rolebasedgroup.gang_actions import GangActions
 from kohort.apis.rolebasedgroup.instance_actions import InstanceActions
 from kohort.apis.rolebasedgroup.pod_actions import PodActions
+from kohort.apis.rolebasedgroup.pod_extras import PodExtras
 from kohort.apis.rolebasedgroup.read import Memory
 from kohort.apis.rolebasedgroup.set_actions import SetActions
 from kohort.cluster.actions import Action
@@ -31,7 +32,8 @@ def _actions(snapshot: Snapshot, reading: Reading[Memory], plan: Plan) -> Iterat
     facts = reading.memory.facts
     sets = SetActions(snapshot, facts, plan)
     gangs = GangActions(snapshot, reading, plan)
-    pods = PodActions(snapshot, reading, plan, gangs)
+    extras = PodExtras(snapshot, reading)
+    pods = PodActions(snapshot, reading, plan, gangs, extras)
     yield from sets.scale_group()
     yield from sets.store_group()
     yield from sets.write_config()
@@ -41,9 +43,10 @@ def _actions(snapshot: Snapshot, reading: Reading[Memory], plan: Plan) -> Iterat
     for name, role in facts.roles.items():
         yield from sets.ensure_role(role)
         step = plan.steps.get(Line(0, name))
+        yield from extras.remember(role, step)
         if step is None or not role.set_uid or not role.is_stored:
             continue
-        instances = InstanceActions(snapshot, reading, role, step)
+        instances = InstanceActions(snapshot, reading, role, step, extras)
         yield from instances.list_actions()
         yield from pods.list_actions(role, step, instances.leaving)
     for delegated in facts.delegated.values():

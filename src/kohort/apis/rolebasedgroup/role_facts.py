@@ -1,7 +1,7 @@
 """What all instances of a role are read and made with, as long as none of it changes."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from kohort.apis.rolebasedgroup import names
 from kohort.apis.rolebasedgroup.in_place import find_difference
@@ -27,6 +27,7 @@ class RoleFacts:
     base: str = ""  # the revision that protected instances are made from
     grown: int | None = None  # instances that the set was told
     failures: tuple[Failure, ...] = ()
+    ports: Mapping[str, int] = field(default_factory=dict)  # of the role, stored on its set
 
     @property
     def spec(self) -> RoleSpec:

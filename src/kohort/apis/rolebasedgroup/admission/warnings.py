@@ -7,6 +7,7 @@ Each says what will happen and what to write instead.
 from collections.abc import Iterator
 
 from kohort.apis.rolebasedgroup import labels
+from kohort.apis.rolebasedgroup.objects.ports import list_port_keys, list_unknown_ports
 from kohort.apis.rolebasedgroup.roles import (
     IN_PLACE_IF_POSSIBLE,
     IN_PLACE_ONLY,
@@ -32,7 +33,7 @@ def warn_group(group: Object) -> list[str]:
         path = f"spec.roles[{index}]"
         found += [*_warn_rollout(path, role), *_warn_restart(path, written)]
         found += [*_warn_labels(path, role), *_warn_pattern(path, role)]
-    return found
+    return [*found, *_warn_ports(spec)]
 
 
 def _warn_exclusive(spec: GroupSpec) -> Iterator[str]:
@@ -82,6 +83,29 @@ def _warn_labels(path: str, role: RoleSpec) -> Iterator[str]:
         for key in _RESERVED:
             if key in labels_of(component.template):
                 yield f"{path}: label {key} of a template is reserved; its pods get their own value"
+
+
+def _warn_ports(spec: GroupSpec) -> Iterator[str]:
+    instances = {role.name: _as_instance(role) for role in spec.roles}
+    of_roles = {name: list_port_keys(held).of_role for name, held in instances.items()}
+    for index, role in enumerate(spec.roles):
+        for sentence in list_unknown_ports(instances[role.name], of_roles):
+            yield f"spec.roles[{index}]: {sentence}, so pods are not told it"
+
+
+def _as_instance(role: RoleSpec) -> Object:
+    """An instance of the role, as far as its ports go."""
+    listed = [
+        {
+            "name": each.name,
+            "size": each.size,
+            "template": each.template,
+            "annotations": dict(each.annotations),
+        }
+        for each in role.components
+    ]
+    marks = {labels.ROLE_TYPE: role.pattern.value}
+    return {"metadata": {"name": role.name, "labels": marks}, "spec": {"components": listed}}
 
 
 def _warn_pattern(path: str, role: RoleSpec) -> Iterator[str]:

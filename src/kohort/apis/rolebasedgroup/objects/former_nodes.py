@@ -2,8 +2,9 @@
 In-place scheduling: a recreated pod prefers, or requires, the node on which its place ran before.
 
 Upstream remembers nodes in memory and forgets them when it restarts; here they stand in an
-annotation of the RoleInstance, by pod or by component. Nodes to avoid are those that have one of
-the given labels. A group that has a topology to itself is placed by that alone.
+annotation of the RoleInstanceSet, by pod or by component, since instances are made anew. Nodes to
+avoid are those that have one of the given labels. A group that has a topology to itself is
+placed by that alone.
 """
 
 from collections.abc import Iterable, Mapping
@@ -16,6 +17,7 @@ from kohort.apis.rolebasedgroup.roles import (
     PREFERRED,
     REQUIRED,
     SchedulingSpec,
+    as_list,
     as_map,
     as_objects,
 )
@@ -32,18 +34,20 @@ def place_key(scheduling: SchedulingSpec, role: str, component: str, pod: str) -
     return f"{role}-{component}" if scheduling.granularity == BY_COMPONENT else pod
 
 
-def read_nodes(instance: Object) -> dict[str, str]:
-    """The nodes that an instance remembers, by place."""
+def read_nodes(instance_set: Object) -> dict[str, list[str]]:
+    """The nodes that a set remembers, by place."""
     try:
-        found = orjson.loads(annotations_of(instance).get(labels.FORMER_NODES, ""))
+        found = orjson.loads(annotations_of(instance_set).get(labels.FORMER_NODES, ""))
     except ValueError:
         return {}
-    return {key: node for key, node in as_map(found).items() if isinstance(node, str)}
+    known = {key: as_list(nodes) for key, nodes in as_map(found).items()}
+    return {key: [n for n in nodes if isinstance(n, str)] for key, nodes in known.items()}
 
 
-def write_nodes(nodes: Mapping[str, str]) -> str:
+def write_nodes(nodes: Mapping[str, Iterable[str]]) -> str:
     """Nodes by place, as an annotation holds them."""
-    return orjson.dumps(dict(nodes), option=orjson.OPT_SORT_KEYS).decode()
+    listed = {key: sorted(set(held)) for key, held in nodes.items() if held}
+    return orjson.dumps(listed, option=orjson.OPT_SORT_KEYS).decode()
 
 
 def add_former_nodes(pod: Object, scheduling: SchedulingSpec, nodes: Iterable[str]) -> Object:

@@ -17,7 +17,7 @@ import orjson
 from kohort.apis.rolebasedgroup import labels, names
 from kohort.apis.rolebasedgroup.objects.pods import PodPlace, list_places
 from kohort.apis.rolebasedgroup.roles import as_int, as_map, as_objects
-from kohort.cluster.objects import Object, annotations_of, labels_of, name_of, namespace_of
+from kohort.cluster.objects import Object, annotations_of, labels_of, namespace_of
 
 POD_SCOPED, ROLE_SCOPED = "PodScoped", "RoleScoped"
 FIRST_PORT, PORT_COUNT = 30_000, 5_000
@@ -42,6 +42,17 @@ class PortKeys:
     of_role: tuple[str, ...]  # annotations of the RoleInstanceSet
 
 
+def asks_for_ports(instance: Object) -> bool:
+    """Whether a pod of an instance is told ports or addresses at all."""
+    keys = (labels.PORT_ALLOCATOR, labels.DISCOVERY)
+    return any(
+        key in annotations_of(as_map(component.get("template")))
+        or key in as_map(component.get("annotations"))
+        for component in as_objects(as_map(instance.get("spec")).get("components"))
+        for key in keys
+    )
+
+
 def list_port_keys(instance: Object) -> PortKeys:
     """The keys of all ports that an instance needs."""
     pods: dict[str, None] = {}
@@ -60,12 +71,13 @@ def choose_ports(
     taken: Collection[int],
     first: int = FIRST_PORT,
     count: int = PORT_COUNT,
+    owner: str = "",
 ) -> dict[str, int]:
-    """A free port for each key; a key is left out when all are taken."""
+    """A free port for each key, spread by owner; a key is left out when all are taken."""
     used = set(taken)
     chosen: dict[str, int] = {}
     for key in sorted(keys):
-        start = int(names.hash_text(key), 16) % count
+        start = int(names.hash_text(f"{owner}/{key}"), 16) % count
         for step in range(count):
             port = first + (start + step) % count
             if port not in used:
@@ -73,6 +85,11 @@ def choose_ports(
                 used.add(port)
                 break
     return chosen
+
+
+def is_port(key: str, value: str) -> bool:
+    """Whether an annotation of a set or an instance holds a port: no other number has no prefix."""
+    return "/" not in key and value.isdecimal()
 
 
 def read_ports(notes: Mapping[str, str], keys: Collection[str]) -> dict[str, int]:
@@ -100,10 +117,24 @@ def port_key(owner: str, port: str) -> str:
     return key if len(key) <= _KEY_MAX else names.hash_text(key)
 
 
+def list_references(component: Object) -> list[tuple[str, str, str]]:
+    """Ports of other roles that a template wants to know: variable, role, and key of the port."""
+    found = []
+    for each in as_objects(_read_annotation(component, labels.PORT_ALLOCATOR).get("references")):
+        parts = str(each.get("from") or "").split(".")
+        if len(parts) == 3:
+            found.append((str(each.get("env") or ""), parts[0], port_key(parts[1], parts[2])))
+    return found
+
+
 def inject_ports(
-    pod: Object, instance: Object, place: PodPlace, ports: Mapping[str, int]
+    pod: Object,
+    instance: Object,
+    place: PodPlace,
+    ports: Mapping[str, int],
+    of_roles: Mapping[str, Mapping[str, int]] | None = None,
 ) -> Object:
-    """The pod with its ports, and with what it wants to know of other components."""
+    """The pod with its ports, and with what it wants to know of other components and roles."""
     variables: dict[str, str] = {}
     notes: dict[str, str] = {}
     for request in read_requests(place.component):
@@ -113,28 +144,31 @@ def inject_ports(
             variables[request.env] = str(port)
             notes[request.annotation] = str(port)
     variables |= dict(_list_discovered(instance, place, ports))
+    for env, role, key in list_references(place.component):
+        port = (of_roles or {}).get(role, {}).get(key)
+        if port is not None:
+            variables[env] = str(port)
     for held in (variables, notes):
         held.pop("", None)
     return _add(pod, variables, notes)
 
 
-def list_missing_ports(instance: Object, place: PodPlace, ports: Mapping[str, int]) -> list[str]:
-    """The ports that a pod asks for and that are not allocated yet, as sentences."""
-    found = _read_annotation(place.component, labels.DISCOVERY)
-    wanted = [
-        (str(each.get("component")), str(each.get("portName")), as_int(each.get("index"), 0))
-        for each in as_objects(found.get("portRefs"))
-    ]
-    missing = [
-        f"port {port!r} of component {component!r} is not allocated"
-        for component, port, index in wanted
-        if _find_port(instance, component, port, index, ports) is None
-    ]
-    for request in read_requests(place.component):
-        owner = place.component_name if request.scope == ROLE_SCOPED else place.name
-        if port_key(owner, request.name) not in ports:
-            missing.append(f"port {request.name!r} is not allocated")
-    return missing
+def list_unknown_ports(instance: Object, of_roles: Mapping[str, Collection[str]]) -> list[str]:
+    """Ports that an instance's pods want to know and that nothing asks for, as sentences."""
+    keys = list_port_keys(instance)
+    asked = dict.fromkeys((*keys.of_pods, *keys.of_role), 0)
+    found: dict[str, None] = {}
+    for place in list_places(instance):
+        discovery = _read_annotation(place.component, labels.DISCOVERY)
+        for each in as_objects(discovery.get("portRefs")):
+            component, name = str(each.get("component")), str(each.get("portName"))
+            index = as_int(each.get("index"), 0)
+            if _find_port(instance, component, name, index, asked) is None:
+                found[f"port {name!r} of component {component!r} is allocated by nobody"] = None
+        for _, role, key in list_references(place.component):
+            if key not in of_roles.get(role, ()):
+                found[f"port {key!r} of role {role!r} is allocated by nobody"] = None
+    return list(found)
 
 
 def _list_discovered(
@@ -179,7 +213,7 @@ def _read_annotation(component: Object, key: str) -> Object:
     template = as_map(component.get("template"))
     text = annotations_of(template).get(key) or as_map(component.get("annotations")).get(key, "")
     try:
-        return as_map(orjson.loads(text))
+        return as_map(orjson.loads(text)) if text else {}
     except ValueError:
         return {}
 
@@ -201,8 +235,3 @@ def _add(pod: Object, variables: Mapping[str, str], notes: Mapping[str, str]) ->
 
 def _without(env: Any, names_taken: Mapping[str, str]) -> list[Object]:
     return [variable for variable in as_objects(env) if variable.get("name") not in names_taken]
-
-
-def describe_missing(instance: Object, missing: Collection[str]) -> str:
-    """Why an instance's pod cannot be made yet."""
-    return f"instance {name_of(instance)} waits for ports: {'; '.join(missing)}"
