@@ -291,3 +291,25 @@ async def test_what_a_user_writes_while_facts_are_filled_in_stays(lab: ModelLab)
     await lab.change(CLUSTER, "llama", {"spec": {"modelParameterSize": "9B"}})
     await lab.run(5)
     assert lab.model()["spec"]["modelParameterSize"] == "9B"
+
+
+async def test_a_report_of_a_node_that_does_not_exist_does_not_count(lab: ModelLab):
+    entry = orjson.dumps({"name": "llama", "status": "Ready"}).decode()
+    metadata = {"name": "ghost", "namespace": "ome", "finalizers": ["example.com/keep"]}
+    metadata["labels"] = {"models.ome/basemodel-status": "true"}
+    await lab.apply(model(storage=FIRST_RACK))
+    await lab.run(5)
+    lab.namespace = "ome"
+    head = {"apiVersion": "v1", "kind": "ConfigMap"}
+    await lab.apply({**head, "metadata": metadata, "data": {KEY: entry}})
+    await lab.run(5)
+    assert lab.status()["nodesReady"] == NODES[:4]
+
+
+async def test_a_model_that_failed_gets_no_conditions_for_which_there_is_no_room(lab: ModelLab):
+    await lab.apply(model(notes={DOWNLOAD_ERROR: "no space left"}))
+    await lab.run(10)
+    await lab.stop_operator()
+    lab.start_operator()
+    await lab.run(60)
+    assert not lab.cluster.tried
