@@ -1,7 +1,7 @@
 """
-``python -m bench.controller KUBECONFIG PORT``: the operator in a process of its own, counted.
+``python -m bench.controller KUBECONFIG PORT API``: the operator in a process of its own, counted.
 
-It is the process behind ``kohort controller --install``, on a cluster whose
+It is the process behind ``kohort controller --install --apis API``, on a cluster whose
 requests are counted by verb and kind. Each line on its standard input is answered
 with the counts and the CPU time so far.
 """
@@ -15,7 +15,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any, cast
 
-from kohort.apis.served import APIS
+from kohort.apis.served import choose_apis
 from kohort.cluster.http import connect
 from kohort.cluster.objects import Kind
 from kohort.cluster.port import Cluster, PatchForm
@@ -53,13 +53,13 @@ class CountedRequests:
 
 def main() -> None:
     """Run until standard input ends."""
-    run(_work(Path(sys.argv[1]), int(sys.argv[2])))
+    run(_work(Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3]))
 
 
-async def _work(kubeconfig: Path, port: int) -> None:
+async def _work(kubeconfig: Path, port: int, api: str) -> None:
     url = f"https://127.0.0.1:{port}"
     launch = Launch(
-        apis=APIS,
+        apis=choose_apis((api,)),
         identity="bench",
         configuration=Configuration(
             webhook_host="127.0.0.1", webhook_port=port, metrics_address="0", health_address="0"

@@ -31,6 +31,7 @@ from kohort.cluster.port import Address, PatchForm, Selection
 from kohort.simulator.kinds import POD
 
 _SECONDS_MAX = 120.0
+_CONTROLLER = (sys.executable, "-m", "bench.controller")
 
 
 @dataclass
@@ -168,7 +169,7 @@ async def scene(api: BenchApi, nodes: int, speed: int) -> AsyncIterator[Scene]:
         words = ("--nodes", str(nodes), "--speed", str(speed), "--kubeconfig", str(config))
         with cluster("--no-operator", *words) as server:
             process = subprocess.Popen(
-                [sys.executable, "-m", "bench.controller", str(config), str(_free_port())],
+                [*_CONTROLLER, str(config), str(_free_port()), api.served_name],
                 env=environment(),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,

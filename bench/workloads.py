@@ -25,6 +25,7 @@ class BenchApi:
     """One API, as measurements use it."""
 
     name: str
+    served_name: str  # what ``--apis`` takes
     kind: Kind
     owner_label: str
     group_label: str
@@ -54,6 +55,7 @@ def leader_worker_sets(carrier: str) -> BenchApi:
     """LeaderWorkerSets on one of their carriers."""
     return BenchApi(
         name=f"LeaderWorkerSet on {carrier}",
+        served_name="lws",
         kind=lws.KIND,
         owner_label=lws.NAME,
         group_label=lws.GROUP_INDEX,
@@ -69,6 +71,7 @@ def model_servings(*, by_role: bool = False) -> BenchApi:
     image = "spec/containers/0/image"
     return BenchApi(
         name="ModelServing",
+        served_name="ms",
         kind=ms.KIND,
         owner_label=ms.NAME,
         group_label=ms.GROUP_INDEX,
