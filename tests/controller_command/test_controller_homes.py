@@ -10,9 +10,9 @@ from kohort.apis.leaderworkerset.api import LEADER_WORKER_SET
 from kohort.apis.modelserving.api import MODEL_SERVING
 from kohort.cluster.errors import Forbidden, NotFound
 from kohort.cluster.port import Address, Selection
+from kohort.controller.caches.definitions import DEFINITION_KIND
 from kohort.controller.certificates.secrets import ensure_namespace
 from kohort.controller.install.names import (
-    DEFINITION_KIND,
     MUTATING_KIND,
     NAMESPACE,
     SECRET,

@@ -8,8 +8,9 @@ from process_world import HELD, make_api, read_holder, running, until
 
 from kohort.cluster.errors import KohortError
 from kohort.cluster.port import Address
+from kohort.controller.caches.definitions import DEFINITION_KIND
 from kohort.controller.certificates.secrets import SECRET, ensure_namespace
-from kohort.controller.install.names import DEFINITION_KIND, MUTATING_KIND
+from kohort.controller.install.names import MUTATING_KIND
 from kohort.controller.process.process import LeaseLost
 from kohort.simulator.inprocess import InProcessCluster
 

@@ -8,6 +8,7 @@ from gadget_api import GADGETS, GROUP, define_gadgets
 from kohort.apis.leaderworkerset.api import LEADER_WORKER_SET
 from kohort.cluster.objects import Object
 from kohort.cluster.port import Address
+from kohort.controller.caches.definitions import DEFINITION_KIND
 from kohort.controller.install import (
     InstallOptions,
     ManifestOptions,
@@ -15,7 +16,6 @@ from kohort.controller.install import (
     install_definitions,
     write_manifests,
 )
-from kohort.controller.install.names import DEFINITION_KIND
 from kohort.simulator.api.requests import WriteOptions
 
 CRD = Address(DEFINITION_KIND, "", f"gadgets.{GROUP}")

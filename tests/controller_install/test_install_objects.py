@@ -9,6 +9,7 @@ from kohort.apis.leaderworkerset.api import LEADER_WORKER_SET
 from kohort.cluster.errors import Forbidden
 from kohort.cluster.objects import Kind, Object, name_of
 from kohort.cluster.port import Address
+from kohort.controller.caches.definitions import DEFINITION_KIND
 from kohort.controller.install import (
     InstallOptions,
     InstallRefused,
@@ -19,7 +20,6 @@ from kohort.controller.install import (
 )
 from kohort.controller.install.names import (
     BINDING_KIND,
-    DEFINITION_KIND,
     MUTATING_KIND,
     NAMESPACE_KIND,
     VALIDATING_KIND,

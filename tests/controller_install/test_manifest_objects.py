@@ -153,7 +153,14 @@ def test_gangs_are_configured_and_allowed_where_they_are_asked_for():
         for rule in find("ClusterRole", gang)["rules"]
         if rule not in find("ClusterRole", plain)["rules"]
     ]
+    seen = ["podgroups.scheduling.volcano.sh", "hypernodes.topology.volcano.sh"]
     assert more == [
+        {
+            "apiGroups": ["apiextensions.k8s.io"],
+            "resources": ["customresourcedefinitions"],
+            "resourceNames": ["leaderworkersets.leaderworkerset.x-k8s.io", *seen],
+            "verbs": ["list", "watch"],
+        },
         {
             "apiGroups": ["scheduling.volcano.sh"],
             "resources": ["podgroups"],

@@ -9,7 +9,7 @@ from gadget_api import GADGET, GADGETS, OLD_GADGET, define_gadgets, make_gadget
 from kohort.apis.api import DEFAULTS
 from kohort.cluster.errors import ClusterError
 from kohort.cluster.port import Address, Selection
-from kohort.controller.install.names import DEFINITION_KIND
+from kohort.controller.caches.definitions import DEFINITION_KIND
 from kohort.embedded_operator import make_operator
 from kohort.simulator.embedded import Embedded, EmbeddedOptions
 from kohort.simulator.inprocess import InProcessCluster

@@ -12,7 +12,7 @@ from kohort.apis.inferenceservice.home import HOME
 from kohort.apis.inferenceservice.webhooks import POD, WEBHOOKS
 from kohort.cluster.errors import ClusterError
 from kohort.cluster.objects import Object, namespace_of
-from kohort.controller.install.names import DEFINITION_KIND
+from kohort.controller.caches.definitions import DEFINITION_KIND
 from kohort.simulator.admission.inprocess import ApiAdmission
 from kohort.simulator.api.api import ApiServer
 from kohort.simulator.api.registry import Registry

@@ -2,12 +2,14 @@
 
 import asyncio
 from collections.abc import Callable, Mapping
+from functools import partial
 from random import Random
 from typing import Any, TypeVar
 
 from kohort.cluster.errors import Forbidden, KohortError, NotFound
 from kohort.cluster.port import Cluster, Selection
 from kohort.controller.caches.cache import Cache, CacheWriter, Decode, Index, UndecodableObject
+from kohort.controller.caches.definitions import is_defined, wait_until_defined
 from kohort.controller.caches.watcher import Event, Ready, Watcher
 from kohort.controller.clock import Time
 
@@ -70,6 +72,8 @@ class Informers:
             self._chance,
             self._troubled(writer.reader),
         )
+        if optional and is_defined(selection.kind):
+            watcher.wait_until_served = partial(wait_until_defined, self._cluster, selection.kind)
         self._watchers.append(watcher)
         self.caches.append(writer.reader)
         return writer.reader

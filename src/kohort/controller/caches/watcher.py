@@ -14,7 +14,7 @@ nobody sees half of it. An object whose metadata cannot be read is an event of i
 own, and the list goes on without it.
 """
 
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from random import Random
@@ -245,6 +245,8 @@ class Watcher:
         chance: Random,
         report: Callable[[Selection, KohortError], None] = _ignore,
     ) -> None:
+        # Where a kind is not served: None, where it is tried again with backoff.
+        self.wait_until_served: Callable[[], Awaitable[None]] | None = None
         self.state: State = Unlisted()
         self._cluster = cluster
         self._selection = selection
@@ -263,6 +265,8 @@ class Watcher:
                 error = failure
                 pause = self._take(Failed(failure))
                 self._report(self._selection, failure)
+            if isinstance(error, NotFound) and self.wait_until_served is not None:
+                await self.wait_until_served()
             if pause:
                 await self._time.sleep(pause_seconds(pause, error, self._chance))
 

@@ -37,9 +37,9 @@ from kohort.cluster.objects import (
     namespace_of,
 )
 from kohort.cluster.port import Address, Cluster, Selection
+from kohort.controller.caches.definitions import DEFINITION_KIND
 from kohort.controller.install.names import (
     BINDING_KIND,
-    DEFINITION_KIND,
     MUTATING_KIND,
     NAMESPACE,
     NAMESPACE_KIND,

@@ -34,13 +34,6 @@ LABELS = {
 }
 
 _ADMISSION = "admissionregistration.k8s.io"
-DEFINITION_KIND = Kind(
-    "apiextensions.k8s.io",
-    "v1",
-    "CustomResourceDefinition",
-    "customresourcedefinitions",
-    namespaced=False,
-)
 NAMESPACE_KIND = Kind("", "v1", "Namespace", "namespaces", namespaced=False)
 SECRET_KIND = Kind("", "v1", "Secret", "secrets")
 _RBAC = "rbac.authorization.k8s.io"

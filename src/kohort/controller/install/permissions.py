@@ -9,11 +9,11 @@ from collections.abc import Iterator, Sequence
 
 from kohort.apis.api import DEFAULTS, Api, Settings
 from kohort.apis.served import OPERATOR_HOME
-from kohort.cluster.objects import name_of
+from kohort.cluster.objects import Kind, name_of
 from kohort.cluster.permissions import Grant, PageGrant
+from kohort.controller.caches.definitions import DEFINITION_KIND, is_defined
 from kohort.controller.events import EVENT
 from kohort.controller.install.names import (
-    DEFINITION_KIND,
     LEASE,
     SECRET,
     SECRET_KIND,
@@ -30,15 +30,27 @@ def cluster_grants(apis: Sequence[Api], settings: Settings = DEFAULTS) -> list[G
     """What is needed in every namespace, and of what is in none."""
     held = list_bundle_holders(apis)
     kinds = dict.fromkeys(kind for kind, _ in held)
-    defined = tuple(name_of(define()) for api in apis for define in api.definitions)
+    defined = [name_of(define()) for api in apis for define in api.definitions]
+    defined += (kind.group_resource for api in apis for kind in _list_optional(api, settings))
     return [
         *(grant for api in apis for grant in _api_grants(api, settings)),
         # Warnings about sets tell why they lack pods.
         Grant(EVENT, ("create", "list")),
         *(Grant(k, _KEEP, names=tuple(n for kind, n in held if kind == k)) for k in kinds),
         # The caches of an API are filled while its definitions are there.
-        Grant(DEFINITION_KIND, _SEE, names=defined),
+        Grant(DEFINITION_KIND, _SEE, names=tuple(dict.fromkeys(defined))),
     ]
+
+
+def _list_optional(api: Api, settings: Settings) -> Iterator[Kind]:
+    """The kinds that an API watches as soon as another party has defined them."""
+    for watched in api.watched_with(settings):
+        if watched.remedy and is_defined(watched.kind):
+            yield watched.kind
+    for reference in api.references:
+        if reference.remedy and is_defined(reference.kind):
+            yield reference.kind
+    yield from (kind for kind in api.reads_with(settings) if is_defined(kind))
 
 
 def list_leases(apis: Sequence[Api], namespace: str) -> dict[str, tuple[str, ...]]:

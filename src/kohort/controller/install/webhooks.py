@@ -13,8 +13,8 @@ from kohort.apis.api import Api, Webhook
 from kohort.apis.conversion import CONVERT_PATH, needs_conversion
 from kohort.apis.home import Home
 from kohort.cluster.objects import Kind, Object, name_of
+from kohort.controller.caches.definitions import DEFINITION_KIND
 from kohort.controller.install.names import (
-    DEFINITION_KIND,
     LABELS,
     MUTATING_KIND,
     NAMESPACE,

@@ -13,51 +13,20 @@ from collections.abc import Callable, Sequence
 from random import Random
 from typing import Any
 
-import msgspec
-
 from kohort.apis.api import Api
 from kohort.cluster.errors import Forbidden, KohortError
 from kohort.cluster.objects import name_of
 from kohort.cluster.port import Cluster, Selection
 from kohort.controller.caches.cache import Cache
+from kohort.controller.caches.definitions import (
+    Definition,
+    decode_definition,
+    select_definition,
+)
 from kohort.controller.caches.informers import Informers, Reports
 from kohort.controller.clock import Time
-from kohort.controller.install.names import DEFINITION_KIND
 
 log = logging.getLogger(__name__)
-
-
-class _Condition(msgspec.Struct):
-    type: str = ""
-    status: str = ""
-
-
-class _Status(msgspec.Struct):
-    conditions: list[_Condition] | None = None
-
-
-class _Version(msgspec.Struct):
-    name: str = ""
-    served: bool = False
-
-
-class _Spec(msgspec.Struct):
-    versions: list[_Version] = []  # msgspec copies an empty list for each object
-
-
-class _Definition(msgspec.Struct):
-    spec: _Spec
-    status: _Status | None = None
-
-    def is_serving(self, version: str) -> bool:
-        """Whether objects can be watched, in this version if one is named."""
-        conditions = (self.status or _Status()).conditions or ()
-        is_established = any(c.type == "Established" and c.status == "True" for c in conditions)
-        names = {each.name for each in self.spec.versions if each.served}
-        return is_established and (version in names if version else bool(names))
-
-
-_decode = msgspec.json.Decoder(_Definition).decode
 
 
 class Presence(Reports):
@@ -69,16 +38,15 @@ class Presence(Reports):
         self._reports = reports
         self._informers = Informers(cluster, time, chance, self)
         self._is_blind = False  # definitions may not be seen
-        self._caches: dict[str, list[tuple[str, str, Cache[_Definition]]]] = {}
+        self._caches: dict[str, list[tuple[str, str, Cache[Definition]]]] = {}
         for api in apis:
             self._caches[api.kind.group_resource] = [
                 self._follow(name_of(define()), api) for define in api.definitions
             ]
         self._waiting: set[asyncio.Event] = set()
 
-    def _follow(self, name: str, api: Api) -> tuple[str, str, Cache[_Definition]]:
-        only = Selection(DEFINITION_KIND, fields=f"metadata.name={name}")
-        cache = self._informers.add(only, _decode, optional=True)
+    def _follow(self, name: str, api: Api) -> tuple[str, str, Cache[Definition]]:
+        cache = self._informers.add(select_definition(name), decode_definition, optional=True)
         cache.subscribe(self._note)
         # Of its own kind one version is read; of the others whichever is served.
         version = api.kind.version if name == api.kind.group_resource else ""

@@ -1,0 +1,92 @@
+"""
+Definitions of custom kinds, as far as the operator has to know them: whether a kind is served.
+
+A list of a kind that is not served costs a request and fails, so to try it again and again would be
+traffic at rest. A watch of the definition by its name costs nothing while nothing happens. Kinds
+that no definition brings, and definitions that the account may not see, are tried again with
+backoff instead.
+"""
+
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack
+
+import msgspec
+
+from kohort.cluster.errors import KohortError
+from kohort.cluster.objects import Kind
+from kohort.cluster.port import Cluster, Selection
+
+DEFINITION_KIND = Kind(
+    "apiextensions.k8s.io",
+    "v1",
+    "CustomResourceDefinition",
+    "customresourcedefinitions",
+    namespaced=False,
+)
+_BUILT_IN = ".k8s.io"  # how groups of Kubernetes itself end
+
+
+class _Condition(msgspec.Struct):
+    type: str = ""
+    status: str = ""
+
+
+class _Status(msgspec.Struct):
+    conditions: list[_Condition] | None = None
+
+
+class _Version(msgspec.Struct):
+    name: str = ""
+    served: bool = False
+
+
+class _Spec(msgspec.Struct):
+    versions: list[_Version] = []  # msgspec copies an empty list for each object
+
+
+class Definition(msgspec.Struct):
+    """A CustomResourceDefinition, without its schemas."""
+
+    spec: _Spec
+    status: _Status | None = None
+
+    def is_serving(self, version: str) -> bool:
+        """Whether objects can be watched, in this version if one is named."""
+        conditions = (self.status or _Status()).conditions or ()
+        is_established = any(c.type == "Established" and c.status == "True" for c in conditions)
+        names = {each.name for each in self.spec.versions if each.served}
+        return is_established and (version in names if version else bool(names))
+
+
+decode_definition = msgspec.json.Decoder(Definition).decode
+
+
+def is_defined(kind: Kind) -> bool:
+    """Whether a definition brings the kind, and not the API server itself."""
+    return "." in kind.group and not kind.group.endswith(_BUILT_IN)
+
+
+def select_definition(name: str) -> Selection:
+    """The definition of that name, and no other."""
+    return Selection(DEFINITION_KIND, fields=f"metadata.name={name}")
+
+
+async def wait_until_defined(cluster: Cluster, kind: Kind) -> None:
+    """Return when the definition of a kind is established, or when it cannot be watched longer."""
+    stream = cluster.watch(select_definition(kind.group_resource), "", initial=True)
+    try:
+        async with AsyncExitStack() as stack:
+            if isinstance(stream, AsyncGenerator):
+                stack.push_async_callback(stream.aclose)
+            async for change in stream:
+                if change.type in ("ADDED", "MODIFIED") and _serves(change.raw, kind):
+                    return
+    except KohortError:
+        return
+
+
+def _serves(raw: bytes, kind: Kind) -> bool:
+    try:
+        return decode_definition(raw).is_serving(kind.version)
+    except msgspec.MsgspecError:
+        return False
