@@ -143,6 +143,14 @@ async def test_a_service_outlives_its_model(site: Site):
         await site.read(CHAT)
 
 
+def test_what_is_being_deleted_is_not_judged():
+    bad = service(annotations={"ome.io/autoscalerClass": "vpa"})
+    review = {"apiVersion": "admission.k8s.io/v1", "request": {"uid": "u", "object": bad}}
+    assert not answer_review(WEBHOOKS[2], review, DEFAULTS)["response"]["allowed"]
+    bad["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+    assert answer_review(WEBHOOKS[2], review, DEFAULTS)["response"]["allowed"]
+
+
 @pytest.mark.parametrize("namespace", ["", "ml"])
 async def test_accelerators_of_a_runtime_must_exist(site: Site, namespace: str):
     needs = {"acceleratorClasses": ["h100"]}
