@@ -40,6 +40,7 @@ from kohort.cluster.objects import (
 )
 from kohort.cluster.port import Address, Cluster, PatchForm
 from kohort.controller.caches.departures import Departures
+from kohort.controller.caches.repeats import Repeats
 from kohort.controller.caches.watermarks import Watermarks
 from kohort.controller.dropped_fields import find_dropped
 
@@ -59,12 +60,6 @@ class Result(StrEnum):
     FAILED = "Failed"  # nobody knows: try again later
     SKIPPED = "Skipped"  # not tried, since its like did not succeed; carries that one's error
 
-
-# What was made so often, each time within so many seconds of the last, is made more slowly.
-QUICK_RENEWALS_MAX = 5
-QUICK_SECONDS = 2.0
-RENEWAL_SECONDS_MAX = 30.0
-RENEWALS_KEPT_MAX = 10_000
 
 # In these forms a patch looks like the object it asks for.
 _WHOLE = {PatchForm.MERGE, PatchForm.APPLY}
@@ -116,38 +111,6 @@ class Outcome:
         return None if seconds is None else float(seconds)
 
 
-class Renewals:
-    """Which objects were made anew, and how often in quick succession.
-
-    What goes as soon as it is made goes for a reason that we do not see yet, such as an owner
-    that has gone: after a few times it is made more and more slowly.
-    """
-
-    def __init__(self, elapsed: Callable[[], float]) -> None:
-        self._elapsed = elapsed
-        self._made: dict[Address, tuple[int, float]] = {}
-
-    def may_make(self, address: Address) -> bool:
-        """Whether it is time to make an object, once more or for the first time."""
-        count, last = self._made.get(address, (0, 0.0))
-        return self._elapsed() - last >= _renewal_pause(count)
-
-    def note(self, address: Address) -> None:
-        """An object was made."""
-        now = self._elapsed()
-        count, last = self._made.get(address, (0, now))
-        is_quick = now - last < QUICK_SECONDS + _renewal_pause(count)
-        if len(self._made) >= RENEWALS_KEPT_MAX:
-            self._made.clear()
-        self._made[address] = (count + 1 if is_quick else 1, now)
-
-
-def _renewal_pause(count: int) -> float:
-    if count < QUICK_RENEWALS_MAX:
-        return 0.0
-    return min(float(2 ** (count - QUICK_RENEWALS_MAX)), RENEWAL_SECONDS_MAX)
-
-
 class Executor:
     """Carries out the actions of plans, and notes what the caches have yet to see."""
 
@@ -160,7 +123,7 @@ class Executor:
         elapsed: Callable[[], float] = lambda: 0.0,
     ) -> None:
         self._cluster = cluster
-        self._renewals = Renewals(elapsed)
+        self._creations, self._deletions = Repeats(elapsed), Repeats(elapsed)
         self.departures = Departures()
         self._watermarks = watermarks or Watermarks()
         self._may_write = may_write
@@ -267,7 +230,7 @@ class Executor:
         orphaned = await self._find_orphaned(action, address, action.obj)
         if orphaned is not None:
             return orphaned
-        if not self._renewals.may_make(address):
+        if not self._creations.may_repeat(address):
             why = f"{action.kind.name} {address.name} goes whenever it is made: it is made later"
             return Outcome(action, Result.FAILED, message=why)
         try:
@@ -275,7 +238,7 @@ class Executor:
         except AlreadyExists as error:
             outcome = _compare(action, await self._cluster.read(address), error)
             return await self._show(outcome, address)
-        self._renewals.note(address)
+        self._creations.note(address)
         self.departures.note_made(address, _owner_uid(action.obj))
         return Outcome(action, Result.DONE, stored)
 
@@ -300,6 +263,9 @@ class Executor:
         if is_seen and self._watermarks.is_gone(action.kind, name, action.uid):
             # Somebody else was faster, after the plan was made.
             return Outcome(action, Result.GONE, message="it is gone already")
+        if not self._deletions.may_repeat(address):
+            why = f"{action.kind.name} {address.name} comes back at once: it is deleted later"
+            return Outcome(action, Result.FAILED, message=why)
         try:
             await self._cluster.delete(address, uid=action.uid, propagation=action.propagation)
         except NotFound as error:
@@ -308,6 +274,7 @@ class Executor:
             if not action.uid:
                 raise
             return Outcome(action, Result.GONE, message=error.message, error=error)
+        self._deletions.note(address)
         self.departures.note_deleted(address, action.uid)
         return Outcome(action, Result.DONE)
 
