@@ -48,6 +48,7 @@ class Meta(msgspec.Struct, rename="camel"):
     owner_references: list[Owner] = []
     creation_timestamp: str | None = None
     deletion_timestamp: str | None = None
+    finalizers: list[str] = []
 
     @property
     def controller(self) -> str:

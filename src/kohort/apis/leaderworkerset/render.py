@@ -42,6 +42,7 @@ from kohort.apis.leaderworkerset.read import (
     number_of,
 )
 from kohort.apis.leaderworkerset.revision import apply_revision, make_revision
+from kohort.apis.leaderworkerset.stuck_leaders import release_leaders
 from kohort.apis.leaderworkerset.workers import find_following
 from kohort.cluster.actions import Action, Create, Delete, Patch
 from kohort.cluster.objects import Object, name_of, namespace_of
@@ -99,6 +100,7 @@ def _actions(snapshot: Snapshot, reading: Reading[Memory], plan: Plan) -> Iterat
     yield from gangs.collect(reading)
     edits = describe_edited(reading.observed.groups, snapshot.all(POD))
     yield from _deletions(plan, leaders, edits)
+    yield from release_leaders(snapshot, plan.step.rollout.count)
     if plan.report.is_done:
         yield from render_history(snapshot.root, memory.revisions, memory.key)
 

@@ -91,6 +91,11 @@ def _wanted_owners(lws: Object, pod: PodFacts, is_surplus: bool) -> list[Object]
     return [owner_reference(lws)] if _goes_with(lws, "whenDeleted") else []
 
 
+def goes_when_scaled(lws: Object) -> bool:
+    """Whether the claims of pods that are scaled away go with them."""
+    return _goes_with(lws, "whenScaled")
+
+
 def _goes_with(lws: Object, when: str) -> bool:
     policy = template_of(lws).get("persistentVolumeClaimRetentionPolicy") or {}
     return bool(policy.get(when) == "Delete")

@@ -1,0 +1,44 @@
+"""
+Leaders that wait for their claims, which wait for them.
+
+A leader is deleted in the foreground, so it goes after its workers. If the user asks for fewer
+groups while it waits, its StatefulSet makes it the owner of its claims, for which it then waits,
+too; and a claim stays as long as a pod that has used it is there. Nobody else ends that. Once no
+worker is left, there is nothing that the leader should wait for.
+"""
+
+from collections.abc import Iterator
+
+from kohort.apis.api import Snapshot
+from kohort.apis.facts import PodFacts
+from kohort.apis.leaderworkerset import labels
+from kohort.apis.leaderworkerset.objects.claims import goes_when_scaled
+from kohort.apis.leaderworkerset.read import POD, READER, STATEFUL_SET
+from kohort.cluster.actions import Action, Patch
+from kohort.cluster.port import Address
+
+FOREGROUND = "foregroundDeletion"
+
+
+def release_leaders(snapshot: Snapshot, count: int) -> Iterator[Action]:
+    """Let leaders go that have ended, are not among so many groups, and have no workers left."""
+    if not goes_when_scaled(snapshot.root):
+        return
+    pods: tuple[PodFacts, ...] = snapshot.all(POD)
+    held = {found.metadata.name for found in snapshot.all(STATEFUL_SET)}
+    held |= {pod.metadata.annotations.get(labels.LEADER_NAME, "") for pod in pods}
+    for pod in pods:
+        metadata, ordinal = pod.metadata, READER.group_of(pod.metadata)
+        is_surplus = ordinal is not None and ordinal >= count
+        is_waiting = metadata.is_leaving and pod.has_ended and FOREGROUND in metadata.finalizers
+        if is_surplus and is_waiting and metadata.name not in held:
+            yield _release(pod)
+
+
+def _release(pod: PodFacts) -> Patch:
+    metadata = pod.metadata
+    kept = [name for name in metadata.finalizers if name != FOREGROUND]
+    body = {"uid": metadata.uid, "resourceVersion": metadata.resource_version}
+    why = f"leader {metadata.name} waits for claims that wait for it"
+    address = Address(POD, metadata.namespace, metadata.name)
+    return Patch(address, {"metadata": {**body, "finalizers": kept or None}}, why=why)
