@@ -16,12 +16,15 @@ from kohort.apis.modelserving.pod_facts import ServingPod
 from kohort.cluster.actions import Action
 from kohort.cluster.objects import Object, name_of, uid_of
 
+_MADE = (labels.REVISION, labels.ROLE_TEMPLATE_HASH)
 _KINDS = (labels.SERVICE, labels.CONTROLLER_REVISION, POD_GROUP)
 
 
 def is_own_pod(serving: Object, pod: ServingPod) -> bool:
-    """Whether a pod stands where it says, and is the workload's or was: then it has a revision."""
-    was_made = bool(pod.metadata.controller) or labels.REVISION in pod.metadata.labels
+    """Whether a pod stands where it says, and is the workload's or was: then it has a revision,
+    or the hash of its role where another client took that away."""
+    held = pod.metadata.labels
+    was_made = bool(pod.metadata.controller) or any(key in held for key in _MADE)
     return pod.place is not None and was_made and is_own(serving, pod.metadata)
 
 

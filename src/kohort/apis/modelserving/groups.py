@@ -58,7 +58,7 @@ def read_group(
         assert pod.place is not None
         by_role.setdefault(pod.place.role, {}).setdefault(pod.place.instance, []).append(pod)
     revision = _find_revision(context, by_role)
-    asked = {role.name: role for role in _find_roles(context, revision, is_protected)}
+    asked = {role.name: role for role in _find_roles(context, revision, held, is_protected)}
     found = tuple(
         _read_role(
             context, revision, Line(ordinal, name), asked.get(name), by_role.get(name, {}), lost
@@ -74,7 +74,7 @@ def make_roles(context: Context, revision: str) -> tuple[RoleInstances, ...]:
     """The roles of a group that is made from a revision, with the counts of now."""
     return tuple(
         RoleInstances(role.name, role.replicas, _find_target(context, revision, role.name))
-        for role in _find_roles(context, revision, is_protected=False)
+        for role in _find_roles(context, revision, (), is_protected=False)
     )
 
 
@@ -116,7 +116,9 @@ def _find_revision(context: Context, by_role: dict[str, dict[int, list[ServingPo
     return old[0] if old else context.target.revision
 
 
-def _find_roles(context: Context, revision: str, is_protected: bool) -> tuple[RoleSpec, ...]:
+def _find_roles(
+    context: Context, revision: str, pods: Iterable[ServingPod], is_protected: bool
+) -> tuple[RoleSpec, ...]:
     """
     The roles that a group should have.
 
@@ -124,7 +126,9 @@ def _find_roles(context: Context, revision: str, is_protected: bool) -> tuple[Ro
     follows the counts of now, unless a partition protects it.
     """
     now = context.spec.roles
-    then = context.templates.get(revision)
+    then = context.templates.get(revision) or _find_made_from(context, pods)
+    # Judged by the revision that comes, one whose labels were changed would seem incomplete.
+    then = then or context.templates.get(context.base)
     if context.rolls_by_role or then is None or context.target.has_revision(revision):
         return now
     if is_protected:
@@ -165,12 +169,19 @@ def _find_size(context: Context, asked: RoleSpec | None, pods: list[ServingPod])
     """
     if asked is None or not context.rolls_by_role:
         return asked.size if asked else None
-    for pod in pods:
-        made_from = context.templates.get(pod.metadata.labels.get(labels.REVISION, ""), ())
-        found = next((role for role in made_from if role.name == asked.name), None)
-        if found is not None:
-            return found.size
-    return asked.size
+    made_from = _find_made_from(context, pods)
+    if made_from is None and not all(
+        context.target.has_role(read_mark(pod.metadata.labels)) for pod in pods
+    ):
+        made_from = context.templates.get(context.base)
+    made_from = made_from or ()
+    return next((role.size for role in made_from if role.name == asked.name), asked.size)
+
+
+def _find_made_from(context: Context, pods: Iterable[ServingPod]) -> tuple[RoleSpec, ...] | None:
+    """The roles of the revision that pods were made from, if one of them still tells."""
+    told = (pod.metadata.labels.get(labels.REVISION, "") for pod in pods)
+    return next((context.templates[key] for key in told if key in context.templates), None)
 
 
 def _read_instance(

@@ -106,7 +106,9 @@ class Instances(Checker):
             return
         seen = self.truth.find_seen(commit.writer)
         specs = [workload["spec"], *(spec for until, spec in self._wishes if until >= seen)]
-        whole = [unit for view, unit in units if self._has_reason(view, unit, specs, seen)]
+        # One that is old or too many goes for that, however short ago it crashed.
+        whole = [u for view, u in units if self._is_unwanted(view, u, specs, seen)]
+        whole = whole or [u for view, u in units if self._is_recovered(view, u, seen)]
         self._given |= {pod["metadata"]["uid"] for unit in whole for pod in unit.members}
         if not whole and commit.old["metadata"]["uid"] not in self._given:
             where = ", ".join(f"{view.name}: unit {unit.ordinal}" for view, unit in units)
@@ -124,10 +126,7 @@ class Instances(Checker):
             for pod in unit.members
         )
 
-    def _has_reason(self, view: LineView, unit: Group, specs: list[Object], seen: float) -> bool:
-        # One that is old or too many goes for that, however short ago it crashed.
-        if self._is_unwanted(view, unit, specs, seen):
-            return True
+    def _is_recovered(self, view: LineView, unit: Group, seen: float) -> bool:
         is_serving = self._since.get((view.name, unit.uid), seen) < seen
         is_hurt = any(pod["metadata"]["uid"] in self._hurt for pod in unit.members)
         if not view.recovers or not is_hurt or is_serving:
