@@ -309,6 +309,8 @@ class Api:
     has_conditions: bool = True  # false: its definition has no room for them, ours included
     # How an object without groups is; None: groups and members say so.
     read_verdict: Callable[[Object], StatusVerdict | None] = lambda root: None
+    # What was decided about a workload that no plan says, each in a sentence for people.
+    list_decisions: Callable[[Reading[Any]], tuple[str, ...]] = lambda reading: ()
     # The status of an object that cannot be planned, before the condition that says so: (…, now).
     write_error: Callable[[Snapshot, InvalidWorkload, str], Object] = lambda snapshot, error, now: (
         dict(snapshot.root.get("status") or {})

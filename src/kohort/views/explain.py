@@ -81,6 +81,7 @@ class Explanation:
     notes: tuple[str, ...]
     gangs: tuple[str, ...] = ()  # why members that are placed together are not placed
     events: tuple[EventLine, ...] = ()  # of the workload itself
+    decisions: tuple[str, ...] = ()  # what its API decided about it
 
 
 def find_culprits(picture: Picture) -> tuple[Trouble, ...]:
@@ -113,6 +114,7 @@ def explain(
         notes=tuple(_notes(picture, health)),
         gangs=tuple(gangs),
         events=() if is_told else tuple(list_events(own, any_type=True)),
+        decisions=picture.api.list_decisions(picture.reading) if picture.reading else (),
     )
 
 

@@ -38,8 +38,8 @@ UNTOLD = Settings(strategy="")
 
 
 def needed(api: Api) -> tuple[Watched, ...]:
-    """The kinds of children that have to be listed to read a workload."""
-    return tuple(w for w in api.watched if w.kind.namespaced and w.is_needed)
+    """The kinds of children that are listed to read a workload, as far as they are served."""
+    return tuple(w for w in api.watched if w.kind.namespaced)
 
 
 def gather(
@@ -47,6 +47,7 @@ def gather(
     roots: Iterable[bytes],
     children: Mapping[Kind, Sequence[bytes]],
     settings: Settings = UNTOLD,
+    unserved: frozenset[Kind] = frozenset(),
 ) -> list[Sample]:
     """The snapshots of all roots, in their order; children hold what roots name as well."""
     shelves: dict[Kind, dict[Key, list[Any]]] = {}
@@ -61,7 +62,7 @@ def gather(
                     members.setdefault(key, {})[child.metadata.name] = raw
     named = {each.kind: _shelve(each, children.get(each.kind, ())) for each in api.references}
     readable = (api.find_stray(root)[0] for root in map(orjson.loads, roots))
-    samples = (_sample(root, shelves, members, settings) for root in readable)
+    samples = (_sample(root, shelves, members, settings, unserved) for root in readable)
     return [_add_references(api, sample, named) for sample in samples]
 
 
@@ -98,12 +99,14 @@ def _sample(
     shelves: Mapping[Kind, Mapping[Key, list[Any]]],
     members: Mapping[Key, Mapping[str, bytes]],
     settings: Settings,
+    unserved: frozenset[Kind],
 ) -> Sample:
     key = (namespace_of(root), name_of(root))
     snapshot = Snapshot(
         root=root,
         children={kind: tuple(shelf.get(key, ())) for kind, shelf in shelves.items()},
         settings=settings,
+        unserved=unserved,
     )
     return Sample(snapshot, members.get(key, {}))
 

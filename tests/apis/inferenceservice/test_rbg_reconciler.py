@@ -85,3 +85,22 @@ def test_the_same_service_gives_the_same_group_each_time():
 def test_a_component_that_cannot_be_extracted_stops_the_plan():
     with pytest.raises(ServiceError, match="component engine has no container"):
         group(rbg(), model(), runtime(engineConfig={}))
+
+
+POLICY = kinds.COORDINATED_POLICY
+RATIO = "kohort.dev/coordination-ratio"
+
+
+def test_a_ratio_is_told_to_the_policy_of_the_group():
+    found = planned(rbg(router={}, annotations={RATIO: "engine=1, router=2"})).find(POLICY, "chat")
+    notes = found["metadata"]["annotations"]
+    assert notes == {"kohort.dev/ratio": '{"rollout":{"engine":1,"router":2}}'}
+    (policy,) = found["spec"]["policies"]
+    assert (policy["name"], policy["roles"]) == ("rollout", ["engine", "router"])
+    assert policy["strategy"] == {"scaling": {"maxSkew": "100%"}}
+
+
+@pytest.mark.parametrize("text", ["engine", "engine=0", "engine=-1", "engine=x", "decoder=1"])
+def test_a_ratio_that_cannot_be_read_is_refused_with_an_example(text):
+    with pytest.raises(ServiceError, match="such as engine=1,decoder=2"):
+        planned(rbg(router={}, annotations={RATIO: text}))

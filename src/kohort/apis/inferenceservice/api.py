@@ -7,6 +7,7 @@ from kohort.apis.api import Api, Key
 from kohort.apis.inferenceservice import kinds
 from kohort.apis.inferenceservice.assembly import OWNED
 from kohort.apis.inferenceservice.children import POD, WATCHED
+from kohort.apis.inferenceservice.decisions import list_decisions
 from kohort.apis.inferenceservice.definition import (
     define_cluster_serving_runtime,
     define_fine_tuned_weight,
@@ -38,6 +39,7 @@ INFERENCE_SERVICE = Api(
     write_status=write_status,
     write_error=write_error,
     list_events=list_events,
+    list_decisions=list_decisions,
     references=REFERENCES,
     webhooks=WEBHOOKS,
     home=HOME,

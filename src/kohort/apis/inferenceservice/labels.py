@@ -87,6 +87,7 @@ RAY_UNAVAILABLE = "raycluster/unavailable-since"
 # Annotations of ours on a service.
 SKIP_MODEL_READY = PREFIX + "skip-model-ready-node-selector"  # proposed upstream as ome#555
 COORDINATION_SKEW = "kohort.dev/coordination-max-skew"
+COORDINATION_RATIO = "kohort.dev/coordination-ratio"
 UPDATE_TYPE = "kohort.dev/rolling-update-type"
 IMAGE_PRELOAD = "kohort.dev/image-preload"
 AUTO_UPDATE = "kohort.dev/auto-update"
@@ -98,6 +99,7 @@ FINALIZER = "inferenceservice.finalizers"
 
 # Annotations of others that are written.
 GROUP_PREFIX = "rbg.workloads.x-k8s.io/"
+POLICY_RATIO = "kohort.dev/ratio"
 ROLE_WORKLOAD_TYPE = "rbg.workloads.x-k8s.io/role-workload-type"
 KNATIVE_MIN_SCALE = "autoscaling.knative.dev/min-scale"
 KNATIVE_MAX_SCALE = "autoscaling.knative.dev/max-scale"
@@ -236,6 +238,7 @@ KEYS = (
     _user(INGRESS_DISABLE_CREATION, "true: a Service instead of an Ingress"),
     _user(SKIP_MODEL_READY, "true: pods do not wait for a node that has the model", _NOW),
     _user(COORDINATION_SKEW, "how far roles may be apart in a rollout, such as 10%", _NOW),
+    _user(COORDINATION_RATIO, "units that grow together, such as engine=1,decoder=2", _NOW),
     _user(UPDATE_TYPE, "InPlaceIfPossible, InPlaceOnly or RecreatePod", _NOW),
     _user(IMAGE_PRELOAD, "true: images are pulled before pods of a RoleBasedGroup roll", _NOW),
     _user(AUTO_UPDATE, "true: an edit of the runtime or the model restarts pods at once", _NOW),

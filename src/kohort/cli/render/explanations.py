@@ -37,6 +37,7 @@ def write_explanation(told: Explanation, now: datetime, paint: Paint = plain) ->
         "since": (since,),
         "next": told.commands or ("nothing needs to be done",),
         "rules": (_write_rules(told.rules),),
+        "decided": told.decisions,
         "notes": told.notes,
     }
     lines = [write_title(told.row, now, paint)]
@@ -74,13 +75,14 @@ def write_event(event: EventLine, now: datetime) -> str:
 
 
 def _write_rules(rules: Rules) -> str:
-    start = f"strategy {rules.strategy}, " if rules.strategy else ""
-    if rules.max_unavailable is None:
-        return f"{start}carrier {rules.carrier}"
-    return (
-        f"{start}carrier {rules.carrier}, maxUnavailable {rules.max_unavailable}, "
-        f"maxSurge {rules.max_surge}, partition {rules.partition}"
-    )
+    known = [
+        (name, text) for name, text in (("strategy", rules.strategy), ("carrier", rules.carrier))
+    ]
+    parts = [f"{name} {text}" for name, text in known if text]
+    if rules.max_unavailable is not None:
+        parts.append(f"maxUnavailable {rules.max_unavailable}")
+        parts.append(f"maxSurge {rules.max_surge}, partition {rules.partition}")
+    return ", ".join(parts)
 
 
 def write_history(history: Sequence[HistoryLine], now: datetime) -> list[str]:

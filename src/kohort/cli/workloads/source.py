@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import orjson
 
-from kohort.apis.api import Api
+from kohort.apis.api import Api, Watched
 from kohort.apis.facts import Whole
 from kohort.apis.references import Reference
 from kohort.cli.exits import Failure
@@ -26,6 +26,7 @@ from kohort.cli.workloads.arguments import Wanted
 from kohort.cli.workloads.facts import complete
 from kohort.cluster.errors import (
     ClusterError,
+    Forbidden,
     KohortError,
     NotFound,
     TimedOut,
@@ -42,6 +43,7 @@ from kohort.views.samples import gather, needed
 
 if TYPE_CHECKING:
     from kohort.controller.caches.cache import Cache
+    from kohort.controller.caches.informers import Informers
 
 POD = Kind("", "v1", "Pod", "pods")
 _CALM_SECONDS = 0.2
@@ -122,22 +124,33 @@ class Source:
             return None
         if not roots:
             return []
-        lists = await asyncio.gather(*(self.cluster.list(s) for s in self._select_children(api)))
+        lists = await asyncio.gather(*(self._list_children(w) for w in needed(api)))
         kinds = [watched.kind for watched in needed(api)]
-        children = {kind: found.items for kind, found in zip(kinds, lists, strict=True)}
+        held = dict(zip(kinds, lists, strict=True))
+        unserved = frozenset(kind for kind, found in held.items() if found is None)
+        children = {kind: found for kind, found in held.items() if found is not None}
         for reference in api.references:
             # Whoever may not read what is shared sees the workload without it.
             with suppress(ClusterError):
                 named = await self.cluster.list(_select_named(reference))
                 children[reference.kind] = named.items
-        return _take(api, roots, children)
+        return _take(api, roots, children, unserved)
+
+    async def _list_children(self, watched: Watched) -> list[bytes] | None:
+        """The children of one kind; None where the API does without and it is not served."""
+        try:
+            return (await self.cluster.list(self._select(watched))).items
+        except (NotFound, Forbidden):
+            if watched.is_needed:
+                raise
+            return None
 
     def _select_roots(self, api: Api) -> Selection:
         fields = f"metadata.name={self.wanted.name}" if self.wanted.name else ""
         return Selection(api.kind, self.namespace, self.wanted.labels, fields)
 
-    def _select_children(self, api: Api) -> list[Selection]:
-        return [Selection(w.kind, self.namespace, w.labels) for w in needed(api)]
+    def _select(self, watched: Watched) -> Selection:
+        return Selection(watched.kind, self.namespace, watched.labels)
 
     async def follow(self) -> AsyncGenerator[list[Picture], None]:
         """All of them now, and again whenever something changed or a second has passed."""
@@ -153,10 +166,13 @@ class Source:
         from kohort.controller.clock import LoopTime
 
         informers = Informers(self.cluster, LoopTime(), Random())
-        live = _Live()
+        live = _Live(informers)
         for api in self.wanted.apis:
             roots = informers.add(self._select_roots(api), Whole, optional=True)
-            kinds = {s.kind: informers.add(s, Whole) for s in self._select_children(api)}
+            kinds = {
+                w.kind: informers.add(self._select(w), Whole, optional=not w.is_needed)
+                for w in needed(api)
+            }
             for named in map(_select_named, api.references):
                 kinds[named.kind] = informers.add(named, Whole, optional=True)
             live.add(api, roots, kinds)
@@ -172,7 +188,8 @@ class Source:
 class _Live:
     """Caches of all kinds, and a bell that rings when one of them changes."""
 
-    def __init__(self) -> None:
+    def __init__(self, informers: "Informers") -> None:
+        self._informers = informers
         self._caches: list[tuple[Api, Cache[Whole], dict[Kind, Cache[Whole]]]] = []
         self._bell = asyncio.Event()
 
@@ -189,9 +206,16 @@ class _Live:
             picture
             for api, roots, children in self._caches
             for picture in _take(
-                api, _raws(roots), {kind: list(_raws(cache)) for kind, cache in children.items()}
+                api,
+                _raws(roots),
+                {kind: list(_raws(cache)) for kind, cache in children.items()},
+                self._find_unserved(children),
             )
         ]
+
+    def _find_unserved(self, children: "dict[Kind, Cache[Whole]]") -> frozenset[Kind]:
+        absent = self._informers.absent
+        return frozenset(kind for kind, cache in children.items() if cache.selection in absent)
 
     async def wait(self) -> None:
         """Return after a change, when those that belong to it have had time to arrive."""
@@ -212,9 +236,15 @@ def _raws(cache: "Cache[Whole]") -> Iterable[bytes]:
     return (entry.value.raw for entry in cache)
 
 
-def _take(api: Api, roots: Iterable[bytes], children: dict[Kind, list[bytes]]) -> list[Picture]:
+def _take(
+    api: Api,
+    roots: Iterable[bytes],
+    children: dict[Kind, list[bytes]],
+    unserved: frozenset[Kind],
+) -> list[Picture]:
     now = datetime.now(UTC)
-    return [take_picture(api, sample, now) for sample in gather(api, roots, children)]
+    found = gather(api, roots, children, unserved=unserved)
+    return [take_picture(api, sample, now) for sample in found]
 
 
 def _name_kinds(apis: Iterable[Api]) -> str:

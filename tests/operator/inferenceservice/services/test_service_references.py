@@ -4,6 +4,7 @@ import pytest
 from service_lab import KIND, RBG, ServiceLab, kinds, model, runtime, service, start
 
 from kohort.apis.inferenceservice import labels
+from kohort.apis.inferenceservice.api import INFERENCE_SERVICE
 from kohort.apis.inferenceservice.report import UPDATE_HELD
 from kohort.cluster.objects import annotations_of
 from kohort.simulator.api.requests import DeleteOptions, Patch, PatchType, WriteOptions
@@ -123,3 +124,30 @@ class TestScale:
         template = lab.find(kinds.DEPLOYMENT, "chat-engine")["spec"]["template"]
         names = [e["name"] for e in template["spec"]["containers"][0].get("env", ())]
         assert "A" not in names
+
+
+class TestDecisions:
+    async def test_strategies_and_runtimes_that_are_passed_over_are_named(self, lab: ServiceLab):
+        await lab.stock(model(), runtime(), runtime("none", supportedModelFormats=[]))
+        await lab.apply(service("engine", mode=RBG))
+        await lab.until(lab.is_ready)
+        told = "\n".join(explain(lab))
+        assert "workload strategy RBG is used: the first that is for the service" in told
+        assert "workload strategy SingleComponent is not used: RBG comes before it" in told
+        assert "ClusterServingRuntime srt is used" in told
+        assert "passed over: ClusterServingRuntime none" in told
+
+    async def test_the_layer_that_waits_is_quoted(self, lab: ServiceLab):
+        await lab.stock()
+        await lab.cordon()
+        await lab.apply(service("engine", mode=RBG))
+        await lab.run(30)
+        assert any("RoleBasedGroup chat says Ready=False" in line for line in explain(lab))
+
+
+def explain(lab: ServiceLab) -> tuple[str, ...]:
+    """What the operator decided about the service, as why shows it."""
+    found = next(each for each in lab.operator.controllers if each.api.kind == KIND)
+    root = found.roots.find((lab.namespace, "chat"))
+    reading = INFERENCE_SERVICE.read(found.gather((lab.namespace, "chat"), root))
+    return INFERENCE_SERVICE.list_decisions(reading)

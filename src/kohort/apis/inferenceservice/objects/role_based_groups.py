@@ -10,7 +10,7 @@ leader leaks into it.
 from collections.abc import Iterable, Mapping
 from hashlib import sha256
 
-from kohort.apis.inferenceservice import kinds, labels
+from kohort.apis.inferenceservice import kinds, labels, reasons
 from kohort.apis.inferenceservice.components.components import ComponentConfig
 from kohort.apis.inferenceservice.components.metadata import pod_annotations, scheduling_labels
 from kohort.apis.inferenceservice.fields import find_number, read_object, read_objects, read_text
@@ -18,13 +18,16 @@ from kohort.apis.inferenceservice.objects.deployments import app_of
 from kohort.apis.inferenceservice.objects.owned import make_object, make_template
 from kohort.apis.inferenceservice.objects.pod_defaults import fill_pod
 from kohort.apis.inferenceservice.objects.services import LEADER
+from kohort.apis.inferenceservice.reasons import ServiceError
 from kohort.apis.inferenceservice.spec import ComponentType, InferenceService
-from kohort.cluster.objects import Object
+from kohort.cluster.numbers import find_whole
+from kohort.cluster.objects import Object, encode_json
 
 _IN_PLACE = "InPlaceIfPossible"
 _RECREATE = "RecreateRoleInstanceOnPodRestart"
 _LEADER_LABELS = {**LEADER, labels.WORKER_INDEX: "0"}
 _HASH_LENGTH = 8
+_POLICY = "rollout"
 
 
 def render_group(
@@ -138,20 +141,36 @@ def _add_aliases(pod: Object, name: str) -> Object:
 def render_coordination(
     configs: Iterable[ComponentConfig], service: InferenceService
 ) -> Object | None:
-    """How far roles may be apart in a rollout, where the user says so and there are several."""
+    """How far roles may be apart, and which grow together, where the user says so."""
     skew = service.annotations.get(labels.COORDINATION_SKEW)
     roles = [config.component_type.value for config in configs]
-    if not skew or len(roles) < 2:
+    ratio = read_ratio(service.annotations.get(labels.COORDINATION_RATIO, ""), roles)
+    if len(roles) < 2 or not (skew or ratio):
         return None
     marks = {labels.SERVICE_NAME: service.name}
-    obj = make_object(kinds.COORDINATED_POLICY, service, service.name, marks)
-    amount: int | str = int(skew) if skew.isdigit() else skew
-    policy = {
-        "name": "rollout",
-        "roles": roles,
-        "strategy": {"rollingUpdate": {"maxSkew": amount}},
-    }
-    return {**obj, "spec": {"policies": [policy]}}
+    text = encode_json({_POLICY: ratio}, sort=True).decode()
+    notes = {labels.POLICY_RATIO: text} if ratio else {}
+    obj = make_object(kinds.COORDINATED_POLICY, service, service.name, marks, notes)
+    strategy: Object = {"scaling": {"maxSkew": "100%"}} if ratio else {}
+    if skew:
+        strategy["rollingUpdate"] = {"maxSkew": int(skew) if skew.isdigit() else skew}
+    return {**obj, "spec": {"policies": [{"name": _POLICY, "roles": roles, "strategy": strategy}]}}
+
+
+def read_ratio(text: str, roles: Iterable[str]) -> dict[str, int]:
+    """Units by role, from a text such as ``engine=1,decoder=2``; raises ServiceError."""
+    found: dict[str, int] = {}
+    for part in filter(None, (part.strip() for part in text.split(","))):
+        role, _, units = part.partition("=")
+        count = find_whole(units.strip())
+        if role.strip() not in roles or not count:
+            raise ServiceError(
+                reasons.WORKLOAD,
+                f"annotation {labels.COORDINATION_RATIO} must name components of the service with "
+                f"whole numbers above 0, such as engine=1,decoder=2, not {part!r}",
+            )
+        found[role.strip()] = count
+    return found
 
 
 def render_warm_up(configs: Iterable[ComponentConfig], service: InferenceService) -> Object | None:
