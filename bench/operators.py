@@ -97,8 +97,7 @@ class Groups:
 
     async def follow(self, client: HttpCluster) -> None:
         """Watch, until cancelled."""
-        selection = Selection(POD, "default", self._api.owner_label)
-        async for change in client.watch(selection, "", initial=True):
+        async for change in client.watch(Selection(POD, "default"), "", initial=True):
             if change.type != "BOOKMARK":
                 self._take(read_pod(change.raw), is_gone=change.type == "DELETED")
 
@@ -113,9 +112,10 @@ class Groups:
         self.fewest = min(self.fewest, self.serving)
 
     def _count(self, pod: PodFacts, by: int) -> None:
-        if not pod.is_ready or pod.metadata.is_leaving:
-            return
         marks = pod.metadata.labels
+        is_counted = self._api.owner_label in marks and not pod.metadata.is_leaving
+        if not pod.is_ready or not is_counted:
+            return
         group = marks.get(self._api.owner_label, ""), marks.get(self._api.group_label, "")
         was = self._ready[group] >= self._size
         self._ready[group] += by

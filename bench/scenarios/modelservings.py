@@ -134,7 +134,6 @@ async def measure_floor(running: Scene, pods: int) -> float:
 
     async def post(name: str) -> None:
         pod = make_pod(name, scheduler=DEFAULT_SCHEDULER)
-        pod["metadata"]["labels"] = {running.api.owner_label: "floor"}
         del pod["spec"]["containers"][0]["resources"]
         async with turns:
             await running.client.create(POD, "default", pod)
