@@ -52,7 +52,6 @@ class _Source:
     """A model, as far as an agent is concerned."""
 
     uid: str
-    name: str
     key: str  # of its entry
     label: str  # of nodes that have it
     uri: str
@@ -60,6 +59,7 @@ class _Source:
     terms: tuple[Object, ...] | None  # of its affinity; None: it has none
     is_leaving: bool
     notes: Mapping[str, str]
+    entries: Mapping[str, str]  # what is written of it, by state
 
     @property
     def scheme(self) -> str:
@@ -100,17 +100,27 @@ def _read_source(obj: Object) -> _Source:
         "requiredDuringSchedulingIgnoredDuringExecution"
     )
     name, namespace = name_of(obj), namespace_of(obj)
+    uri = str(storage.get("storageUri") or "")
+    notes = {key: text for key, text in annotations_of(obj).items() if key.startswith(PREFIX)}
     return _Source(
         uid=obj["metadata"]["uid"],
-        name=name,
         key=names.model_status_key(name, namespace),
         label=names.model_ready_label(name, namespace),
-        uri=str(storage.get("storageUri") or ""),
+        uri=uri,
         selector=storage.get("nodeSelector") or {},
         terms=None if affinity is None else tuple(affinity.get("nodeSelectorTerms") or ()),
         is_leaving=is_leaving(obj),
-        notes={key: text for key, text in annotations_of(obj).items() if key.startswith(PREFIX)},
+        notes=notes,
+        entries=_write_entries(name, read_facts(uri, name, notes)),
     )
+
+
+def _write_entries(name: str, facts: Object) -> dict[str, str]:
+    config = {READY: {"config": facts}}
+    return {
+        state: orjson.dumps({"name": name, "status": state, **config.get(state, {})}).decode()
+        for state in (UPDATING, READY, FAILED)
+    }
 
 
 class _NodeMeta(msgspec.Struct):
@@ -225,7 +235,7 @@ class ModelAgent:
         for source in self._sources.values():
             if source.chooses(node.name, node.labels):
                 state, wait = self._advance(node.name, source, notes, held, moment)
-                entries[source.key], labels[source.label] = _write_entry(source, state), state
+                entries[source.key], labels[source.label] = source.entries[state], state
                 waits += [] if wait is None else [wait]
         return entries, labels, waits
 
@@ -273,13 +283,6 @@ def _read_state(text: str | None) -> str:
         return str(orjson.loads(text or "{}").get("status"))
     except (orjson.JSONDecodeError, AttributeError):
         return ""
-
-
-def _write_entry(source: _Source, state: str) -> str:
-    entry: Object = {"name": source.name, "status": state}
-    if state == READY:
-        entry["config"] = read_facts(source.uri, source.name, dict(source.notes))
-    return orjson.dumps(entry).decode()
 
 
 def _mark(node: StoredObject, labels: Mapping[str, str | None]) -> Iterable[Action]:
