@@ -1,8 +1,10 @@
 """Scaling adapters: what an autoscaler writes and reads (RoleBasedGroup §3.6)."""
 
+import pytest
 from group_lab import KIND, GroupLab, leader_worker, standalone, start
 
 from kohort.apis.rolebasedgroup import labels
+from kohort.cluster.errors import ClusterError
 from kohort.cluster.objects import Object
 from kohort.simulator.api.requests import Patch, PatchType, WriteOptions
 
@@ -65,9 +67,23 @@ async def test_a_manifest_applied_again_does_not_reset_what_an_autoscaler_asked_
     await scale(lab, 3)
     await lab.until(lambda: len(lab.pods()) == 3 and lab.is_done())
     before = lab.uids()
+    lab.remove_webhooks()
     await lab.set_field("/spec/roles/0/replicas", 1)
     await lab.until(lambda: lab.group()["spec"]["roles"][0]["replicas"] == 3)
     assert lab.uids() == before
+
+
+async def test_replicas_that_an_adapter_holds_are_not_changed_in_the_group(lab: GroupLab):
+    """E2E webhook_validation: a replicas change with an adapter."""
+    await start(lab, standalone("router", 2, **SCALED), standalone("other", 1))
+    await lab.until(lambda: adapter(lab).get("status", {}).get("phase") == "Bound")
+    with pytest.raises(ClusterError, match="scaling adapter x-router holds 2 replicas"):
+        await lab.set_field("/spec/roles/0/replicas", 5)
+    await lab.set_field("/spec/roles/1/replicas", 2)
+    await lab.set_image("engine:2")
+    await lab.until(lambda: lab.is_done() and len(lab.pods()) == 4)
+    await scale(lab, 3)
+    await lab.until(lambda: lab.is_done() and len(lab.pods("router")) == 3)
 
 
 async def test_an_adapter_goes_when_its_role_wants_none(lab: GroupLab):

@@ -29,6 +29,7 @@ from kohort.apis.rolebasedgroup.definition import (
     define_warmup,
 )
 from kohort.apis.rolebasedgroup.instance_facts import read_facts
+from kohort.apis.rolebasedgroup.names import adapter_name
 from kohort.apis.rolebasedgroup.objects.gangs import UPSTREAM
 from kohort.apis.rolebasedgroup.pod_facts import read_pod
 from kohort.apis.rolebasedgroup.read import read
@@ -39,6 +40,7 @@ from kohort.apis.rolebasedgroup.spec import roles_of
 from kohort.apis.rolebasedgroup.verbs import VERBS
 from kohort.cluster.objects import Kind, Object, name_of, namespace_of
 from kohort.cluster.permissions import Grant
+from kohort.cluster.port import Address
 
 _GANGS = "install the scheduler to place groups as gangs"
 _LWS = "serve LeaderWorkerSets to let them carry roles"
@@ -82,36 +84,52 @@ def _find_policies(group: Object) -> tuple[Key, ...]:
     return ((namespace_of(group), name_of(group)),)
 
 
-def _judge_group(group: Object, old: Object | None) -> AdmissionResult:
-    errors = validate_group(group, old)
+def _judge_group(group: Object, old: Object | None, settings: Settings) -> AdmissionResult:
+    adapters = {name_of(found): found for found in settings.list_beside(labels.ADAPTER)}
+    errors = validate_group(group, old, adapters)
     return AdmissionResult(errors=tuple(errors), warnings=tuple(warn_group(group)))
 
 
-def _judge_policy(policy: Object, old: Object | None) -> AdmissionResult:
+def _find_adapters(group: Object, settings: Settings) -> tuple[Address, ...]:
+    """The adapters that may hold replicas of the group's roles."""
+    scaled = [r for r in roles_of(group) if (r.get("scalingAdapter") or {}).get("enable") is True]
+    named = (adapter_name(name_of(group), str(role.get("name"))) for role in scaled)
+    return tuple(Address(labels.ADAPTER, namespace_of(group), name) for name in named)
+
+
+def _judge_policy(policy: Object, old: Object | None, settings: Settings) -> AdmissionResult:
     return AdmissionResult(errors=tuple(validate_policy(policy)))
 
 
-def _judge_set(found: Object, old: Object | None) -> AdmissionResult:
+def _judge_set(found: Object, old: Object | None, settings: Settings) -> AdmissionResult:
     return AdmissionResult(errors=tuple(validate_instance_set(found)))
 
 
-def _judge_adapter(adapter: Object, old: Object | None) -> AdmissionResult:
+def _judge_adapter(adapter: Object, old: Object | None, settings: Settings) -> AdmissionResult:
     return AdmissionResult(errors=tuple(validate_adapter(adapter)))
 
 
 def make_webhook(
-    kind: Kind, define: Define, judge: Callable[[Object, Object | None], AdmissionResult]
+    kind: Kind,
+    define: Define,
+    judge: Callable[[Object, Object | None, Settings], AdmissionResult],
+    find_beside: Callable[[Object, Settings], tuple[Address, ...]] = lambda obj, settings: (),
 ) -> Webhook:
     """A webhook that judges what is created and updated, by upstream's names."""
 
     def handle(obj: Object, old: Object | None, settings: Settings) -> AdmissionResult:
         # What has not the shape of its kind is not judged further.
         misfit = shape_of(define, kind.version).find_misfit(obj)
-        return AdmissionResult(refusal=misfit) if misfit else judge(obj, old)
+        return AdmissionResult(refusal=misfit) if misfit else judge(obj, old, settings)
+
+    def find_around(obj: Object, settings: Settings) -> tuple[Address, ...]:
+        misfit = shape_of(define, kind.version).find_misfit(obj)
+        return () if misfit else find_beside(obj, settings)
 
     name = kind.name.lower()
     path = f"/validate-workloads-x-k8s-io-{kind.version}-{name}"
-    return Webhook(f"v{name}.kb.io", path, kind, ("CREATE", "UPDATE"), handle)
+    operations = ("CREATE", "UPDATE")
+    return Webhook(f"v{name}.kb.io", path, kind, operations, handle, find_beside=find_around)
 
 
 _ALL = ("get", "create", "patch", "delete")
@@ -164,6 +182,7 @@ ROLE_BASED_GROUP = Api(
     read=read,
     render=render,
     write_status=write_status,
+    start_status=lambda root: {"roleStatuses": []},  # without it, no status is taken
     list_events=list_events,
     list_projections=list_projections,
     references=(
@@ -171,7 +190,7 @@ ROLE_BASED_GROUP = Api(
         Reference(labels.PROFILE, _find_profiles),
     ),
     webhooks=(
-        make_webhook(labels.KIND, define_group, _judge_group),
+        make_webhook(labels.KIND, define_group, _judge_group, _find_adapters),
         make_webhook(labels.POLICY, define_policy, _judge_policy),
         make_webhook(labels.INSTANCE_SET, define_instance_set, _judge_set),
         make_webhook(labels.ADAPTER, define_adapter, _judge_adapter),

@@ -31,12 +31,14 @@ from kohort.apis.rolebasedgroup.objects.ports import (
     list_port_keys,
     read_ports,
 )
+from kohort.apis.rolebasedgroup.objects.runtimes import find_missing_profiles, rolls_with_profile
 from kohort.apis.rolebasedgroup.objects.sets import make_instance_set
 from kohort.apis.rolebasedgroup.objects.templates import (
     RoleContext,
     find_gang_mark,
     is_made_by_us,
 )
+from kohort.apis.rolebasedgroup.problems import Problem
 from kohort.apis.rolebasedgroup.revision import (
     StoredRevision,
     find_current,
@@ -103,6 +105,9 @@ def _strip_set(found: Whole) -> bytes:
     status = as_map(held.get("status"))
     kept = {key: status.get(key) for key in ("currentRevision", "updateRevision")}
     metadata = {key: held["metadata"].get(key) for key in ("name", "uid", "ownerReferences")}
+    prefix = labels.role_revision("")
+    marks = {key: value for key, value in labels_of(held).items() if key.startswith(prefix)}
+    metadata["labels"] = marks
     notes = annotations_of(held)
     metadata["annotations"] = {key: value for key, value in notes.items() if is_port(key, value)}
     return orjson.dumps({"metadata": metadata, "spec": held.get("spec"), "status": kept})
@@ -156,6 +161,7 @@ def _make_facts(inputs: _Inputs) -> GroupFacts:
     profiles = {name_of(r): r for r in references if r["kind"] == labels.PROFILE.name}
     hashes = hash_roles(group)
     roles, delegated = {}, {}
+    lacking: tuple[Problem, ...] = ()
     for role in spec.roles:
         if role.workload is None or role.problems:
             continue
@@ -164,12 +170,13 @@ def _make_facts(inputs: _Inputs) -> GroupFacts:
             delegated[role.name] = DelegatedRole(context, hashes[role.name])
             continue
         found = sets.get(context.workload_name)
+        lacking += _find_missing(context, hashes[role.name], found)
         roles[role.name] = _read_role(
             context, hashes[role.name], found, owned, failures.get(Line(0, role.name), ())
         )
     return GroupFacts(
         group=group,
-        spec=spec,
+        spec=replace(spec, problems=(*spec.problems, *lacking)),
         roles=roles,
         delegated=delegated,
         hash=current.hash if current else hash_group(group),
@@ -212,7 +219,11 @@ def _read_role(
     if held is not None and not is_made_by_us(held):
         mark = find_gang_mark(held) if context.spec.gang.is_enabled else ""
         context = replace(context, is_ours=False, gang_scheduler=mark)
-    wanted = _allot_ports(make_instance_set(context, role_hash), held)
+    wanted = make_instance_set(context, role_hash)
+    if is_frozen(context, role_hash, held):
+        template = as_map(held)["spec"]["roleInstanceTemplate"]
+        wanted = {**wanted, "spec": {**wanted["spec"], "roleInstanceTemplate": template}}
+    wanted = _allot_ports(wanted, held)
     stored = tuple(revision for revision, _ in owned[uid]) if uid else ()
     current = find_current(stored, write_set_data(wanted))
     target = (
@@ -232,6 +243,21 @@ def _read_role(
         grown=as_int(as_map((held or {}).get("spec")).get("replicas"), 0) if held else None,
         failures=failures,
     )
+
+
+def is_frozen(context: RoleContext, role_hash: str, held: Object | None) -> bool:
+    """Whether a role keeps what profiles gave it: it is the same, and one does not roll pods."""
+    named = [context.profiles.get(runtime.profile) for runtime in context.role.runtimes]
+    is_same = labels_of(held or {}).get(labels.role_revision(context.role.name)) == role_hash
+    return is_same and any(found is None or not rolls_with_profile(found) for found in named)
+
+
+def _find_missing(context: RoleContext, role_hash: str, held: Object | None) -> tuple[Problem, ...]:
+    """Profiles that a role waits for, unless it has what they gave it."""
+    is_owned = held is not None and _is_owned(held, context.group)
+    if is_owned and is_frozen(context, role_hash, held):
+        return ()
+    return tuple(find_missing_profiles(context.role, context.profiles))
 
 
 def _allot_ports(wanted: Object, held: Object | None) -> Object:

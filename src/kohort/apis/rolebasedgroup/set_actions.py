@@ -14,6 +14,7 @@ from kohort.apis.carriers.desired import find_changes
 from kohort.apis.facts import Whole
 from kohort.apis.rolebasedgroup import labels, names
 from kohort.apis.rolebasedgroup.coordination import make_policy
+from kohort.apis.rolebasedgroup.group_facts import read_adapter
 from kohort.apis.rolebasedgroup.objects.adapters import make_adapter
 from kohort.apis.rolebasedgroup.objects.config import is_text_current, make_config_map
 from kohort.apis.rolebasedgroup.objects.services import choose_name, make_service
@@ -27,6 +28,7 @@ from kohort.apis.rolebasedgroup.revision import (
     next_number,
 )
 from kohort.apis.rolebasedgroup.role_facts import DelegatedRole, GroupFacts, RoleFacts
+from kohort.apis.rolebasedgroup.roles import as_map
 from kohort.cluster.actions import Action, Create, Delete, Patch
 from kohort.cluster.objects import Kind, Object, name_of, namespace_of, uid_of
 from kohort.cluster.port import Address, PatchForm
@@ -130,7 +132,7 @@ class SetActions:
         for index, (own, wanted) in enumerate(
             zip(before, self.facts.group["spec"]["roles"], strict=True)
         ):
-            if own.get("replicas", 1) != wanted.get("replicas", 1):
+            if own.get("replicas", 1) != wanted.get("replicas", 1) and self._may_scale(wanted):
                 path = f"/spec/roles/{index}"
                 patch += [
                     {"op": "test", "path": f"{path}/name", "value": own.get("name")},
@@ -141,6 +143,15 @@ class SetActions:
             address = Address(labels.KIND, namespace_of(group), name_of(group))
             why = f"adapters of {name_of(group)} ask for other replicas"
             yield Patch(address, patch, PatchForm.JSON, why=why)
+
+    def _may_scale(self, role: Object) -> bool:
+        """Whether the group may say so: of a role with an adapter, it says what that holds."""
+        if as_map(role.get("scalingAdapter")).get("enable") is not True:
+            return True
+        name = names.adapter_name(name_of(self.facts.group), str(role.get("name")))
+        found = self._find(labels.ADAPTER, name)
+        held = read_adapter(found.decode())[0] if found else None
+        return held in (None, role["replicas"])
 
     def ensure_role(self, role: RoleFacts) -> Iterator[Action]:
         """The set of a role, its revision, its Service and its adapter."""

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from kohort.apis.api import AdmissionResult, Api, Key, Watched
+from kohort.apis.api import AdmissionResult, Api, Key, Settings, Watched
 from kohort.apis.rolebasedgroup import labels
 from kohort.apis.rolebasedgroup.admission.validation import validate_group_set
 from kohort.apis.rolebasedgroup.api import HOME, make_webhook
@@ -26,7 +26,7 @@ def _find_lost(pod: Any, find: Callable[[Kind, Key], Any]) -> None:
     """Pods belong to the groups, which look after them."""
 
 
-def _judge(found: Object, old: Object | None) -> AdmissionResult:
+def _judge(found: Object, old: Object | None, settings: Settings) -> AdmissionResult:
     return AdmissionResult(errors=tuple(validate_group_set(found, old)))
 
 

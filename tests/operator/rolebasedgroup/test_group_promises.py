@@ -1,0 +1,162 @@
+"""What users are promised of groups of roles (RoleBasedGroup §0.3), and Appendix B step by step."""
+
+import asyncio
+import contextlib
+from typing import Any
+
+import orjson
+from group_lab import GroupLab, leader_worker, standalone, start
+
+from kohort.apis.rolebasedgroup import labels
+from kohort.cluster.objects import Object, labels_of, name_of
+from kohort.cluster.port import Selection
+from kohort.simulator import kinds
+from kohort.simulator.api.requests import Patch, PatchType, WriteOptions
+
+GRACE = {"rollingUpdate": {"maxUnavailable": 1, "inPlaceUpdateStrategy": {"gracePeriodSeconds": 5}}}
+
+
+def nodes_of(lab: GroupLab) -> dict[str, str]:
+    return {name: pod["spec"]["nodeName"] for name, pod in lab.pods().items()}
+
+
+def addresses_of(lab: GroupLab) -> dict[str, str]:
+    return {name: pod["status"]["podIP"] for name, pod in lab.pods().items()}
+
+
+async def scale(lab: GroupLab, name: str, replicas: int) -> None:
+    target = lab.api.target(labels.ADAPTER, lab.namespace, name, "scale")
+    body = {"spec": {"replicas": replicas}}
+    await lab.api.patch(target, Patch(PatchType.MERGE, body), WriteOptions(manager="autoscaler"))
+
+
+async def test_promise_an_upgrade_in_place_keeps_uid_address_and_node(lab: GroupLab):
+    await start(lab, leader_worker(), standalone(replicas=3))
+    before = lab.uids(), nodes_of(lab), addresses_of(lab)
+    await lab.set_image("engine:2", 0, "leaderWorkerPattern")
+    await lab.set_image("engine:2", 1)
+    await lab.until(lambda: lab.is_done() and lab.images() == {"engine:2"}, 240)
+    assert (lab.uids(), nodes_of(lab), addresses_of(lab)) == before
+
+
+async def test_promise_autoscaling_of_a_role_changes_no_other_field(lab: GroupLab):
+    role = standalone("decode", 2, scalingAdapter={"enable": True})
+    await start(lab, role, standalone("router", 1))
+    before = lab.group()["spec"]
+    await scale(lab, "x-decode", 4)
+    await lab.until(lambda: lab.is_done() and len(lab.pods("decode")) == 4)
+    after = lab.group()["spec"]
+    assert after["roles"][0].pop("replicas") == 4
+    before["roles"][0].pop("replicas")
+    assert after == before
+
+
+async def test_promise_roles_start_after_those_that_they_depend_on(lab: GroupLab):
+    await start(lab, standalone("a", 2), standalone("b", 1, dependencies=["a"]))
+    made = {name: pod["metadata"]["creationTimestamp"] for name, pod in lab.pods().items()}
+    ready = [
+        c["lastTransitionTime"]
+        for pod in lab.pods("a").values()
+        for c in pod["status"]["conditions"]
+        if c["type"] == "Ready"
+    ]
+    assert max(ready) <= made["x-b-0"]
+
+
+async def test_promise_a_failed_pod_restarts_its_whole_instance_and_no_other(lab: GroupLab):
+    await start(lab, leader_worker())
+    before = lab.uids()
+    await lab.fail_pod("x-engine-0-1")
+    await lab.until(lambda: lab.is_done() and not _kept(lab, before, "x-engine-0"), 240)
+    assert len(_kept(lab, before, "x-engine-1")) == 2
+
+
+def _kept(lab: GroupLab, before: dict[str, str], prefix: str) -> list[str]:
+    now = lab.uids()
+    return [n for n, uid in before.items() if n.startswith(prefix) and now.get(n) == uid]
+
+
+async def test_promise_a_revision_can_be_had_again(lab: GroupLab):
+    await start(lab, standalone(replicas=2))
+    await lab.set_image("engine:2")
+    await lab.until(lambda: lab.is_done() and lab.images() == {"engine:2"}, 120)
+    revisions = [r for r in lab.all(labels.CONTROLLER_REVISION) if name_of(r).startswith("x-")]
+    own = [r for r in revisions if labels.GROUP_REVISION in labels_of(r)]
+    assert sorted(r["revision"] for r in own) == [1, 2]
+    first = next(r for r in own if r["revision"] == 1)
+    role = next(r for r in first["data"]["spec"]["roles"] if r.get("name") == "router")
+    path = "/spec/roles/0/standalonePattern/template"
+    await lab.set_field(path, role["standalonePattern"]["template"])
+    await lab.until(lambda: lab.is_done() and lab.images() == {"engine:1"}, 120)
+
+
+class Steps:
+    """The order in which things are seen to happen to the last decoder."""
+
+    def __init__(self) -> None:
+        self.seen: list[str] = []
+
+    def note(self, what: str) -> None:
+        if what not in self.seen:
+            self.seen.append(what)
+
+    async def follow(self, lab: GroupLab, kind: Any) -> None:
+        listed = await lab.cluster.list(Selection(kind))
+        async for event in lab.cluster.watch(Selection(kind), listed.version):
+            self.read(orjson.loads(event.raw))
+
+    def read(self, obj: Object) -> None:
+        name, kind = obj["metadata"].get("name"), obj["kind"]
+        if kind == "RoleInstanceSet" and "engine:2" in str(obj["spec"]):
+            self.note("set is patched")
+        if kind == "ControllerRevision" and obj.get("revision") == 2:
+            self.note(
+                "group revision" if labels.GROUP_REVISION in labels_of(obj) else "set revision"
+            )
+        if kind == "RoleInstance" and name == "x-router-2" and "engine:2" in str(obj["spec"]):
+            self.note("instance is patched")
+        if kind == "RoleInstance" and name == "x-router-1" and "engine:2" in str(obj["spec"]):
+            self.note("next instance is patched")
+        if kind == "Pod" and name == "x-router-2":
+            self.read_pod(obj)
+
+    def read_pod(self, pod: Object) -> None:
+        held = {c["type"]: c["status"] for c in pod.get("status", {}).get("conditions", ())}
+        notes = pod["metadata"].get("annotations", {})
+        running = [c["image"] for c in pod["status"].get("containerStatuses", ())]
+        asked = pod["spec"]["containers"][0]["image"]
+        if held.get("InPlaceUpdateReady") == held.get("InstancePodReady") == "False":
+            self.note("gates are closed")
+        if labels.IN_PLACE_GRACE in notes and asked == "engine:1":
+            self.note("grace begins")
+        if asked == "engine:2" and labels.IN_PLACE_GRACE not in notes:
+            self.note("image is patched")
+        if running == ["engine:2"]:
+            self.note("container has restarted")
+            if held.get("InPlaceUpdateReady") == held.get("InstancePodReady") == "True":
+                self.note("gates are open")
+                if held.get("Ready") == "True":
+                    self.note("pod is ready")
+
+
+async def test_appendix_b_the_timeline_of_an_upgrade_in_place(lab: GroupLab):
+    await start(lab, standalone(replicas=3, rolloutStrategy=GRACE))
+    before, steps = lab.uids(), Steps()
+    watched = (labels.INSTANCE_SET, labels.CONTROLLER_REVISION, labels.INSTANCE, kinds.POD)
+    tasks = [asyncio.ensure_future(steps.follow(lab, kind)) for kind in watched]
+    await lab.settle()
+    await lab.set_image("engine:2")
+    await lab.until(lambda: lab.is_done() and lab.images() == {"engine:2"}, 240)
+    for task in tasks:
+        task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await task
+    order = ["set is patched", "instance is patched", "gates are closed", "grace begins"]
+    order += ["image is patched", "container has restarted", "gates are open", "pod is ready"]
+    order += ["next instance is patched"]
+    assert [step for step in steps.seen if step in order] == order
+    assert {"group revision", "set revision"} <= set(steps.seen[: steps.seen.index(order[1])])
+    (held,) = lab.all(labels.INSTANCE_SET)
+    assert held["status"]["currentRevision"] == held["status"]["updateRevision"]
+    assert lab.uids() == before
+    assert not any(i["status"].get("restartCount") for i in lab.all(labels.INSTANCE))
