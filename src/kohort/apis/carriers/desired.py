@@ -36,6 +36,8 @@ class DesiredObjects:
     ignored: tuple[str, ...] = ()  # dotted paths that others may set, such as spec.replicas
     # Numbers of others are written back as they were seen, so a later one must not be lost.
     is_guarded: bool = False
+    # Field managers of a former controller: what they wrote is ours before we change it.
+    former: tuple[str, ...] = ()
 
 
 def render_desired(
@@ -87,12 +89,55 @@ def _bring(desired: DesiredObjects, wanted: Object, found: Object) -> Iterator[A
     if not differences:
         return
     address = Address(desired.kind, namespace_of(wanted), name_of(wanted))
+    adoption = _adopt_fields(desired, found)
+    if adoption:
+        why = f"fields of {desired.kind.name} {address.name} were a former controller's"
+        yield Patch(address, adoption, PatchForm.JSON, desired.manager, why=why)
+        return
     metadata = {**wanted["metadata"], "uid": uid_of(found)}
     if desired.is_guarded:
         metadata["resourceVersion"] = found["metadata"]["resourceVersion"]
     body = {**wanted, "metadata": metadata}
     why = f"{', '.join(differences[:3])} differ"
     yield Patch(address, body, PatchForm.APPLY, desired.manager, force=True, why=why)
+
+
+def _adopt_fields(desired: DesiredObjects, found: Object) -> list[Object]:
+    """
+    The patch that makes fields of a former controller ours; nothing where it has none.
+
+    An apply takes away only what the same manager applied before. Without this, a variable that
+    the former controller wrote and that nobody wants any more would stay for ever.
+    """
+    metadata = found["metadata"]
+    entries: list[Object] = metadata.get("managedFields") or []
+    theirs = [e for e in entries if e.get("manager") in desired.former and not e.get("subresource")]
+    if not theirs:
+        return []
+    ours = [e for e in entries if _is_applied(e, desired.manager)]
+    fields: Object = {}
+    for entry in (*ours, *theirs):
+        fields = _merge_fields(fields, entry.get("fieldsV1") or {})
+    whole = {**theirs[0], "manager": desired.manager, "operation": "Apply", "fieldsV1": fields}
+    kept = [e for e in entries if e not in theirs and e not in ours]
+    return [
+        {"op": "test", "path": "/metadata/uid", "value": metadata["uid"]},
+        {"op": "test", "path": "/metadata/resourceVersion", "value": metadata["resourceVersion"]},
+        {"op": "replace", "path": "/metadata/managedFields", "value": [*kept, whole]},
+    ]
+
+
+def _is_applied(entry: Object, manager: str) -> bool:
+    return entry.get("manager") == manager and entry.get("operation") == "Apply"
+
+
+def _merge_fields(one: Object, other: Object) -> Object:
+    merged = dict(one)
+    for key, below in other.items():
+        held = merged.get(key)
+        is_nested = isinstance(held, dict) and isinstance(below, dict)
+        merged[key] = _merge_fields(held, below) if is_nested else below  # type: ignore[arg-type]
+    return merged
 
 
 def find_changes(
@@ -119,7 +164,7 @@ def _compare(path: str, wanted: Any, found: Any) -> Iterator[str]:
 def _find_owned(found: Object, manager: str) -> Object:
     entries = found["metadata"].get("managedFields") or ()
     for entry in entries:
-        if entry.get("manager") == manager and entry.get("operation") == "Apply":
+        if _is_applied(entry, manager):
             fields: Object = entry.get("fieldsV1") or {}
             return fields
     return {}

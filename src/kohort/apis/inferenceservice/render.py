@@ -21,6 +21,7 @@ from kohort.cluster.port import Address
 from kohort.model.plans import Plan
 
 _SCALED = (kinds.DEPLOYMENT, kinds.LEADER_WORKER_SET)
+_FORMER = ("manager",)  # as upstream's controller signs its writes
 _GUARDED = (*_SCALED, kinds.ROLE_BASED_GROUP)
 
 
@@ -66,6 +67,7 @@ def _is_held(action: Action, memory: Memory) -> bool:
 
 
 def _keep_replicas(desired: DesiredObjects, existing: Existing) -> DesiredObjects:
+    desired = replace(desired, former=_FORMER)
     if desired.kind not in _GUARDED:
         return desired
     if desired.kind not in _SCALED:

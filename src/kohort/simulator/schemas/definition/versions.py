@@ -23,7 +23,10 @@ from kohort.simulator.schemas.definition.served import (
     find_scale_errors,
     find_selectable_errors,
 )
+from kohort.simulator.schemas.remembered import Remembered, hash_schema
 
+# Schemas in which nothing was wrong: to judge one of half a megabyte takes half a second.
+_faultless: Remembered[tuple[bytes, bool], bool] = Remembered(256)
 _VERSION = re.compile(r"spec\.versions\[(\d+)\]")
 
 
@@ -101,7 +104,13 @@ def _find_schema_errors(versions: list[Object]) -> Iterator[FieldError]:
         if not isinstance(schema, dict):
             continue
         status = has_status if path == "spec.validation" else _has_status(versions[_index_of(path)])
-        yield from find_schema_errors(schema, f"{path}.openAPIV3Schema", has_status=status)
+        key = hash_schema(schema)
+        if key and (key, status) in _faultless:
+            continue
+        errors = list(find_schema_errors(schema, f"{path}.openAPIV3Schema", has_status=status))
+        yield from errors
+        if key and not errors:
+            _faultless.remember((key, status), True)
 
 
 def _show(versions: list[Object]) -> Any:

@@ -12,6 +12,7 @@ from functools import cached_property
 from kohort.cluster.fields import FieldError, FieldErrorType
 from kohort.cluster.objects import Object
 from kohort.simulator.schemas.cel import Rules, find_rules
+from kohort.simulator.schemas.remembered import Remembered, hash_schema
 from kohort.simulator.schemas.shapes import Shape
 from kohort.simulator.schemas.structural.checks import compile_check
 from kohort.simulator.schemas.structural.checks.problems import NOWHERE, Check, Problem
@@ -121,9 +122,18 @@ class Structural:
         return errors + self.rules.evaluate(obj, old)
 
 
+_compiled: Remembered[bytes, Structural] = Remembered(64)
+
+
 def compile_schema(schema: Schema) -> Structural:
-    """Compile the ``openAPIV3Schema`` of one version."""
-    return Structural(schema)
+    """Compile the ``openAPIV3Schema`` of one version; the same one is compiled once."""
+    key = hash_schema(schema)
+    found = _compiled.find(key) if key else None
+    if found is None:
+        found = Structural(schema)
+        if key:
+            _compiled.remember(key, found)
+    return found
 
 
 def _is_late(problem: Problem) -> bool:
