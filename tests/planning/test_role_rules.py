@@ -137,6 +137,16 @@ class TestGrowth:
         found = self.plan({"a": 1, "b": 1}, {"a": 5, "b": 10}, Skew(share=0.1))
         assert found == {"a": 1, "b": 2}
 
+    def test_what_was_allowed_and_is_not_there_holds_the_others(self):
+        rule = Rule("ratio", ("a", "b"), scale_skew=Skew(units=1))
+        world = World((("a", ((0, (NEW, READY)),)), ("b", ())))
+        asked = workload({"a": 2, "b": 2}, rule)
+        held = group_of(world, {"a": 2, "b": 2})
+        roles = tuple(replace(role, grown=1) for role in held.roles)
+        steps = plan(asked, Observed((replace(held, roles=roles),)), NOW).steps
+        assert [m.ordinal for m in steps[Line(0, "a")].make] == []
+        assert [m.ordinal for m in steps[Line(0, "b")].make] == [0]
+
     def test_equal_roles_grow_in_step(self):
         sizes = {"a": 3, "b": 3}
         assert self.plan({"a": 1, "b": 1}, sizes, Skew(share=1 / 3)) == {"a": 2, "b": 2}

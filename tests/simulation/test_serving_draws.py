@@ -24,7 +24,10 @@ SEEDS = 60
 # What seeds 0 to 199 of LeaderWorkerSet drew before other APIs were simulated, without the fields
 # that came since.
 DRAWN_BEFORE = "39e53289a2115afe"
-NEW_FIELDS = ("api", "roles", "rollout", "grace", "role_unavailable", "role_partition")
+NEW_FIELDS = (
+    *("api", "roles", "rollout", "grace", "role_unavailable", "role_partition"),
+    *("after", "rules", "adapters", "drain", "is_ordered"),
+)
 
 
 def test_seeds_of_one_api_mean_what_they_meant_before_there_were_others():
@@ -86,6 +89,6 @@ def test_a_scenario_of_servings_survives_being_written_and_read(tmp_path: Path):
 
 
 def test_an_api_that_cannot_be_simulated_is_named_with_those_that_can():
-    with pytest.raises(UnknownApi, match="no API 'zzz' can be simulated; there are: lws, ms"):
+    with pytest.raises(UnknownApi, match="no API 'zzz' can be simulated; there are: lws, ms, rbg"):
         find_simulated("zzz")
-    assert set(SIMULATED) == {"lws", "ms"}
+    assert set(SIMULATED) == {"lws", "ms", "rbg"}

@@ -114,8 +114,8 @@ def _count(held: RoleInstances, gate: Gate, workload: Workload) -> _Counts:
     # What is missing below the highest was there before: it is mended, and does not grow.
     extent = max((i.ordinal + 1 for i in held.instances), default=0)
     exist = max(len(live), min(extent, held.wanted), held.grown or 0)
-    passed = exist - (len(live) - reached)
-    counts = (exist, passed, len(updated), max(0, ready), goal, stale)
+    # One that was asked for and is not there has passed no gate.
+    counts = (exist, reached, len(updated), max(0, ready), goal, stale)
     return _Counts(held.role, held.wanted, *counts, is_paused)
 
 

@@ -14,6 +14,7 @@ from dataclasses import replace
 
 from kohort.simulation.checkers.truth import CHILDREN
 from kohort.simulation.faults import CATALOGUE
+from kohort.simulation.known import find_simulated
 from kohort.simulation.run import Outcome, simulate
 from kohort.simulation.scenario import Fault, Scenario
 from kohort.simulator import kinds
@@ -21,7 +22,6 @@ from kohort.simulator import kinds
 COMPARED_EACH = 8  # a reference costs as much as a run
 # How Kubernetes writes hashes; ours have a number behind them, and an earlier version one before.
 _HASH = re.compile(r"-(v0-)?[2-9bcdfghjklmnpqrstvwxz]{4,10}(-\d+)?$")
-_KINDS = {kind.name for kind in CHILDREN}
 # What happens to requests, watches and processes: it hurts nobody.
 HARMLESS = {
     "lag",
@@ -115,11 +115,13 @@ def count_changes(
     """How often each child was made and deleted, but for revisions that sets make themselves."""
     found: Counter[tuple[str, str, str]] = Counter()
     ours: set[str] = set()
+    simulated = find_simulated(outcome.scenario.api)
+    kept = {kind.name for kind in (*CHILDREN, *simulated.children)}
     for line in outcome.log:
         _, _, change, kind, name, *writer = line.split(" ")
         if kind == kinds.REVISION.name and any(writer):
             ours.add(name)
         is_ours = kind != kinds.REVISION.name or name in ours
-        if change != "MODIFIED" and kind in _KINDS and is_ours:
+        if change != "MODIFIED" and kind in kept and is_ours:
             found[change, kind, name_of(kind, name)] += 1
     return found

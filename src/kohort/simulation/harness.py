@@ -103,8 +103,8 @@ async def _create_prerequisites(
         registry = Registry(builtin_resources())
         api = ApiServer(Store(), registry, clock.now, Random(0))
         await bootstrap(api, MAKE if has_gangs else NodeMake(NODES, 1, 8))
-        definition = simulated.versions.present.api.definition()
-        await api.create(api.target(kinds.DEFINITION), definition, WriteOptions())
+        for define in simulated.versions.present.api.definitions:
+            await api.create(api.target(kinds.DEFINITION), define(), WriteOptions())
         if has_gangs:
             await create_gang_prerequisites(api)
         entries = tuple(
@@ -220,6 +220,8 @@ class Harness:
 
     async def create_workload(self, *, is_first: bool = False) -> None:
         """Make the workload, or make it anew."""
+        for kind, obj in self.simulated.make_others(self.scenario) if is_first else ():
+            await self.create(kind, obj)
         made = self.simulated.make_workload(self.scenario, is_first)
         await self.create(self.simulated.kind, made)
 

@@ -5,10 +5,11 @@ The APIs that simulations know.
 from kohort.cluster.errors import KohortError
 from kohort.simulation.leaderworkerset.simulated import LEADER_WORKER_SETS
 from kohort.simulation.modelserving.simulated import MODEL_SERVINGS
+from kohort.simulation.rolebasedgroup.simulated import ROLE_BASED_GROUPS
 from kohort.simulation.simulated_api import SimulatedApi
 
 SIMULATED: dict[str, SimulatedApi] = {
-    each.name: each for each in (LEADER_WORKER_SETS, MODEL_SERVINGS)
+    each.name: each for each in (LEADER_WORKER_SETS, MODEL_SERVINGS, ROLE_BASED_GROUPS)
 }
 
 

@@ -16,7 +16,6 @@ from hashlib import sha256
 from kohort.simulation.checkers import Checker, Scene
 from kohort.simulation.checkers.gangs.dialects import BY_KIND
 from kohort.simulation.checkers.stability import Stability
-from kohort.simulation.checkers.truth import CHILDREN
 from kohort.simulation.choices import Choices
 from kohort.simulation.fault_actions import apply_fault
 from kohort.simulation.faults import draw_scenario
@@ -133,12 +132,12 @@ async def _take_down(harness: Harness) -> None:
     """C2: what belongs to a workload goes with it."""
     await harness.delete(harness.simulated.kind, NAME)
     end = harness.clock.elapsed() + TAKE_DOWN_SECONDS_MAX
-    held = harness.truth.objects
+    held, children = harness.truth.objects, harness.truth.children
     while harness.clock.elapsed() < end:
         await asyncio.sleep(POLL_SECONDS)
-        if not any(held.get(kind) for kind in (*CHILDREN, *BY_KIND)):
+        if not any(held.get(kind) for kind in (*children, *BY_KIND)):
             break
-    left = [f"{kind.name} {name}" for kind in CHILDREN for name in held[kind]]
+    left = [f"{kind.name} {name}" for kind in children for name in held[kind]]
     if left:
         harness.breach(f"C2: left behind: {', '.join(left[:4])}")
 

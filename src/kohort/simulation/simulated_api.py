@@ -44,11 +44,17 @@ class WorkloadLabels:
     place: tuple[str, ...]  # on pods: where each stands
     misplaced: Object  # the same, with values that no pod has
     all_tell: bool = False  # whether each pod tells its revision, or the leader for its group
+    stored: str = ""  # on revisions, where that is another label than on pods
 
     def revision_of(self, obj: Object) -> str:
         """The revision that an object was made from; empty if no label says so."""
         held: dict[str, str] = obj["metadata"].get("labels") or {}
         return held.get(self.revision, "")
+
+    def stored_of(self, revision: Object) -> str:
+        """The same of a stored revision."""
+        held: dict[str, str] = revision["metadata"].get("labels") or {}
+        return held.get(self.stored or self.revision, "")
 
     def place_of(self, pod: Object) -> list[str]:
         """Where a pod stands, as its labels say."""
@@ -60,9 +66,11 @@ class WorkloadLabels:
 class StatusFields:
     """The fields of a status that say what every status says."""
 
-    ready: str  # how many groups serve
-    selector: str  # what an autoscaler counts
+    read_ready: Callable[[Object], int]  # how many units a status says to serve
+    count_ready: "Callable[[Truth], int]"  # how many of them do
+    selector: str  # what an autoscaler counts; empty: the workload itself has no scale
     says_over: Callable[[Object], bool]  # whether a status says that a rollout is over
+    available: str = "Available"  # the condition that says that all units serve
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +117,19 @@ class LineView:
     recovers: bool  # whether a member that fails takes its unit of this line along
     is_uniform: bool  # whether all pods of a unit have one revision
     is_inner: bool = False  # whether its units are parts of a group
+    role: str = ""
+    after: tuple[str, ...] = ()  # roles that it begins and is updated after
+    spares_lost: bool = False  # whether a pod that somebody deletes takes nobody along
+
+
+@dataclass(frozen=True, slots=True)
+class RuleView:
+    """What a user said that ties roles together; a skew is a share of a role, or units."""
+
+    roles: tuple[str, ...]
+    update_skew: float | int | None = None
+    growth_skew: float | int | None = None
+    order: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +140,8 @@ class SpecEdits:
     write_size: Callable[[Object, int], Object]
     write_partition: Callable[[Object, int], Object]
     write_role_scale: Callable[[Object, int, int], Object]  # instances, of which role
+    # Another object by which that role is scaled; None: there is none.
+    find_scaled: "Callable[[Scenario, int], tuple[Kind, str] | None]" = lambda scenario, pick: None
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,3 +173,14 @@ class SimulatedApi:
     is_sparse: bool
     read_step: "Callable[[Truth, str], Step | None]"  # where a rollout is written down first
     has_gone_back: "Callable[[Truth, str], bool]"
+    children: tuple[Kind, ...] = ()  # kinds that only this API makes
+    unit_kinds: tuple[Kind, ...] = ()  # of these, those whose writes change units
+    others: tuple[Kind, ...] = ()  # kinds that users make besides, before the workload
+    make_others: "Callable[[Scenario], list[tuple[Kind, Object]]]" = lambda scenario: []
+    list_rules: "Callable[[Truth], list[RuleView]]" = lambda truth: []
+    # Whether a running unit could become what a spec asks for.
+    can_follow: "Callable[[Group, Object], bool]" = lambda unit, spec: False
+    # Whether an old unit stays, since it cannot follow and nobody may make it anew.
+    is_kept_old: "Callable[[Group, Object], bool]" = lambda unit, spec: False
+    # Whether a unit was told to be what a spec asks for; its pods may be on their way.
+    is_told: "Callable[[Group, Object], bool]" = lambda unit, spec: True

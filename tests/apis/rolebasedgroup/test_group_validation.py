@@ -193,6 +193,22 @@ def test_a_set_of_instances_made_by_hand_selects_its_own_labels():
     assert validate_adapter({"spec": {"replicas": 0}}) == []
 
 
+def test_a_set_that_a_group_controls_may_be_smaller_than_its_partition():
+    spec = {"replicas": 1, "updateStrategy": {"partition": 1}}
+    owner = {"kind": "RoleBasedGroup", "name": "x", "uid": "1", "controller": True}
+    assert len(validate_instance_set({"metadata": {}, "spec": spec})) == 1
+    assert validate_instance_set({"metadata": {"ownerReferences": [owner]}, "spec": spec}) == []
+
+
+def test_a_role_is_scaled_whatever_its_budget_says():
+    role = standalone("a")
+    held = group({**role, "replicas": 3, **rolling(partition=1)})
+    scaled = group({**role, "replicas": 1, **rolling(partition=1)})
+    assert len(validate_group(scaled)) == 1
+    assert validate_group(scaled, held) == []
+    assert len(validate_group(group({**role, "replicas": 1, **rolling(partition=2)}), held)) == 1
+
+
 def test_what_is_probably_not_meant_is_warned_of():
     odd = leader_worker("a", restartPolicyConfig={"type": "RecreateRBGOnPodRestart"})
     odd |= rolling(type="Sometimes")

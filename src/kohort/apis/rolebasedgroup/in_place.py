@@ -105,6 +105,12 @@ class Walk:
         return _patch_pod(self.pod, body, {labels.REVISION: self.hash}, marks, "changes in place")
 
 
+def is_grace_over(pod: RolePod, seconds: float, now: float) -> bool:
+    """Whether a pending change is due; one that begins in the future met a clock put back."""
+    end = find_grace_end(pod, seconds)
+    return end is not None and not now < end <= now + seconds
+
+
 def find_grace_end(pod: RolePod, seconds: float) -> float | None:
     """When the pending change of a pod is to be applied; None: none is pending."""
     if labels.IN_PLACE_GRACE not in pod.metadata.annotations:

@@ -7,6 +7,7 @@ import orjson
 
 from kohort.apis.facts import Condition, Meta
 from kohort.apis.rolebasedgroup.objects.pods import list_places
+from kohort.apis.rolebasedgroup.roles import as_map, as_objects
 from kohort.cluster.objects import Object
 
 
@@ -16,6 +17,7 @@ class PodName(NamedTuple):
     name: str
     component: str
     position: int  # within the instance; 0 is the entry
+    number: int = 0  # within its component
 
 
 class InstanceStatusFacts(msgspec.Struct, rename="camel"):
@@ -34,6 +36,7 @@ class RoleInstanceFacts(msgspec.Struct, rename="camel"):
     status: InstanceStatusFacts = msgspec.field(default_factory=InstanceStatusFacts)
     raw: bytes = b""
     places: tuple[PodName, ...] = ()
+    images: dict[str, dict[str, str]] = {}  # by component and container
 
     def decode(self) -> Object:
         """The whole object, as a fresh dictionary."""
@@ -47,9 +50,23 @@ _decoder = msgspec.json.Decoder(RoleInstanceFacts)
 def read_facts(raw: bytes) -> RoleInstanceFacts:
     """A RoleInstance."""
     found = _decoder.decode(raw)
-    listed = list_places(orjson.loads(raw))
+    decoded: Object = orjson.loads(raw)
+    listed = list_places(decoded)
     found.raw = raw
     found.places = tuple(
-        PodName(place.name, place.component_name, index) for index, place in enumerate(listed)
+        PodName(place.name, place.component_name, position, place.index)
+        for position, place in enumerate(listed)
     )
+    found.images = _read_images(decoded)
+    return found
+
+
+def _read_images(instance: Object) -> dict[str, dict[str, str]]:
+    found = {}
+    for component in as_objects(as_map(instance.get("spec")).get("components")):
+        template = as_map(as_map(component.get("template")).get("spec"))
+        held = as_objects(template.get("containers"))
+        found[str(component.get("name"))] = {
+            str(container.get("name")): str(container.get("image") or "") for container in held
+        }
     return found

@@ -16,6 +16,7 @@ from kohort.apis.rolebasedgroup import labels, names
 from kohort.apis.rolebasedgroup.in_place import find_grace_end
 from kohort.apis.rolebasedgroup.instance_facts import PodName, RoleInstanceFacts
 from kohort.apis.rolebasedgroup.pod_facts import RolePod, count_restarts
+from kohort.apis.rolebasedgroup.put_back import find_foreign_images, has_lost_hash
 from kohort.apis.rolebasedgroup.role_facts import RoleFacts
 from kohort.model.observed import Instance, Member
 from kohort.model.units import Phase
@@ -30,11 +31,13 @@ IGNORED = "Ignore"
 
 
 def is_current(instance: RoleInstanceFacts, pod: RolePod) -> bool:
-    """Whether a pod is of its instance's revision."""
+    """Whether a pod is of its instance's revision, and runs what that says."""
+    if find_foreign_images(instance, pod):
+        return False
     held = pod.metadata.labels.get(labels.REVISION, "")
     if held == names.short_revision(revision_of(instance)):
         return True
-    return has_foreign_hash(instance, pod)
+    return has_foreign_hash(instance, pod) or has_lost_hash(instance, pod)
 
 
 def has_foreign_hash(instance: RoleInstanceFacts, pod: RolePod) -> bool:

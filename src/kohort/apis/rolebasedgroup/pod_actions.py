@@ -15,10 +15,11 @@ from kohort.apis.rolebasedgroup import labels, names
 from kohort.apis.rolebasedgroup.gang_actions import GangActions
 from kohort.apis.rolebasedgroup.in_place import (
     OPEN,
+    Difference,
     Walk,
     apply_pending,
     find_difference,
-    find_grace_end,
+    is_grace_over,
     set_gates,
 )
 from kohort.apis.rolebasedgroup.instance_facts import RoleInstanceFacts
@@ -31,6 +32,7 @@ from kohort.apis.rolebasedgroup.objects.pods import (
 )
 from kohort.apis.rolebasedgroup.pod_extras import PodExtras
 from kohort.apis.rolebasedgroup.pod_facts import RolePod, is_update_complete
+from kohort.apis.rolebasedgroup.put_back import find_foreign_images, put_place_back
 from kohort.apis.rolebasedgroup.read import Memory
 from kohort.apis.rolebasedgroup.role_facts import RoleFacts, find_component
 from kohort.apis.rolebasedgroup.roles import as_map
@@ -82,6 +84,10 @@ class PodActions:
                 yield _delete(pod, "its instance has no such pod")
             elif name in work.renewed:
                 yield _delete(pod, "it has ended")
+        for place in work.instance.places:
+            if place.name in work.pods:
+                pod = work.pods[place.name]
+                yield from put_place_back(self.snapshot, work.instance, place, pod)
         yield from self._make(work)
         yield from self._change(work)
         yield from self._open(work)
@@ -121,17 +127,18 @@ class PodActions:
                 continue
             if not is_current(work.instance, pod):
                 yield from self._follow(work, pod, place.component)
-            else:
-                end = find_grace_end(pod, work.grace_seconds)
-                if end is not None and end <= self.plan.now:
-                    yield apply_pending(pod, as_map(place.component.get("template")))
+            elif is_grace_over(pod, work.grace_seconds, self.plan.now):
+                yield apply_pending(pod, as_map(place.component.get("template")))
 
     def _follow(self, work: "_InstanceWork", pod: RolePod, component: Object) -> Iterator[Action]:
         short = names.short_revision(revision_of(work.instance))
         old = work.role.find_by_hash(pod.metadata.labels.get(labels.REVISION, ""))
         before = find_component(old, str(component.get("name"))) if old else None
         found = None
-        if before is not None and set(GATES) <= pod.gates:
+        foreign = find_foreign_images(work.instance, pod)
+        if foreign:
+            found = Difference(images=foreign)
+        elif before is not None and set(GATES) <= pod.gates:
             is_moved = (before.get("serviceName") or "") != (component.get("serviceName") or "")
             mine = work.mark(component, before)
             found = None if is_moved else find_difference(mine, as_map(component.get("template")))
@@ -156,13 +163,18 @@ class PodActions:
         for pod in pods:
             if is_whole:
                 gate = set_gates(pod, OPEN, self._now, "InstanceReady")
-            elif len(places) > 1 and pod.find_condition(INSTANCE_POD_READY) == "True":
+            elif len(places) > 1 and self._is_left(work, pod):
                 closed = {INSTANCE_POD_READY: False}
                 gate = set_gates(pod, closed, self._now, "InstanceNotReady")
             else:
                 gate = None
             if gate is not None and not pod.metadata.is_leaving:
                 yield gate
+
+    def _is_left(self, work: "_InstanceWork", pod: RolePod) -> bool:
+        """Whether a pod serves alone; of one that changes, both gates are closed anyway."""
+        is_open = pod.find_condition(INSTANCE_POD_READY) == "True"
+        return is_open and is_current(work.instance, pod)
 
 
 @dataclass(frozen=True, slots=True)

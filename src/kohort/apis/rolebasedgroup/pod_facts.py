@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 import orjson
 
+from kohort.apis.drift.pods import find_pod_edits
 from kohort.apis.facts import PodFacts, add_details
 from kohort.apis.rolebasedgroup import labels
 
@@ -75,6 +76,7 @@ class RolePod(PodFacts):
     running: tuple[RunningContainer, ...] = ()
     gates: frozenset[str] = frozenset()
     note: InPlaceNote | None = None
+    raw: bytes = b""  # of one that another client edited, to see what it was made from
 
     @property
     def are_containers_ready(self) -> bool:
@@ -105,6 +107,9 @@ def read_pod(raw: bytes) -> RolePod:
     pod.running = tuple(found.status.container_statuses or ())
     pod.gates = frozenset(gate.condition_type for gate in found.spec.readiness_gates or ())
     pod.note = read_note(pod.metadata.annotations.get(labels.IN_PLACE_STATE, ""))
+    pod.edits = find_pod_edits(raw, (labels.REVISION,))
+    if pod.edits or labels.REVISION not in pod.metadata.labels:
+        pod.raw = raw
     return pod
 
 

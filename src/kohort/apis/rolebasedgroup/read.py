@@ -18,6 +18,7 @@ from kohort.apis.rolebasedgroup.instance_facts import RoleInstanceFacts
 from kohort.apis.rolebasedgroup.instances import ordinal_of, read_instance
 from kohort.apis.rolebasedgroup.names import instance_name
 from kohort.apis.rolebasedgroup.pod_facts import RolePod
+from kohort.apis.rolebasedgroup.put_back import are_misplaced
 from kohort.apis.rolebasedgroup.role_facts import DelegatedRole, GroupFacts, RoleFacts
 from kohort.apis.rolebasedgroup.roles import RoleSpec
 from kohort.apis.strategy_choice import choose_strategy
@@ -59,6 +60,9 @@ def read(snapshot: Snapshot) -> Reading[Memory]:
     held |= {n: _read_delegate(role, delegates.get(n)) for n, role in facts.delegated.items()}
     roles = tuple(held[role.name] for role in facts.spec.roles if role.name in held)
     group = _join(snapshot, facts, roles)
+    held_instances = (i for own in instances.values() for i in own.values())
+    if any(are_misplaced(i, pods.get(i.metadata.uid, {})) for i in held_instances):
+        group = replace(group, is_settled=False)
     observed = Observed((group,), _find_progress(facts), exist=1)
     workload = _read_workload(snapshot, facts)
     return Reading(workload, observed, Memory(facts, instances, pods, delegates))
@@ -142,9 +146,14 @@ def _join(snapshot: Snapshot, facts: GroupFacts, roles: tuple[RoleInstances, ...
         size=sum(role.spec.replicas * role.spec.size for role in facts.roles.values()),
         members=members,
         roles=roles,
-        is_settled=all(role.is_settled for role in roles)
+        is_settled=all(role.is_settled and _has_places(role) for role in roles)
         and all(instance.wakes_at is None for instance in instances),
     )
+
+
+def _has_places(role: RoleInstances) -> bool:
+    """Whether the lowest ordinals are taken: an extra instance stands in for one that is not."""
+    return all(instance.ordinal == place for place, instance in enumerate(role.instances))
 
 
 def _find_revision(facts: GroupFacts, roles: tuple[RoleInstances, ...]) -> str:

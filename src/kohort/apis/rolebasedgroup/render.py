@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from kohort.apis.api import Reading, Snapshot
 from kohort.apis.carriers.failures import plan_record
 from kohort.apis.rolebasedgroup import labels
+from kohort.apis.rolebasedgroup.adopted_objects import adopt_objects
 from kohort.apis.rolebasedgroup.gang_actions import GangActions
 from kohort.apis.rolebasedgroup.instance_actions import InstanceActions
 from kohort.apis.rolebasedgroup.pod_actions import PodActions
@@ -30,6 +31,10 @@ def render(snapshot: Snapshot, reading: Reading[Memory], plan: Plan) -> tuple[Ac
 
 def _actions(snapshot: Snapshot, reading: Reading[Memory], plan: Plan) -> Iterator[Action]:
     facts = reading.memory.facts
+    adopted = tuple(adopt_objects(snapshot, facts))
+    if adopted:
+        yield from adopted
+        return
     sets = SetActions(snapshot, facts, plan)
     gangs = GangActions(snapshot, reading, plan)
     extras = PodExtras(snapshot, reading)

@@ -47,12 +47,13 @@ class Instances(Checker):
         if commit.kind == self.simulated.kind and commit.old is not None:
             self._wishes.append((commit.at, commit.old["spec"]))
             self._policies += [(commit.at, view.name, view.policy) for view in self._views]
+        unit_kinds = (kinds.POD, *self.simulated.unit_kinds)
         if commit.kind == kinds.POD:
             self._note_failure(commit)
-            if commit.writer and is_taken(commit):
-                self._check_deletion(commit)
-        if commit.kind in (self.simulated.kind, kinds.POD):
-            self._views = self.simulated.list_lines(self.truth)
+        if commit.kind in unit_kinds and commit.writer and is_taken(commit):
+            self._check_deletion(commit)
+        if commit.kind in (self.simulated.kind, *unit_kinds):
+            self._views = self.truth.lines()
             self._check_units(commit.at)
 
     def _units_of(self, pod: Object) -> Iterator[tuple[LineView, Group]]:
@@ -60,7 +61,8 @@ class Instances(Checker):
         uid = pod["metadata"]["uid"]
         for view in self._views:
             for unit in view.units:
-                if any(each["metadata"]["uid"] == uid for each in (unit.leader, *unit.workers)):
+                held = (unit.leader, *unit.workers)
+                if uid == unit.uid or any(each["metadata"]["uid"] == uid for each in held):
                     yield view, unit
 
     def _note_failure(self, commit: Commit) -> None:
@@ -74,7 +76,8 @@ class Instances(Checker):
             if view.recovers:
                 members = {pod["metadata"]["uid"] for pod in unit.members}
                 self._hurt |= members
-                self._lost |= members if is_lost and not commit.writer else set()
+                is_others = is_lost and not commit.writer and not view.spares_lost
+                self._lost |= members if is_others else set()
                 for uid in members if not is_lost else ():
                     self._crashed.setdefault(uid, commit.at)
 
@@ -102,7 +105,7 @@ class Instances(Checker):
         workload, units = self.truth.workload, list(self._units_of(commit.old))
         if workload is None or is_leaving(workload) or not units or has_ended(commit.old):
             return
-        if controller_of(commit.old) != workload["metadata"]["uid"]:
+        if controller_of(commit.old) not in self._owners(workload):
             return
         seen = self.truth.find_seen(commit.writer)
         specs = [workload["spec"], *(spec for until, spec in self._wishes if until >= seen)]
@@ -114,6 +117,12 @@ class Instances(Checker):
             where = ", ".join(f"{view.name}: unit {unit.ordinal}" for view, unit in units)
             promise = "G7" if self._has_hurt_other(units) else "G3"
             self.breach(f"{promise}: {commit.name} was deleted without a reason ({where})")
+
+    def _owners(self, workload: Object) -> set[str]:
+        """Whom pods and units of the workload belong to."""
+        parts = [*self.simulated.children] if self.simulated.unit_kinds else []
+        held = [workload, *(o for kind in parts for o in self.truth.objects[kind].values())]
+        return {obj["metadata"]["uid"] for obj in held}
 
     def _has_hurt_other(self, units: list[tuple[LineView, Group]]) -> bool:
         """Whether an instance failed of which these pods are none, and takes nobody along."""

@@ -50,14 +50,14 @@ class LineBudget(Checker):
         """Compare what is there with what was promised."""
         if commit.kind == self.simulated.kind:
             self._learn(commit)
-        elif commit.kind != kinds.POD:
+        elif commit.kind != kinds.POD and commit.kind not in self.simulated.unit_kinds:
             return
         self._is_group_surplus = any(
             len(watched.view.units) > min(policy.wanted for _, policy in watched.policies)
             for watched in self._lines.values()
             if not watched.view.is_inner
         )
-        views = {view.name: view for view in self.simulated.list_lines(self.truth)}
+        views = {view.name: view for view in self.truth.lines()}
         for name in [name for name in self._lines if name not in views]:
             del self._lines[name]
         for name, view in views.items():
@@ -94,7 +94,7 @@ class LineBudget(Checker):
         for ordinal, unit in was_ready.items():
             if ordinal in ready and ready[ordinal].uid == unit.uid:
                 continue
-            is_ours = bool(commit.writer) and is_taken(commit) and _has(unit, commit)
+            is_ours = bool(commit.writer) and self._is_decided(unit, commit)
             if not is_ours or (view.is_inner and self._is_group_surplus):
                 watched.lost[ordinal] = now
             elif self._is_known(watched, unit, commit):
@@ -113,6 +113,13 @@ class LineBudget(Checker):
         """Whether who gave a unit up had seen that it serves."""
         seen = self.truth.find_seen(commit.writer)
         return watched.since.get(unit.uid, seen) < seen
+
+    def _is_decided(self, unit: Group, commit: Commit) -> bool:
+        """Whether a write is what ended the service of a unit."""
+        if self.simulated.unit_kinds:
+            # Gates and objects of units are written, too.
+            return commit.kind != self.simulated.kind
+        return is_taken(commit) and _has(unit, commit)
 
     def _check_decision(
         self, watched: _Watched, before: LineView, unit: Group, commit: Commit
@@ -153,6 +160,8 @@ class LineBudget(Checker):
             return
         others = [each for each in before.units if each is not unit]
         cost = _cost_of(unit)
+        if not self.simulated.is_sparse:
+            others = [each for each in others if each.ordinal > unit.ordinal]
         first = [
             each.uid
             for each in others

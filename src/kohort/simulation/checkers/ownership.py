@@ -4,11 +4,11 @@ from kohort.cluster.objects import Object
 from kohort.simulation.checkers.budget import is_taken
 from kohort.simulation.checkers.checker import Checker, Scene
 from kohort.simulation.checkers.truth import (
-    CHILDREN,
     Commit,
     controller_of,
     is_leaving,
     labels_of,
+    owners_of,
 )
 from kohort.simulation.scenario import NAME
 from kohort.simulator import kinds
@@ -32,7 +32,7 @@ class Ownership(Checker):
             self._check_service(commit)
         if not commit.writer or old is None:
             return
-        if commit.kind in CHILDREN and not self._is_ours(old):
+        if commit.kind in self.truth.children and not self._is_ours(old):
             how = "deleted" if is_taken(commit) else "changed"
             self.breach(f"C3: {commit.kind.name} {commit.name} is not ours and was {how}")
         if commit.kind == kinds.REVISION:
@@ -52,11 +52,11 @@ class Ownership(Checker):
         assert commit.old is not None
         alive = {
             obj["metadata"]["uid"]
-            for kind in (self.simulated.kind, kinds.POD)
+            for kind in (self.simulated.kind, kinds.POD, *self.simulated.children)
             for obj in self.truth.objects[kind].values()
             if not is_leaving(obj)
         }
-        if controller_of(commit.old) not in alive:
+        if not owners_of(commit.old) & alive:
             return
         for pod in self.truth.pods():
             if commit.name in self.simulated.list_services(pod) and not is_leaving(pod):
@@ -67,11 +67,11 @@ class Ownership(Checker):
     def _check_revision(self, commit: Commit) -> None:
         """C4: the revision of a group that lives stays; leftovers of one that has gone go, too."""
         assert commit.old is not None
-        revision_of = self.simulated.labels.revision_of
-        key = revision_of(commit.old)
-        if not key or (commit.new is not None and revision_of(commit.new) == key):
+        revision_of, stored_of = self.simulated.labels.revision_of, self.simulated.labels.stored_of
+        key = stored_of(commit.old)
+        if not key or (commit.new is not None and stored_of(commit.new) == key):
             return
-        if controller_of(commit.old) != self._root():
+        if controller_of(commit.old) not in self._holders():
             return
         for pod in (pod for group in self.truth.groups() for pod in group.members):
             if revision_of(pod) == key:
@@ -79,16 +79,19 @@ class Ownership(Checker):
                 self.breach(f"C4: revision {commit.name} was put away while {name} has it")
                 return
 
-    def _root(self) -> str:
-        workload = self.truth.workload
-        return workload["metadata"]["uid"] if workload else ""
+    def _holders(self) -> set[str]:
+        """Whom revisions belong to: the workload, or a part of it that has its own."""
+        held = [self.truth.workload] if self.truth.workload else []
+        for kind in self.simulated.children:
+            held += self.truth.objects[kind].values()
+        return {obj["metadata"]["uid"] for obj in held}
 
     def end(self) -> None:
         """C1: every child has an owner that exists."""
         alive = {
             obj["metadata"]["uid"] for held in self.truth.objects.values() for obj in held.values()
         }
-        for kind in CHILDREN:
+        for kind in self.truth.children:
             for name, child in self.truth.objects[kind].items():
                 owner = controller_of(child)
                 if owner and owner not in alive:

@@ -17,6 +17,7 @@ from kohort.simulation.faulty_cluster import Request
 from kohort.simulation.scenario import NAME, NAMESPACE
 from kohort.simulator import kinds
 
+_MAKERS = (kinds.POD, kinds.STATEFUL_SET)
 SLACK_SECONDS = 1.5  # a status that keeps changing is written once a second
 
 
@@ -42,7 +43,7 @@ class Status(Checker):
 
     def commit(self, commit: Commit) -> None:
         """Compare what the status claims with what was true."""
-        if commit.kind in (self.simulated.kind, kinds.POD, kinds.STATEFUL_SET):
+        if commit.kind in (self.simulated.kind, *_MAKERS, *self.simulated.unit_kinds):
             self._note(commit)
         if commit.kind != self.simulated.kind or not commit.writer or commit.new is None:
             return
@@ -81,7 +82,8 @@ class Status(Checker):
             and self.simulated.has_old_image(group, workload["spec"])
             for place, group in groups.items()
         )
-        self._moments.append(_Moment(commit.at, len(ready), is_whole, is_mixed))
+        count = self.simulated.status.count_ready(self.truth)
+        self._moments.append(_Moment(commit.at, count, is_whole, is_mixed))
         since = commit.at - self.scene.patience - SLACK_SECONDS
         while len(self._moments) > 1 and self._moments[1].at < since:
             self._moments.popleft()
@@ -90,7 +92,8 @@ class Status(Checker):
         assert commit.new is not None
         old = (commit.old or {}).get("status") or {}
         new = commit.new.get("status") or {}
-        if old == new:
+        is_spec = commit.old is not None and commit.old["spec"] != commit.new["spec"]
+        if old == new and not is_spec:
             self.breach("T6: a status was written that says the same")
         before = {c["type"]: c for c in old.get("conditions") or ()}
         for condition in new.get("conditions") or ():
@@ -112,14 +115,16 @@ class Status(Checker):
             self.breach("T1: the status has seen a generation that does not exist")
         most = max(moment.ready for moment in self._moments)
         fields = self.simulated.status
-        said = status.get(fields.ready, 0)
+        said = fields.read_ready(status)
         if said > most:
             self.breach(f"T2: {said} groups are said to be ready of {most}")
-        if not status.get(fields.selector) or "replicas" not in status:
+        if fields.selector and (not status.get(fields.selector) or "replicas" not in status):
             self.breach("T7: the status does not say what an autoscaler needs")
         if status.get("observedGeneration") != generation or is_leaving(workload):
             return
-        if is_available(status) and not any(moment.is_whole for moment in self._moments):
+        if is_true(status, fields.available) and not any(
+            moment.is_whole for moment in self._moments
+        ):
             self.breach("T3: it is said to be available, and not all groups serve")
         is_over = self.simulated.status.says_over(status)
         if is_over and all(moment.is_mixed for moment in self._moments):
@@ -128,7 +133,7 @@ class Status(Checker):
     def end(self) -> None:
         """T8: the scale says what the workload says."""
         workload = self.truth.workload
-        if workload is None:
+        if workload is None or not self.simulated.status.selector:
             return
         api = self.truth.api
         answer = api.read(api.target(self.simulated.kind, NAMESPACE, NAME, "scale"))
@@ -140,7 +145,12 @@ class Status(Checker):
             self.breach(f"T8: the scale says {said}")
 
 
+def is_true(status: Object, condition: str) -> bool:
+    """Whether a status says that a condition is true."""
+    claims = {c["type"]: c["status"] for c in status.get("conditions") or ()}
+    return claims.get(condition) == "True"
+
+
 def is_available(status: Object) -> bool:
     """Whether a status says that all is available."""
-    claims = {c["type"]: c["status"] for c in status.get("conditions") or ()}
-    return claims.get("Available") == "True"
+    return is_true(status, "Available")

@@ -17,7 +17,7 @@ from kohort.cluster.objects import Kind, Object
 from kohort.controller.lease import LEASE
 from kohort.simulation.faulty_cluster import WRITER
 from kohort.simulation.scenario import NAME, NAMESPACE
-from kohort.simulation.simulated_api import SimulatedApi, WorkloadLabels
+from kohort.simulation.simulated_api import LineView, SimulatedApi, WorkloadLabels
 from kohort.simulator import kinds
 from kohort.simulator.api.api import ApiServer
 from kohort.simulator.store.entries import ChangeType, Event
@@ -147,9 +147,10 @@ class Truth:
     moments: dict[Kind, list[tuple[int, float]]] = field(default_factory=dict)  # of each write
     views: dict[str, dict[Kind, int]] = field(default_factory=dict)  # what each writer last saw
     _groups: list[Group] | None = None
+    _lines: list[LineView] | None = None
 
     def __post_init__(self) -> None:
-        for kind in (self.simulated.kind, *KINDS, *self.more):
+        for kind in (self.simulated.kind, *KINDS, *self._more_kinds()):
             self.objects[kind] = {}
             bucket = self.api.registry.of(kind).bucket
             for entry in (
@@ -158,11 +159,15 @@ class Truth:
                 self.objects[kind][entry.name] = orjson.loads(entry.raw)
             self.api.store.subscribe(bucket, self._listener(kind))
 
+    def _more_kinds(self) -> tuple[Kind, ...]:
+        return (*self.simulated.children, *self.simulated.others, *self.more)
+
     def _listener(self, kind: Kind) -> Callable[[Event], None]:
         held = self.objects[kind]
         home = None if kind == LEASE else NAMESPACE if kind.namespaced else ""
         is_pod, is_root = kind == kinds.POD, kind == self.simulated.kind
-        makes_groups = is_pod or is_root or kind == kinds.STATEFUL_SET
+        makers = (kinds.STATEFUL_SET, *self.simulated.unit_kinds)
+        makes_groups = is_pod or is_root or kind in makers
 
         def listen(event: Event) -> None:
             namespace, name = event.entry.key
@@ -179,7 +184,7 @@ class Truth:
             else:
                 held[name] = new
             if makes_groups:
-                self._groups = None
+                self._groups = self._lines = None
             if is_root or self.is_named(old) or self.is_named(new):
                 self.moments.setdefault(kind, []).append((event.rv, self.now()))
             commit = Commit(kind, name, old, new, WRITER.get(), self.now(), IS_USER.get())
@@ -217,6 +222,11 @@ class Truth:
         return self.objects[self.simulated.kind].get(NAME)
 
     @property
+    def children(self) -> tuple[Kind, ...]:
+        """The kinds of objects that belong to the workload."""
+        return (*CHILDREN, *self.simulated.children)
+
+    @property
     def leader_set(self) -> Object | None:
         """The set of all leaders, on that carrier."""
         found = self.objects[kinds.STATEFUL_SET].get(NAME)
@@ -235,6 +245,12 @@ class Truth:
         if self._groups is None:
             self._groups = self.simulated.list_groups(self)
         return self._groups
+
+    def lines(self) -> list[LineView]:
+        """The groups and the instances of roles as lines."""
+        if self._lines is None:
+            self._lines = self.simulated.list_lines(self)
+        return self._lines
 
     def ready(self) -> set[int]:
         """The ordinals of the groups that serve."""
@@ -260,6 +276,11 @@ def image_of(pod: Object) -> str:
 def is_leaving(obj: Object) -> bool:
     """Whether it is being deleted."""
     return "deletionTimestamp" in obj["metadata"]
+
+
+def owners_of(obj: Object) -> set[str]:
+    """The uids of all whom it belongs to."""
+    return {owner["uid"] for owner in obj["metadata"].get("ownerReferences") or ()}
 
 
 def controller_of(obj: Object) -> str:

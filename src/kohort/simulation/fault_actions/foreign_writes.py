@@ -21,7 +21,8 @@ FREE_NAME_POLL_SECONDS = 0.1
 
 
 async def _delete_child(harness: Harness, fault: Fault) -> None:
-    kind = _CHILDREN[fault.value]
+    kinds_of = {kind.name: kind for kind in harness.truth.children}
+    kind = kinds_of[fault.value]
     found = find_child(harness, kind, fault.pick)
     if found is not None:
         await harness.delete(kind, found["metadata"]["name"])

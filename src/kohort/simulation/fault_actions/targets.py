@@ -11,7 +11,12 @@ from kohort.simulation.scenario import NAME
 def find_child(harness: Harness, kind: Kind, pick: int) -> Object | None:
     """One of the workload's children that is not leaving."""
     held = harness.truth.objects[kind]
-    names = sorted(n for n, o in held.items() if NAME in labels_of(o).values())
+    # What only one API makes may have no labels, and the name of its workload.
+    names = sorted(
+        name
+        for name, obj in held.items()
+        if NAME in labels_of(obj).values() or (kind in harness.simulated.children and name == NAME)
+    )
     staying = [name for name in names if not is_leaving(held[name])]
     return held[staying[pick % len(staying)]] if staying else None
 

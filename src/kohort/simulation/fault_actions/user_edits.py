@@ -69,9 +69,14 @@ async def _set_partition(harness: Harness, partition: int) -> None:
 
 
 async def _scale_role(harness: Harness, fault: Fault) -> None:
-    workload = harness.truth.workload
-    if workload is not None:
-        write = harness.simulated.edits.write_role_scale
+    workload, edits = harness.truth.workload, harness.simulated.edits
+    scaled = edits.find_scaled(harness.scenario, fault.pick)
+    if scaled is not None:
+        # An autoscaler does it.
+        kind, name = scaled
+        await harness.patch(kind, name, {"spec": {"replicas": int(fault.value)}}, "scale")
+    elif workload is not None:
+        write = edits.write_role_scale
         await _edit(harness, write(workload, int(fault.value), fault.pick))
 
 

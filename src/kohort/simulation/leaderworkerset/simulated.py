@@ -21,7 +21,12 @@ LEADER_WORKER_SETS = SimulatedApi(
     name="lws",
     kind=WORKLOAD,
     labels=LABELS,
-    status=StatusFields(ready="readyReplicas", selector="hpaPodSelector", says_over=is_available),
+    status=StatusFields(
+        lambda status: int(status.get("readyReplicas", 0)),
+        lambda truth: len(truth.ready()),
+        selector="hpaPodSelector",
+        says_over=is_available,
+    ),
     versions=VERSIONS,
     checkers=ALL,
     draw=draw_scenario,

@@ -33,7 +33,12 @@ MODEL_SERVINGS = SimulatedApi(
     name="ms",
     kind=WORKLOAD,
     labels=LABELS,
-    status=StatusFields("availableReplicas", "labelSelector", _says_over),
+    status=StatusFields(
+        lambda status: int(status.get("availableReplicas", 0)),
+        lambda truth: len(truth.ready()),
+        "labelSelector",
+        _says_over,
+    ),
     versions=VERSIONS,
     checkers=(
         LineBudget,

@@ -6,7 +6,7 @@ Upstream checks none of them beyond its schemas; a policy that it cannot use is 
 
 from kohort.apis.rolebasedgroup.admission.validation import check_rollout
 from kohort.apis.rolebasedgroup.coordination import list_faults
-from kohort.apis.rolebasedgroup.roles import as_int, as_map
+from kohort.apis.rolebasedgroup.roles import as_int, as_map, as_objects
 from kohort.cluster.fields import FieldError, FieldErrorType
 from kohort.cluster.objects import Object, labels_of
 
@@ -29,7 +29,9 @@ def validate_instance_set(instance_set: Object) -> list[FieldError]:
         return [FieldError(FieldErrorType.INVALID, "spec.replicas", _NOT_NEGATIVE, replicas)]
     found = []
     strategy = as_map(spec.get("updateStrategy"))
-    if replicas and strategy:
+    owners = as_objects(as_map(instance_set.get("metadata")).get("ownerReferences"))
+    # One that is controlled was judged with its role, and may still be growing.
+    if replicas and strategy and not any(owner.get("controller") for owner in owners):
         found = list(check_rollout(strategy, replicas, "spec.updateStrategy"))
     selector = as_map(as_map(spec.get("selector")).get("matchLabels"))
     marks = labels_of(instance_set)

@@ -3,8 +3,10 @@ What is wrong with a RoleBasedGroup or a set of them, all of it at once.
 
 Rules that upstream has, too, hold for every write: names, budgets that stop a rollout for ever, a
 partition that leaves nothing to update, kinds that are switched off, and replicas that an adapter
-holds. Rules of ours (cycles of dependencies, templates that do not exist, names that collide after
-the cut) hold for what an update newly breaks: an object made before stays editable.
+holds. A role that is only scaled is not refused for its budget: an autoscaler, which knows nothing
+of it, would be held back for ever. Rules of ours (cycles of dependencies, templates that do not
+exist, names that collide after the cut) hold for what an update newly breaks: an object made
+before stays editable.
 """
 
 from collections.abc import Iterator, Mapping
@@ -35,7 +37,8 @@ def validate_group(
 ) -> list[FieldError]:
     """Every rule that a group breaks; adapters by name are those of its namespace."""
     roles = _roles_of(new)
-    found = [*_check_name(new, ""), *_check_roles(roles, _PLAIN, allows_deprecated)]
+    before = {} if old is None else {str(r.get("name")): r for r in _roles_of(old)}
+    found = [*_check_name(new, ""), *_check_roles(roles, _PLAIN, allows_deprecated, before)]
     if old is not None and adapters:
         found += _check_adapters(new, old, adapters)
     return [*found, *_newly(_check_own(new), None if old is None else _check_own(old))]
@@ -80,13 +83,20 @@ def _check_name(obj: Object, suffix: str) -> Iterator[FieldError]:
         yield FieldError(FieldErrorType.INVALID, "metadata.name", why, name)
 
 
-def _check_roles(roles: list[Object], spec: str, allows_deprecated: bool) -> Iterator[FieldError]:
+def _check_roles(
+    roles: list[Object],
+    spec: str,
+    allows_deprecated: bool,
+    before: Mapping[str, Object] | None = None,
+) -> Iterator[FieldError]:
     for index, role in enumerate(roles):
         path = f"{spec}.roles[{index}]"
         yield from _check_workload(role, path, allows_deprecated)
         rolling = as_map(role.get("rolloutStrategy")).get("rollingUpdate")
         replicas = as_int(role.get("replicas"), 1)
-        if isinstance(rolling, dict) and replicas > 0:
+        held = as_map((before or {}).get(str(role.get("name"))))
+        is_scaled = rolling == as_map(held.get("rolloutStrategy")).get("rollingUpdate")
+        if isinstance(rolling, dict) and replicas > 0 and not is_scaled:
             yield from check_rollout(rolling, replicas, f"{path}.rolloutStrategy.rollingUpdate")
 
 

@@ -1,0 +1,53 @@
+"""
+What a RoleBasedGroup takes back that was left without an owner, before anything else is done.
+
+``kubectl delete --cascade=orphan`` of a group leaves its sets, its revisions and its ConfigMap, and
+the same of a set leaves its instances and its revisions. What bears the labels and the name of a
+child, and has no controller, was one: instances go on to serve, and no name is in the way for ever.
+"""
+
+from collections.abc import Iterator
+
+from kohort.apis.api import Snapshot
+from kohort.apis.drift.adoption import adopt
+from kohort.apis.facts import Meta
+from kohort.apis.rolebasedgroup import labels, names
+from kohort.apis.rolebasedgroup.role_facts import GroupFacts, RoleFacts
+from kohort.cluster.actions import Action
+from kohort.cluster.objects import Object, name_of
+
+
+def adopt_objects(snapshot: Snapshot, facts: GroupFacts) -> Iterator[Action]:
+    """Take back all that has no owner."""
+    group = snapshot.root
+    for context in facts.contexts:
+        kind = context.role.workload
+        for found in snapshot.all(kind) if kind else ():
+            is_called_so = found.metadata.name == context.workload_name
+            if kind and is_called_so and _is_named(group, found.metadata):
+                yield from adopt(group, kind, found.metadata)
+    for stored in snapshot.all(labels.CONTROLLER_REVISION):
+        is_own = labels.GROUP_REVISION in stored.metadata.labels
+        if is_own and _is_named(group, stored.metadata):
+            yield from adopt(group, labels.CONTROLLER_REVISION, stored.metadata)
+    for config in snapshot.all(labels.CONFIG_MAP):
+        if config.metadata.name == names.config_name(name_of(group)):
+            yield from adopt(group, labels.CONFIG_MAP, config.metadata)
+    for role in facts.roles.values():
+        if role.set_uid:
+            yield from _adopt_by_set(snapshot, role)
+
+
+def _adopt_by_set(snapshot: Snapshot, role: RoleFacts) -> Iterator[Action]:
+    owner = {**role.instance_set, "metadata": {"name": role.set_name, "uid": role.set_uid}}
+    for kind in (labels.INSTANCE, labels.CONTROLLER_REVISION):
+        for found in snapshot.all(kind):
+            metadata: Meta = found.metadata
+            is_own = metadata.labels.get(labels.ROLE_NAME) == role.spec.name
+            is_called_so = metadata.name.startswith(f"{role.set_name}-")
+            if is_own and is_called_so and _is_named(snapshot.root, metadata):
+                yield from adopt(owner, kind, metadata)
+
+
+def _is_named(group: Object, found: Meta) -> bool:
+    return found.labels.get(labels.GROUP_NAME) == name_of(group)

@@ -1,0 +1,100 @@
+"""
+What another client changed of pods that run, and how it is put back.
+
+An image that another client set is not what the instance says: the pod is changed back as it runs,
+by the same walk as any change in place. A pod that lost the hash of its revision, or has one that
+nobody knows, gets it back if it runs what its instance says. Labels that tell where a pod stands
+are put back as they were.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import orjson
+
+from kohort.apis.api import Snapshot
+from kohort.apis.drift.marks import put_labels_back
+from kohort.apis.drift.pods import has_foreign_image
+from kohort.apis.rolebasedgroup import labels, names
+from kohort.apis.rolebasedgroup.instance_facts import PodName, RoleInstanceFacts
+from kohort.apis.rolebasedgroup.pod_facts import RolePod
+from kohort.apis.rolebasedgroup.roles import as_map, as_objects
+from kohort.cluster.actions import Action
+from kohort.cluster.objects import Object
+
+
+def find_foreign_images(instance: RoleInstanceFacts, pod: RolePod) -> dict[str, str]:
+    """By container, the images that a pod should run where another client has set others."""
+    if not pod.edits or not has_foreign_image(pod):
+        return {}
+    if labels.IN_PLACE_GRACE in pod.metadata.annotations:
+        return {}
+    component = next((p.component for p in instance.places if p.name == pod.metadata.name), "")
+    asked = instance.images.get(component) or {}
+    return {name: image for name, image in asked.items() if pod.find_image(name) != image}
+
+
+def has_lost_hash(instance: RoleInstanceFacts, pod: RolePod) -> bool:
+    """Whether a pod runs what its instance says, and another client took or changed its hash."""
+    if not pod.raw or pod.metadata.labels.get(labels.REVISION) == hash_of(instance):
+        return False
+    component = next((p.component for p in instance.places if p.name == pod.metadata.name), "")
+    listed = as_objects(as_map(instance.decode().get("spec")).get("components"))
+    found = next((each for each in listed if each.get("name") == component), None)
+    return found is not None and runs_template(pod, as_map(found.get("template")))
+
+
+def hash_of(instance: RoleInstanceFacts) -> str:
+    """What pods of an instance carry."""
+    return names.short_revision(instance.metadata.labels.get(labels.REVISION, ""))
+
+
+def runs_template(pod: RolePod, template: Object) -> bool:
+    """Whether a pod was made from a template, as far as what its containers run tells."""
+    held = {
+        c.get("name"): c for c in as_objects(as_map(orjson.loads(pod.raw)["spec"])["containers"])
+    }
+    asked = as_objects(as_map(template.get("spec")).get("containers"))
+    return all(_runs(held.get(container.get("name")), container) for container in asked)
+
+
+def _runs(held: Object | None, asked: Object) -> bool:
+    if held is None:
+        return False
+    if any(held.get(key) != asked.get(key) for key in ("image", "command", "args")):
+        return False
+    variables = _values_of(held)
+    return all(variables.get(name, "") == value for name, value in _values_of(asked).items())
+
+
+def _values_of(container: Object) -> Mapping[str, Any]:
+    """Variables by name; where a value is found elsewhere, only that it is."""
+    return {str(v.get("name")): v.get("value") for v in as_objects(container.get("env"))}
+
+
+def put_place_back(
+    snapshot: Snapshot, instance: RoleInstanceFacts, place: PodName, pod: RolePod
+) -> Iterator[Action]:
+    """The labels that tell where a pod stands, if they do not."""
+    changed = find_misplaced(instance, place, pod)
+    if changed and not pod.metadata.is_leaving:
+        yield from put_labels_back(snapshot, labels.POD, pod.metadata, changed)
+
+
+def find_misplaced(instance: RoleInstanceFacts, place: PodName, pod: RolePod) -> dict[str, str]:
+    """The labels that a pod should have and has not, by which it is found where it stands."""
+    held = pod.metadata.labels
+    wanted = {
+        labels.INSTANCE_NAME: instance.metadata.name,
+        labels.COMPONENT_NAME: place.component,
+        labels.COMPONENT_ID: str(place.number),
+    }
+    if has_lost_hash(instance, pod):
+        wanted[labels.REVISION] = hash_of(instance)
+    return {key: value for key, value in wanted.items() if held.get(key) != value}
+
+
+def are_misplaced(instance: RoleInstanceFacts, pods: Mapping[str, RolePod]) -> bool:
+    """Whether a pod of an instance has labels of another place."""
+    found = [(place, pods[place.name]) for place in instance.places if place.name in pods]
+    return any(find_misplaced(instance, place, pod) for place, pod in found)

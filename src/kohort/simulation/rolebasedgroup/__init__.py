@@ -1,0 +1,1 @@
+"""RoleBasedGroup in simulations."""

@@ -1,0 +1,127 @@
+"""
+What there should be of a RoleBasedGroup when all is at rest, from specs alone.
+
+Instances of a role have the lowest ordinals. Those below a partition may be old, and so may be
+one that cannot follow where nobody may make it anew.
+"""
+
+from collections.abc import Iterator
+
+import yaml
+
+from kohort.cluster.objects import Object
+from kohort.simulation.checkers.checker import Scene
+from kohort.simulation.checkers.truth import Truth
+from kohort.simulation.rolebasedgroup.groups import RoleUnit, is_kept_old, is_old, sort_units
+from kohort.simulation.rolebasedgroup.labels import ADAPTER, INSTANCE, LABELS, SET
+from kohort.simulation.rolebasedgroup.wishes import (
+    count_wanted,
+    read_contents,
+    read_role_policy,
+    roles_of,
+)
+from kohort.simulation.scenario import NAME
+from kohort.simulator import kinds
+
+
+def find_trouble(scene: Scene) -> str:
+    """What is not as it was asked for; empty if all is."""
+    workload = scene.truth.workload
+    assert workload is not None
+    for trouble in _list_troubles(scene.truth, workload):
+        return trouble
+    return ""
+
+
+def _list_troubles(truth: Truth, workload: Object) -> Iterator[str]:
+    spec, units = workload["spec"], sort_units(truth)
+    wanted = count_wanted(truth, spec)
+    for role in roles_of(spec):
+        name, own = role["name"], units.get(role["name"], [])
+        policy = read_role_policy(role, wanted[name])
+        if role.get("replicas", 1) != wanted[name]:
+            yield f"role {name} says {role.get('replicas', 1)} replicas, not {wanted[name]}"
+        if [unit.ordinal for unit in own] != list(range(wanted[name])):
+            yield f"role {name} has {[u.ordinal for u in own]}, {wanted[name]} are wanted"
+        if not all(unit.is_ready for unit in own):
+            unready = [unit.ordinal for unit in own if not unit.is_ready]
+            yield f"instances {unready} of role {name} do not serve"
+        for unit in own[policy.partition :]:
+            if is_old(unit, spec) and not is_kept_old(unit, spec):
+                images = sorted({read_contents(pod) for pod in unit.pods})
+                yield f"instance {unit.ordinal} of role {name} is old: {images}"
+    yield from _list_in_objects(truth, units)
+    yield from _list_in_config(truth, wanted)
+    yield from _list_in_adapters(truth, spec, wanted, units)
+    yield from _list_in_status(workload, units)
+
+
+def _list_in_objects(truth: Truth, units: dict[str, list[RoleUnit]]) -> Iterator[str]:
+    found = [unit for own in units.values() for unit in own]
+    pods = {pod["metadata"]["name"] for unit in found for pod in unit.pods}
+    if more := set(truth.objects[kinds.POD]) - pods:
+        yield f"pods {sorted(more)} belong to no instance"
+    if more := set(truth.objects[INSTANCE]) - {unit.instance["metadata"]["name"] for unit in found}:
+        yield f"instances {sorted(more)} belong to no role"
+    moved = truth.marks.moved
+    if out := [n for n, p in truth.objects[kinds.POD].items() if p["metadata"]["uid"] in moved]:
+        yield f"pods {sorted(out)} have labels of another place"
+    roles = [role["name"] for role in roles_of((truth.workload or {})["spec"])]
+    for kind, prefix in ((kinds.SERVICE, "s-"), (SET, "")):
+        if set(truth.objects[kind]) != {f"{prefix}{NAME}-{role}" for role in roles}:
+            yield f"{kind.plural} {sorted(truth.objects[kind])} for roles {roles}"
+    stored = {LABELS.stored_of(r) for r in truth.objects[kinds.REVISION].values()}
+    if lost := {unit.revision for unit in found} - stored:
+        yield f"instances are of revisions {sorted(lost)}, which are not stored"
+
+
+def _list_in_config(truth: Truth, wanted: dict[str, int]) -> Iterator[str]:
+    found = truth.objects[kinds.CONFIG_MAP].get(NAME)
+    if found is None:
+        yield "there is no ConfigMap"
+        return
+    said = yaml.safe_load(found["data"]["config.yaml"])
+    counts = {role: held["size"] for role, held in said["roles"].items()}
+    if counts != wanted:
+        yield f"the ConfigMap says {counts}, not {wanted}"
+
+
+def _list_in_adapters(
+    truth: Truth, spec: Object, wanted: dict[str, int], units: dict[str, list[RoleUnit]]
+) -> Iterator[str]:
+    scaled = [r["name"] for r in roles_of(spec) if (r.get("scalingAdapter") or {}).get("enable")]
+    held = truth.objects[ADAPTER]
+    if set(held) != {f"{NAME}-{role}" for role in scaled}:
+        yield f"adapters {sorted(held)} for roles {scaled}"
+        return
+    for role in scaled:
+        adapter = held[f"{NAME}-{role}"]
+        status = adapter.get("status") or {}
+        said = [
+            adapter["spec"].get("replicas"),
+            status.get("replicas"),
+            status.get("readyReplicas"),
+        ]
+        count = sum(unit.is_ready for unit in units.get(role, ()))
+        if said[1:] != [wanted[role], count] or not status.get("selector"):
+            yield f"adapter {role} says {said}, not {wanted[role]} of which {count} serve"
+
+
+def _list_in_status(workload: Object, units: dict[str, list[RoleUnit]]) -> Iterator[str]:
+    status = workload.get("status") or {}
+    if status.get("observedGeneration") != workload["metadata"]["generation"]:
+        yield "the status is of an old generation"
+    for said in status.get("roleStatuses") or ():
+        own = units.get(said["name"], [])
+        updated = sum(not is_old(unit, workload["spec"]) for unit in own)
+        counts = [said[key] for key in ("replicas", "readyReplicas", "updatedReplicas")]
+        if counts != [len(own), len(own), updated]:
+            yield f"the status of role {said['name']} counts {counts}, {updated} are updated"
+    if [s["name"] for s in status.get("roleStatuses") or ()] != [
+        role["name"] for role in roles_of(workload["spec"])
+    ]:
+        yield "the status has other roles"
+    true = {c["type"] for c in status.get("conditions") or () if c["status"] == "True"}
+    is_old_left = any(is_old(u, workload["spec"]) for own in units.values() for u in own)
+    if true - ({"RollingUpdateInProgress"} if is_old_left else set()) != {"Ready"}:
+        yield f"conditions {sorted(true)}"

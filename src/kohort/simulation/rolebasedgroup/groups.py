@@ -1,0 +1,259 @@
+"""
+The instances of a RoleBasedGroup's roles, from RoleInstances and the pods that each controls.
+
+An instance serves when it is whole, all its pods run what the RoleInstance says, are ready, and
+have both gates open. So it serves no more from the moment at which the operator writes another
+template into it, closes a gate, or deletes any of it: these writes are decisions.
+"""
+
+import re
+from collections.abc import Iterator
+
+from kohort.cluster.objects import Object
+from kohort.simulation.checkers.truth import (
+    Group,
+    Truth,
+    controller_of,
+    image_of,
+    is_leaving,
+    is_ready,
+    labels_of,
+)
+from kohort.simulation.rolebasedgroup.labels import (
+    GATES,
+    IN_PLACE_ONLY,
+    INSTANCE,
+    LABELS,
+    RECREATE_POD,
+    ROLE,
+    SET,
+)
+from kohort.simulation.rolebasedgroup.wishes import (
+    count_wanted,
+    find_role,
+    manner_of,
+    read_contents,
+    read_role_policy,
+    recovers,
+    roles_of,
+    rolling_of,
+    size_of,
+    template_of,
+)
+from kohort.simulation.scenario import NAME
+from kohort.simulation.simulated_api import LineView, Policy
+
+_INSTANCE = re.compile(rf"{NAME}-([a-z])-(\d+)")
+_POD = re.compile(rf"({NAME}-([a-z])-\d+)(?:-(\d+)|-([a-z]+)-(\d+))?")
+
+
+class RoleUnit(Group):
+    """One instance of a role: its RoleInstance and its pods."""
+
+    __slots__ = ("contents", "instance", "pods", "role")
+
+    def __init__(self, role: str, instance: Object, pods: list[Object], truth: Truth) -> None:
+        self.role, self.instance = role, instance
+        self.pods = [pod for pod in pods if not is_leaving(pod)]
+        self.leader = next(iter(pods), instance)
+        self.workers, self.staying = pods[1:], self.pods[1:]
+        self.ordinal = int(instance["metadata"]["name"].rsplit("-", 1)[1])
+        self.uid = instance["metadata"]["uid"]
+        components = instance["spec"]["components"]
+        self.size = sum(component.get("size", 1) for component in components)
+        self.contents = {read_contents(component["template"]) for component in components}
+        self.revision = LABELS.revision_of(instance).rsplit("-", 1)[-1]
+        self.revisions = {truth.marks.origin_of(pod) for pod in self.pods} - {""}
+        marks = truth.marks
+        edited = marks.relabelled | marks.replaced
+        self.is_edited = any(pod["metadata"]["uid"] in edited for pod in pods)
+        self.is_ready = self._serves()
+
+    @property
+    def members(self) -> list[Object]:
+        """All pods that stay."""
+        return self.pods
+
+    def _serves(self) -> bool:
+        if len(self.pods) != self.size or is_leaving(self.instance):
+            return False
+        same = all({read_contents(pod)} == self.contents for pod in self.pods)
+        return same and all(is_ready(pod) and _are_gates_open(pod) for pod in self.pods)
+
+
+def _are_gates_open(pod: Object) -> bool:
+    conditions = (pod.get("status") or {}).get("conditions") or ()
+    held = {c["type"]: c["status"] for c in conditions}
+    return all(held.get(gate) == "True" for gate in GATES)
+
+
+class WholeGroup(Group):
+    """The whole group, which never rolls: all instances of all roles."""
+
+    __slots__ = ("units",)
+
+    def __init__(self, units: dict[str, list[RoleUnit]], wanted: dict[str, int]) -> None:
+        self.units = units
+        pods = [pod for own in units.values() for unit in own for pod in unit.pods]
+        self.leader, self.workers, self.staying = pods[0], pods[1:], pods[1:]
+        self.ordinal, self.size, self.uid = 0, len(pods), "group"
+        self.revisions = {
+            revision for own in units.values() for u in own for revision in u.revisions
+        }
+        self.is_edited = any(unit.is_edited for own in units.values() for unit in own)
+        self.revision = ""
+        self.is_ready = all(
+            sum(unit.is_ready for unit in units.get(role, ())) >= count
+            for role, count in wanted.items()
+        )
+
+
+def list_units(truth: Truth) -> Iterator[RoleUnit]:
+    """The instances that sets of the workload control and that are not leaving."""
+    by_instance: dict[str, list[Object]] = {}
+    for pod in truth.pods():
+        by_instance.setdefault(controller_of(pod), []).append(pod)
+    sets = {found["metadata"]["uid"] for found in truth.objects[SET].values()}
+    for name, instance in sorted(truth.objects[INSTANCE].items()):
+        place = _INSTANCE.fullmatch(name)
+        if place and controller_of(instance) in sets and not is_leaving(instance):
+            pods = by_instance.get(instance["metadata"]["uid"], [])
+            ordered = sorted(pods, key=lambda pod: str(pod["metadata"]["name"]))
+            yield RoleUnit(place.group(1), instance, ordered, truth)
+
+
+def sort_units(truth: Truth) -> dict[str, list[RoleUnit]]:
+    """Instances by their roles, lowest first."""
+    found: dict[str, list[RoleUnit]] = {}
+    for unit in list_units(truth):
+        found.setdefault(unit.role, []).append(unit)
+    return {role: sorted(own, key=lambda unit: unit.ordinal) for role, own in found.items()}
+
+
+def list_groups(truth: Truth) -> list[Group]:
+    """The group, if it has a pod that stays."""
+    units = sort_units(truth)
+    if not any(unit.pods for own in units.values() for unit in own) or truth.workload is None:
+        return []
+    return [WholeGroup(units, count_wanted(truth, truth.workload["spec"]))]
+
+
+def list_lines(truth: Truth) -> list[LineView]:
+    """The instances of each role."""
+    workload = truth.workload
+    if workload is None:
+        return []
+    groups = truth.groups()
+    units = groups[0].units if groups else sort_units(truth)  # type: ignore[attr-defined]
+    wanted = count_wanted(truth, workload["spec"])
+    lines = []
+    for role in roles_of(workload["spec"]):
+        name, own = role["name"], units.get(role["name"], ())
+        held = (_INSTANCE.fullmatch(each) for each in truth.objects[INSTANCE])
+        lines.append(
+            LineView(
+                f"role {name}",
+                tuple(own),
+                frozenset(int(h.group(2)) for h in held if h and h.group(1) == name),
+                read_role_policy(role, wanted[name]),
+                rolls=True,
+                recovers=recovers(role),
+                is_uniform=False,
+                is_inner=True,
+                role=name,
+                after=tuple(role.get("dependencies") or ()),
+                spares_lost=True,
+            )
+        )
+    return lines
+
+
+def read_policy(workload: Object) -> Policy:
+    """What is asked of the group as a whole: no rollout takes it."""
+    return Policy(1, 1, 0, 0)
+
+
+def is_old(unit: Group, spec: Object) -> bool:
+    """Whether an instance, or a pod of it, is not what a spec asks for."""
+    if not isinstance(unit, RoleUnit):
+        return any(is_old(each, spec) for own in _units_of(unit).values() for each in own)
+    role = find_role(spec, unit.role)
+    if role is None or unit.size != size_of(role):
+        return True
+    asked = {read_contents(template_of(role))}
+    return unit.contents != asked or any({read_contents(pod)} != asked for pod in unit.pods)
+
+
+def _units_of(group: Group) -> dict[str, list[RoleUnit]]:
+    assert isinstance(group, WholeGroup)
+    return group.units
+
+
+def has_old_image(group: Group, spec: Object) -> bool:
+    """Whether an instance that should be updated runs something else."""
+    for name, units in _units_of(group).items():
+        role = find_role(spec, name)
+        if role is None:
+            continue
+        asked = image_of(template_of(role))
+        partition = int(rolling_of(role).get("partition") or 0)
+        released = [unit for unit in units[partition:] if can_follow(unit, spec)]
+        if any(image_of(pod) != asked for unit in released for pod in unit.pods):
+            return True
+    return False
+
+
+def can_follow(unit: Group, spec: Object) -> bool:
+    """Whether a running instance could become what a spec asks for."""
+    assert isinstance(unit, RoleUnit)
+    role = find_role(spec, unit.role)
+    if role is None or unit.size != size_of(role) or manner_of(role) == RECREATE_POD:
+        return False
+    _, mode = read_contents(template_of(role))
+    found = {held for _, held in unit.contents} | {read_contents(pod)[1] for pod in unit.pods}
+    return found == {mode}
+
+
+def is_kept_old(unit: Group, spec: Object) -> bool:
+    """Whether an instance stays old, because nobody may make it anew and it cannot follow."""
+    assert isinstance(unit, RoleUnit)
+    role = find_role(spec, unit.role)
+    is_only = role is not None and manner_of(role) == IN_PLACE_ONLY
+    return is_only and not can_follow(unit, spec)
+
+
+def is_told(unit: Group, spec: Object) -> bool:
+    """Whether a RoleInstance says what a spec asks for; its pods may be on their way."""
+    assert isinstance(unit, RoleUnit)
+    role = find_role(spec, unit.role)
+    if role is None or unit.size != size_of(role):
+        return False
+    return unit.contents == {read_contents(template_of(role))}
+
+
+def find_image(spec: Object) -> str:
+    """What the pods of the first role run."""
+    return image_of(template_of(roles_of(spec)[0]))
+
+
+def count_ready(truth: Truth) -> int:
+    """The instances of all roles that serve."""
+    return sum(unit.is_ready for unit in list_units(truth))
+
+
+def is_in_place(pod: Object) -> bool:
+    """Whether the labels of a pod say what its name says."""
+    found = _POD.fullmatch(pod["metadata"]["name"])
+    assert found is not None
+    instance, role, index, component, ordinal = found.groups()
+    if component is not None:
+        return LABELS.place_of(pod) == [instance, component, ordinal]
+    if index is None:
+        return LABELS.place_of(pod) == [instance, role, "0"]
+    place = ("leader", "0") if index == "0" else ("worker", str(int(index) - 1))
+    return LABELS.place_of(pod) == [instance, *place]
+
+
+def list_services(pod: Object) -> tuple[str, ...]:
+    """The Service that the pods of a role are found by."""
+    return (f"s-{NAME}-{labels_of(pod).get(ROLE, '')}",)

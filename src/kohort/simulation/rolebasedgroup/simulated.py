@@ -1,0 +1,66 @@
+"""RoleBasedGroup, as the value that simulations know it by."""
+
+from kohort.cluster.objects import Object
+from kohort.simulation.checkers.instances import Instances
+from kohort.simulation.checkers.lines import LineBudget
+from kohort.simulation.checkers.ownership import Ownership
+from kohort.simulation.checkers.roles import Roles
+from kohort.simulation.checkers.running import Running
+from kohort.simulation.checkers.runtime import Runtime
+from kohort.simulation.checkers.stability import Stability
+from kohort.simulation.checkers.status import Status
+from kohort.simulation.rolebasedgroup import groups, manifests, wishes
+from kohort.simulation.rolebasedgroup.at_rest import find_trouble
+from kohort.simulation.rolebasedgroup.draws import draw_scenario
+from kohort.simulation.rolebasedgroup.labels import ADAPTER, INSTANCE, LABELS, POLICY, SET, WORKLOAD
+from kohort.simulation.rolebasedgroup.versions import VERSIONS
+from kohort.simulation.simulated_api import SimulatedApi, StatusFields
+from kohort.simulator import kinds
+
+
+def _read_ready(status: Object) -> int:
+    return sum(role["readyReplicas"] for role in status.get("roleStatuses") or ())
+
+
+def _says_over(status: Object) -> bool:
+    """A rollout is over when all instances of all roles are updated and ready."""
+    roles = status.get("roleStatuses") or ()
+    return bool(roles) and all(
+        role["updatedReplicas"] == role["readyReplicas"] == role["replicas"] for role in roles
+    )
+
+
+ROLE_BASED_GROUPS = SimulatedApi(
+    name="rbg",
+    kind=WORKLOAD,
+    labels=LABELS,
+    status=StatusFields(_read_ready, groups.count_ready, "", _says_over, "Ready"),
+    versions=VERSIONS,
+    checkers=(LineBudget, Instances, Roles, Running, Ownership, Runtime, Status, Stability),
+    draw=draw_scenario,
+    make_workload=manifests.make_workload,
+    edits=manifests.EDITS,
+    read_policy=groups.read_policy,
+    list_groups=groups.list_groups,
+    list_lines=groups.list_lines,
+    is_old=groups.is_old,
+    is_in_place=groups.is_in_place,
+    find_image=groups.find_image,
+    has_old_image=groups.has_old_image,
+    find_min_ready=lambda workload: 0,
+    count_gang=lambda group, scene: (group.size, group.size),
+    list_services=groups.list_services,
+    list_free_names=manifests.list_free_names,
+    find_trouble=find_trouble,
+    is_sparse=False,
+    read_step=lambda truth, carrier: None,
+    has_gone_back=lambda truth, carrier: False,
+    children=(SET, INSTANCE, ADAPTER, kinds.CONFIG_MAP),
+    unit_kinds=(INSTANCE, ADAPTER),
+    others=(POLICY,),
+    make_others=manifests.make_others,
+    list_rules=wishes.list_rules,
+    can_follow=groups.can_follow,
+    is_kept_old=groups.is_kept_old,
+    is_told=groups.is_told,
+)

@@ -1,0 +1,142 @@
+"""
+What a user of a RoleBasedGroup asks for: roles, counts, budgets and rules, from specs alone.
+
+A role that has an adapter has the count that the adapter says from the moment it is bound; a
+ratio ties the counts of others to it.
+"""
+
+import json
+from dataclasses import replace
+from fractions import Fraction
+from math import ceil
+from typing import Any
+
+from kohort.cluster.objects import Object
+from kohort.simulation.checkers.truth import Truth, annotations_of, image_of, owners_of
+from kohort.simulation.rolebasedgroup.labels import (
+    ADAPTER,
+    IN_PLACE,
+    MODE,
+    ORDER,
+    POLICY,
+    RATIO,
+    RECREATE,
+)
+from kohort.simulation.scenario import NAME
+from kohort.simulation.simulated_api import Policy, RuleView
+
+PATTERNS = ("standalonePattern", "leaderWorkerPattern", "customComponentsPattern")
+
+
+def roles_of(spec: Object | None) -> list[Object]:
+    """The roles that a spec asks for."""
+    found: list[Object] = (spec or {}).get("roles") or []
+    return found
+
+
+def find_role(spec: Object, name: str) -> Object | None:
+    """The role of that name."""
+    return next((role for role in roles_of(spec) if role["name"] == name), None)
+
+
+def pattern_of(role: Object) -> Object:
+    """What the instances of a role are made of."""
+    return next(role[key] for key in PATTERNS if key in role)
+
+
+def template_of(role: Object) -> Object:
+    """The template of a role's pods; simulations give all components the same."""
+    pattern = pattern_of(role)
+    found: Object = (pattern.get("components") or [pattern])[0]["template"]
+    return found
+
+
+def size_of(role: Object) -> int:
+    """The pods of an instance."""
+    pattern = pattern_of(role)
+    if "components" in pattern:
+        return sum(each.get("size", 1) for each in pattern["components"])
+    return int(pattern.get("size", 1))
+
+
+def rolling_of(role: Object) -> Object:
+    """How a role is brought to a new template."""
+    found: Object = (role.get("rolloutStrategy") or {}).get("rollingUpdate") or {}
+    return found
+
+
+def manner_of(role: Object) -> str:
+    """Whether running pods are changed."""
+    return str(rolling_of(role).get("type") or IN_PLACE)
+
+
+def recovers(role: Object) -> bool:
+    """Whether a container that fails takes its instance along."""
+    if "standalonePattern" in role:
+        return False
+    config = pattern_of(role).get("restartPolicyConfig") or {}
+    return bool(config.get("type", RECREATE) == RECREATE)
+
+
+def read_contents(template: Object) -> tuple[str, str]:
+    """What a pod of a template runs, as far as simulations change it: its image and its mode."""
+    variables = template["spec"]["containers"][0].get("env") or ()
+    mode = next((v.get("value", "") for v in variables if v["name"] == MODE), "")
+    return image_of(template), mode
+
+
+def read_role_policy(role: Object, wanted: int) -> Policy:
+    """What is asked of the instances of a role."""
+    rolling = rolling_of(role)
+    unavailable, surge = rolling.get("maxUnavailable", 1), rolling.get("maxSurge") or 0
+    partition = min(int(rolling.get("partition") or 0), wanted)
+    return Policy(wanted, unavailable, min(surge, wanted), partition)
+
+
+def count_wanted(truth: Truth, spec: Object) -> dict[str, int]:
+    """The instances that each role should have."""
+    counts = {role["name"]: int(role.get("replicas", 1)) for role in roles_of(spec)}
+    leaders = set()
+    workload = truth.workload
+    for role in roles_of(spec):
+        if (role.get("scalingAdapter") or {}).get("enable"):
+            leaders.add(role["name"])
+            adapter = truth.objects[ADAPTER].get(f"{NAME}-{role['name']}")
+            is_ours = workload and adapter and workload["metadata"]["uid"] in owners_of(adapter)
+            if is_ours and adapter and (adapter.get("status") or {}).get("phase") == "Bound":
+                counts[role["name"]] = int(adapter["spec"]["replicas"])
+    return _couple(counts, leaders, _find_ratio(truth))
+
+
+def _couple(counts: dict[str, int], leaders: set[str], ratio: dict[str, int]) -> dict[str, int]:
+    leads = [Fraction(counts[name], share) for name, share in ratio.items() if name in leaders]
+    if not leads:
+        return counts
+    tied = {name: ceil(max(leads) * share) for name, share in ratio.items()}
+    return {name: tied.get(name, count) for name, count in counts.items()}
+
+
+def _find_ratio(truth: Truth) -> dict[str, int]:
+    policy = truth.objects[POLICY].get(NAME)
+    said = json.loads(annotations_of(policy).get(RATIO, "{}")) if policy else {}
+    return {name: share for shares in said.values() for name, share in shares.items()}
+
+
+def list_rules(truth: Truth) -> list[RuleView]:
+    """What ties roles together, as the user wrote it."""
+    policy = truth.objects[POLICY].get(NAME)
+    if policy is None:
+        return []
+    orders = json.loads(annotations_of(policy).get(ORDER, "{}"))
+    found = []
+    for rule in policy["spec"]["policies"]:
+        strategy = rule.get("strategy") or {}
+        view = RuleView(tuple(rule["roles"]), order=tuple(orders.get(rule["name"], ())))
+        view = replace(view, update_skew=_read_skew(strategy.get("rollingUpdate")))
+        found.append(replace(view, growth_skew=_read_skew(strategy.get("scaling"))))
+    return found
+
+
+def _read_skew(strategy: Object | None) -> float | int | None:
+    said: Any = (strategy or {}).get("maxSkew")
+    return int(said[:-1]) / 100 if isinstance(said, str) else said
