@@ -63,7 +63,7 @@ def _owners(child: Any) -> tuple[Key, ...]:
 
 
 def _config_owners(child: Any) -> tuple[Key, ...]:
-    name = find_group(child.metadata, child.text)
+    name = find_group(child.metadata, getattr(child, "text", None))
     return ((child.metadata.namespace, name),) if name else ()
 
 
