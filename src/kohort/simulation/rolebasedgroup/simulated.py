@@ -2,10 +2,10 @@
 
 from kohort.cluster.objects import Object
 from kohort.simulation.checkers.instances import Instances
+from kohort.simulation.checkers.kept_pods import KeptPods
 from kohort.simulation.checkers.lines import LineBudget
 from kohort.simulation.checkers.ownership import Ownership
 from kohort.simulation.checkers.roles import Roles
-from kohort.simulation.checkers.running import Running
 from kohort.simulation.checkers.runtime import Runtime
 from kohort.simulation.checkers.stability import Stability
 from kohort.simulation.checkers.status import Status
@@ -36,7 +36,7 @@ ROLE_BASED_GROUPS = SimulatedApi(
     labels=LABELS,
     status=StatusFields(_read_ready, groups.count_ready, "", _says_over, "Ready"),
     versions=VERSIONS,
-    checkers=(LineBudget, Instances, Roles, Running, Ownership, Runtime, Status, Stability),
+    checkers=(LineBudget, Instances, Roles, KeptPods, Ownership, Runtime, Status, Stability),
     draw=draw_scenario,
     make_workload=manifests.make_workload,
     edits=manifests.EDITS,

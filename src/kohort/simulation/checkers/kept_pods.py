@@ -13,7 +13,7 @@ from kohort.simulation.simulated_api import LineView
 from kohort.simulator import kinds
 
 
-class Running(Checker):
+class KeptPods(Checker):
     """The promises about instances that change as they run."""
 
     def __init__(self, scene: Scene) -> None:
