@@ -204,7 +204,22 @@ class SetActions:
     def _ensure_service(self, context: RoleContext, found: Whole) -> Iterator[Action]:
         held = [service.decode() for service in self.snapshot.all(labels.SERVICE)]
         name = choose_name(context, held)
-        yield from self._ensure(labels.SERVICE, make_service(context, found.decode(), name))
+        wanted = make_service(context, found.decode(), name)
+        yield from self._ensure(labels.SERVICE, wanted)
+        yield from self._widen(wanted)
+
+    def _widen(self, wanted: Object) -> Iterator[Action]:
+        """Take away keys of a selector that select too few pods: applying the others keeps them."""
+        found = self._find(labels.SERVICE, name_of(wanted))
+        if found is None or found.metadata.is_leaving:
+            return
+        held = as_map(as_map(found.decode().get("spec")).get("selector"))
+        extra = {key: None for key in held if key not in wanted["spec"]["selector"]}
+        if extra:
+            address = Address(labels.SERVICE, found.metadata.namespace, found.metadata.name)
+            body = {"metadata": {"uid": found.metadata.uid}, "spec": {"selector": extra}}
+            why = f"Service {name_of(wanted)} selects too few pods: {', '.join(extra)}"
+            yield Patch(address, body, why=why)
 
     def _ensure(
         self, kind: Kind, wanted: Object, ignored: tuple[str, ...] = ()
