@@ -237,6 +237,13 @@ KEYS = (
     _user(INGRESS_DISABLE_VIRTUAL_HOST, "true: no VirtualService"),
     _user(INGRESS_DISABLE_CREATION, "true: a Service instead of an Ingress"),
     _user(SKIP_MODEL_READY, "true: pods do not wait for a node that has the model", _NOW),
+    Key(
+        POLICY_RATIO,
+        ANNOTATION,
+        "CoordinatedPolicies made for a service",
+        "JSON: units by role, by policy",
+        _NOW,
+    ),
     _user(COORDINATION_SKEW, "how far roles may be apart in a rollout, such as 10%", _NOW),
     _user(COORDINATION_RATIO, "units that grow together, such as engine=1,decoder=2", _NOW),
     _user(UPDATE_TYPE, "InPlaceIfPossible, InPlaceOnly or RecreatePod", _NOW),
