@@ -11,7 +11,7 @@ COMPILE := pip compile --universal --generate-hashes --no-emit-index-url --no-an
 install_locked = $(UV) pip install --system-certs --require-hashes -r $(1) || $(BIN)/pip install -q --disable-pip-version-check --require-hashes -r $(1)
 install_kohort = $(UV) pip install --system-certs --no-deps -e . || $(BIN)/pip install -q --disable-pip-version-check --no-deps -e .
 
-.PHONY: up test search install check bench bench-real real test-real lock help sim mutants
+.PHONY: up test search install check bench bench-real real test-real lock help sim mutants coverage
 
 up: .venv/installed ## install, start the embedded cluster with a first workload, and stay until Ctrl-C
 	@$(BIN)/kohort up --sample $(ARGS)
@@ -50,6 +50,12 @@ sim: .venv/installed ## simulate the operator under faults (SEEDS=10000, or SEED
 
 mutants: .venv/installed-dev ## plant faults one by one, and count those that the suites notice
 	@$(BIN)/python -m tools.mutants $(ARGS)
+
+COVERED := kohort.apis.inferenceservice
+
+coverage: .venv/installed-dev ## branches of a package that its tests reach (COVERED=kohort.planning ARGS=tests/planning)
+	@$(BIN)/coverage run --branch --source=$(COVERED) -m pytest -q -p no:cacheprovider $(or $(ARGS),tests/apis/inferenceservice tests/operator/inferenceservice)
+	@$(BIN)/coverage report --skip-covered --sort=cover
 
 lock: .venv/uv ## choose the versions of all dependencies anew
 	@$(UV) $(COMPILE) --upgrade pyproject.toml -o requirements.lock
