@@ -139,6 +139,10 @@ class TestFormerNodes:
         await lab.set_image("engine:2")
         await lab.until(lambda: lab.is_done() and lab.images() == {"engine:2"}, 240)
         assert nodes_of(lab) == before
+        for name, pod in lab.pods().items():
+            rules = pod["spec"]["affinity"]["nodeAffinity"]
+            (term,) = rules["preferredDuringSchedulingIgnoredDuringExecution"]
+            assert term["preference"]["matchExpressions"][0]["values"] == [before[name]]
 
     async def test_a_component_returns_to_any_node_of_its_own(self, lab: GroupLab):
         notes = settled(**{labels.IN_PLACE_GRANULARITY: "Component"})
