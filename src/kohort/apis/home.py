@@ -35,6 +35,17 @@ class Home:
 
 
 OWN_HOME = Home()
+_HOLDER = "_kohort-"
+
+
+def name_holder(host: str, unique: str) -> str:
+    """Who holds a lease: a process of Kohort says so, since its pod may bear upstream's name."""
+    return f"{host}{_HOLDER}{unique}"
+
+
+def is_own_holder(holder: str) -> bool:
+    """Whether a process of Kohort holds a lease."""
+    return _HOLDER in holder
 
 
 @dataclass(frozen=True, slots=True)

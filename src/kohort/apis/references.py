@@ -12,6 +12,7 @@ from typing import Any
 
 from kohort.apis.facts import Whole
 from kohort.cluster.objects import Kind, Object
+from kohort.cluster.port import Selection
 
 Key = tuple[str, str]  # namespace and name; the namespace is empty where a kind has none
 
@@ -27,6 +28,14 @@ class Reference:
     labels: str = ""  # only objects that match this selector are watched
     # The names by which workloads refer to an object, where that is not its own.
     names_of: Callable[[Any], tuple[Key, ...]] | None = None
+    only: str = ""  # only objects of this name are watched, in whichever namespace
+    is_shown: bool = True  # false: the operator alone reads it, and commands do without
+
+    @property
+    def selection(self) -> Selection:
+        """Which objects are watched."""
+        fields = f"metadata.name={self.only}" if self.only else ""
+        return Selection(self.kind, labels=self.labels, fields=fields)
 
 
 @dataclass(frozen=True, slots=True)

@@ -142,8 +142,7 @@ class ApiController:
     def _add_reference(self, informers: Informers, reference: Reference) -> Cache[Any]:
         optional, names_of = bool(reference.remedy), reference.names_of
         indexes = {_NAMED: lambda obj: _join_all(names_of(obj))} if names_of else None
-        selection = Selection(reference.kind, labels=reference.labels)
-        return informers.add(selection, reference.decode, indexes, optional=optional)
+        return informers.add(reference.selection, reference.decode, indexes, optional=optional)
 
     def _list_references(self, root: Whole) -> Iterable[str]:
         """All objects that a workload names; one that cannot be read names none."""
@@ -289,7 +288,9 @@ class ApiController:
                 kind = watched.kind
                 found[kind] = f"no {kind.name} of {kind.group} is made: {why}; {watched.remedy}"
         for reference, cache in self.references:
-            if why := self._explain_absence(cache):
+            why = self._explain_absence(cache)
+            # What no workload names itself may be hidden from an account without harm to any.
+            if why and reference.is_shown:
                 kind = reference.kind
                 found[kind] = f"no {kind.name} of {kind.group} is read: {why}; {reference.remedy}"
         return found

@@ -7,8 +7,8 @@ updated before the ModelServing has seen what was asked for last. A set whose po
 carrier is left alone unless ``kohort.dev/force: "true"`` says that they may go.
 
 Nobody is fought. This is the controller of LeaderWorkerSets, which acts only while it holds the
-lease of that API. Sets that are made after the ModelServing are another controller's doing, by
-whatever name: then nothing is done, and the condition says so.
+lease of that API. Where another controller of them is there, or has made sets after the
+ModelServing, nothing is done, forced or not, and the condition says so.
 """
 
 from collections.abc import Iterator
@@ -28,6 +28,7 @@ from kohort.apis.bridges.carried_admission import carry_webhooks
 from kohort.apis.bridges.carried_groups import read_groups
 from kohort.apis.bridges.conversion_report import ConversionRefused
 from kohort.apis.bridges.lws_to_ms import convert_to_serving
+from kohort.apis.bridges.other_controllers import CARRIER, find_another, refer_to_others
 from kohort.apis.carriers.desired import (
     DesiredObjects,
     apply_made,
@@ -57,7 +58,6 @@ from kohort.model.observed import Observed, Progress
 from kohort.model.plans import Plan
 from kohort.model.reasons import Notice
 
-CARRIER = "modelserving"
 FORCE = lws_labels.FORCE
 ROLE = "default"  # as upstream's own compatibility mode names it
 MANAGER = "kohort-carrier"
@@ -106,6 +106,7 @@ def carry_by_serving(base: Api) -> Api:
         list_events=list_events,
         webhooks=carry_webhooks(base.webhooks, CARRIER, FORCE),
         writes=(*base.writes, grant),
+        references=(*base.references, *refer_to_others(base.home)),
         make_probe=lambda snapshot: (
             None if is_carried(snapshot.root) else base.make_probe(snapshot)
         ),
@@ -125,6 +126,8 @@ def _read(snapshot: Snapshot) -> Reading[Memory]:
             f'annotation {lws_labels.CARRIER} is "{CARRIER}", and this cluster serves no '
             "ModelServing: install its definition, or choose another carrier",
         )
+    if another := find_another(snapshot):
+        raise InvalidWorkload("AnotherController", another)
     held = _find_own(snapshot)
     leftovers = _find_leftovers(snapshot, held)
     wanted = make_serving(snapshot.root)

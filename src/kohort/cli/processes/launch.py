@@ -19,6 +19,7 @@ from uuid import uuid4
 
 from kohort.apis.api import DEFAULTS, Settings
 from kohort.apis.gangs.dialect import Dialect
+from kohort.apis.home import name_holder
 from kohort.apis.served import choose_apis
 from kohort.cli.exits import Failure, UsageError
 from kohort.cli.processes.signals import catch_signals
@@ -130,7 +131,7 @@ def _describe(
         cert_dir = Path(configuration.cert_dir)
     return Launch(
         apis=choose_apis(configuration.apis),
-        identity=f"{socket.gethostname()}_{uuid4()}",
+        identity=name_holder(socket.gethostname(), str(uuid4())),
         configuration=_listen(configuration, arguments, url),
         settings=settings,
         namespace=namespace,

@@ -18,7 +18,6 @@ import orjson
 
 from kohort.apis.api import Api, Watched
 from kohort.apis.facts import Whole
-from kohort.apis.references import Reference
 from kohort.cli.exits import Failure
 from kohort.cli.parser import suggest
 from kohort.cli.state import list_running
@@ -129,10 +128,10 @@ class Source:
         held = dict(zip(kinds, lists, strict=True))
         unserved = frozenset(kind for kind, found in held.items() if found is None)
         children = {kind: found for kind, found in held.items() if found is not None}
-        for reference in api.references:
+        for reference in (each for each in api.references if each.is_shown):
             # Whoever may not read what is shared sees the workload without it.
             with suppress(ClusterError):
-                named = await self.cluster.list(_select_named(reference))
+                named = await self.cluster.list(reference.selection)
                 children[reference.kind] = named.items
         return _take(api, roots, children, unserved)
 
@@ -173,7 +172,7 @@ class Source:
                 w.kind: informers.add(self._select(w), Whole, optional=not w.is_needed)
                 for w in needed(api)
             }
-            for named in map(_select_named, api.references):
+            for named in (each.selection for each in api.references if each.is_shown):
                 kinds[named.kind] = informers.add(named, Whole, optional=True)
             live.add(api, roots, kinds)
         task = asyncio.create_task(informers.run())
@@ -225,11 +224,6 @@ class _Live:
         except TimeoutError:
             return
         await asyncio.sleep(_CALM_SECONDS)
-
-
-def _select_named(reference: Reference) -> Selection:
-    """What workloads may name; it lies in any namespace."""
-    return Selection(reference.kind, labels=reference.labels)
 
 
 def _raws(cache: "Cache[Whole]") -> Iterable[bytes]:

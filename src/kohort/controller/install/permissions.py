@@ -99,7 +99,8 @@ def _api_grants(api: Api, settings: Settings) -> Iterator[Grant]:
     for watched in api.watched_with(settings):
         yield Grant(watched.kind, _SEE)
     for reference in api.references:
-        yield Grant(reference.kind, _SEE)
+        names = (reference.only,) if reference.only else ()
+        yield Grant(reference.kind, _SEE, names=names)
     for kind in api.reads_with(settings):
         yield Grant(kind, _SEE)
     yield from api.writes_with(settings)

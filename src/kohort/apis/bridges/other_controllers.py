@@ -1,0 +1,87 @@
+"""
+Another controller of LeaderWorkerSets on the cluster: whether one is there.
+
+It is told by who holds a lease of upstream's name, in whichever namespace it was installed, and by
+who manages the webhook configuration of upstream's name. The names alone tell nothing: Kohort bears
+them itself. A process of Kohort says in a lease that it is one, and its configuration is labelled.
+"""
+
+from collections.abc import Iterator
+
+from kohort.apis.api import Snapshot
+from kohort.apis.definitions.definition import MANAGED_BY
+from kohort.apis.facts import Whole
+from kohort.apis.home import Home, is_own_holder
+from kohort.apis.leaderworkerset import labels
+from kohort.apis.references import Key, Reference
+from kohort.cluster.objects import Kind, Object
+
+LEASE = Kind("coordination.k8s.io", "v1", "Lease", "leases")
+CONFIGURATION = Kind(
+    "admissionregistration.k8s.io",
+    "v1",
+    "ValidatingWebhookConfiguration",
+    "validatingwebhookconfigurations",
+    namespaced=False,
+)
+CARRIER = "modelserving"
+OURS = "kohort"
+_ANOTHER: tuple[Key, ...] = (("", "another-controller"),)
+_REMEDY = "let the operator see it ('kohort manifests' prints the roles)"
+
+
+def refer_to_others(home: Home) -> tuple[Reference, ...]:
+    """What is watched for the sake of sets that a ModelServing carries."""
+    return (
+        Reference(
+            LEASE, _ask, remedy=_REMEDY, names_of=_name_lease, only=home.lease, is_shown=False
+        ),
+        Reference(
+            CONFIGURATION,
+            _ask,
+            remedy=_REMEDY,
+            names_of=_name_configuration,
+            only=home.validating_name,
+            is_shown=False,
+        ),
+    )
+
+
+def find_another(snapshot: Snapshot) -> str:
+    """The other controller that is there, in words; nothing if there is none."""
+    return next(_list_others(snapshot), "")
+
+
+def _list_others(snapshot: Snapshot) -> Iterator[str]:
+    for lease in snapshot.references.get(LEASE, ()):
+        place = f"{lease.metadata.namespace}/{lease.metadata.name}"
+        yield (
+            f"{_find_holder(lease)} holds the lease {place}, and is no process of Kohort: stop it, "
+            "or delete the lease if it has gone"
+        )
+    for found in snapshot.references.get(CONFIGURATION, ()):
+        whose = found.metadata.labels.get(MANAGED_BY) or "nobody that it names"
+        yield (
+            f"{CONFIGURATION.name} {found.metadata.name} is managed by {whose}, not by Kohort: "
+            "remove that controller, or install the webhooks of Kohort in its place"
+        )
+
+
+def _ask(lws: Object) -> tuple[Key, ...]:
+    """Only sets that a ModelServing carries ask whether another controller is there."""
+    metadata = lws.get("metadata") or {}
+    notes = metadata.get("annotations") or {}
+    return _ANOTHER if notes.get(labels.CARRIER) == CARRIER else ()
+
+
+def _find_holder(lease: Whole) -> str:
+    return str((lease.decode().get("spec") or {}).get("holderIdentity") or "")
+
+
+def _name_lease(lease: Whole) -> tuple[Key, ...]:
+    holder = _find_holder(lease)
+    return _ANOTHER if holder and not is_own_holder(holder) else ()
+
+
+def _name_configuration(found: Whole) -> tuple[Key, ...]:
+    return () if found.metadata.labels.get(MANAGED_BY) == OURS else _ANOTHER
