@@ -158,7 +158,7 @@ def add_apis(parser: Parser, usual: str = "lws") -> None:
         "--apis",
         type=typed(_read_apis),
         metavar="NAME[,NAME]",
-        help=f"serve these APIs, of lws and ms (default: {usual})",
+        help=f"serve these APIs, of lws, ms, rbg and isvc (default: {usual})",
     )
 
 
