@@ -52,6 +52,16 @@ class ControllerContext:
     identity: str = "kohort"
 
 
+@dataclass(frozen=True, slots=True)
+class _OwnerIndex:
+    """Finds children by their workloads; equal for APIs that find them alike."""
+
+    owners: Callable[[Any], tuple[Key, ...]]
+
+    def __call__(self, child: Any) -> Iterable[str]:
+        return ("/".join(key) for key in self.owners(child))
+
+
 def _name_reference(reference: Reference, name: Key) -> str:
     return "/".join((reference.kind.group_resource, *name))
 
@@ -121,15 +131,12 @@ class ApiController:
                 self.queue.add(entry.key)
 
     def _add(self, informers: Informers, watched: Watched) -> Cache[Any]:
-        def owners(child: Any) -> Iterable[str]:
-            return ("/".join(key) for key in watched.owners(child))
-
         selection = Selection(watched.kind, labels=watched.labels)
         optional = bool(watched.remedy)
         return informers.add(
             selection,
             watched.decode,
-            {_OWNER: owners},
+            {_OWNER: _OwnerIndex(watched.owners)},
             optional=optional,
             on_served=self._wake_all,
         )

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import partial
 from random import Random
 from typing import Any, TypeVar
@@ -14,6 +15,16 @@ from kohort.controller.caches.watcher import Event, Ready, Watcher
 from kohort.controller.clock import Time
 
 T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What a cache was asked to hold; equal ones hold the same."""
+
+    selection: Selection
+    decode: Callable[[bytes], Any]
+    indexes: Mapping[str, Index[Any]]
+    optional: bool
 
 
 class Reports:
@@ -41,6 +52,7 @@ class Informers:
         # Optional kinds that cannot be watched now, and what the server says.
         self.absent: dict[Selection, KohortError] = {}
         self._watchers: list[Watcher] = []
+        self._shared: list[tuple[_Asked, Cache[Any], list[Callable[[], None]]]] = []
         self._ready = asyncio.Event()
 
     def add(
@@ -55,8 +67,15 @@ class Informers:
         """
         Cache what is selected; before ``run``.
 
-        An optional kind need not be served; whoever does without it is told when it is.
+        An optional kind need not be served; whoever does without it is told when it is. Those who
+        ask for the same share one cache and one watch.
         """
+        key = _Asked(selection, decode, dict(indexes or {}), optional)
+        for asked, reader, listeners in self._shared:
+            if asked == key:
+                listeners.append(on_served)
+                return reader
+        told = [on_served]
 
         def report(fault: UndecodableObject) -> None:
             self.report(selection, fault)
@@ -67,7 +86,7 @@ class Informers:
         watcher = Watcher(
             self._cluster,
             selection,
-            self._listener(selection, writer.apply, on_served),
+            self._listener(selection, writer.apply, told),
             self._time,
             self._chance,
             self._troubled(writer.reader),
@@ -76,18 +95,20 @@ class Informers:
             watcher.wait_until_served = partial(wait_until_defined, self._cluster, selection.kind)
         self._watchers.append(watcher)
         self.caches.append(writer.reader)
+        self._shared.append((key, writer.reader, told))
         return writer.reader
 
     def _listener(
         self,
         selection: Selection,
         apply: Callable[[Event], None],
-        on_served: Callable[[], None],
+        told: list[Callable[[], None]],
     ) -> Callable[[Event], None]:
         def emit(event: Event) -> None:
             apply(event)
             if self.absent.pop(selection, None) is not None:
-                on_served()
+                for on_served in told:
+                    on_served()
             if isinstance(event, Ready) and self.are_ready:
                 self._ready.set()
 
