@@ -12,15 +12,22 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 pytestmark = pytest.mark.clients
 
 
+def install_definitions(kubectl) -> None:
+    """All kinds of all APIs, once in a cluster."""
+    for made in (define() for api in APIS for define in api.definitions):
+        name = f"crd/{made['metadata']['name']}"
+        if kubectl("get", name, check=False).returncode:
+            kubectl("apply", "--server-side", "-f", "-", stdin=yaml.safe_dump(made))
+            kubectl("wait", "--for=condition=Established", name)
+
+
 @pytest.mark.parametrize("name", sorted(path.name for path in EXAMPLES.glob("*.yaml")))
 def test_an_example_is_accepted_without_a_warning(name, kubectl, kohort_namespace):
     if name == "crd-object.yaml":
         kubectl("apply", "-f", EXAMPLES / "crd.yaml")
         kubectl("wait", "--for=condition=Established", "crd/models.example.kohort.dev")
-    if name.startswith("lws"):
-        for made in (define() for api in APIS for define in api.definitions):
-            kubectl("apply", "--server-side", "-f", "-", stdin=yaml.safe_dump(made))
-            kubectl("wait", "--for=condition=Established", f"crd/{made['metadata']['name']}")
+    if name.startswith(("lws", "inferenceservice")):
+        install_definitions(kubectl)
     done = kubectl("apply", "-n", kohort_namespace, "-f", EXAMPLES / name)
     count = len(list(yaml.safe_load_all((EXAMPLES / name).read_text())))
     assert len(done.stdout.splitlines()) == count
