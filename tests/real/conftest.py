@@ -12,7 +12,7 @@ from control_plane import ControlPlane, real_plane
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    text = "try every sample of ModelServing, and not one for each feature"
+    text = "try every sample of ModelServing and a dozen of InferenceService, not three of each"
     parser.addoption("--all-samples", action="store_true", help=text)
 
 
