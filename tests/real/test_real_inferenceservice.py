@@ -161,24 +161,24 @@ def hand(site: Site, request: pytest.FixtureRequest) -> Hand:
     return Hand(site, f"isvc-{abs(hash(request.node.name)) % 10**8}")
 
 
-def tell(hand: Hand) -> str:
+def describe(hand: Hand) -> str:
     return hand("get", KIND, "-o", "yaml") + hand("get", "pods")
 
 
 def test_a_service_changes_its_strategy_and_goes_whole(hand: Hand):
     hand.bring(MODEL, RUNTIME)
     hand.apply(SERVICE)
-    eventually("it is ready", lambda: hand.is_ready("chat"), lambda: tell(hand))
+    eventually("it is ready", lambda: hand.is_ready("chat"), lambda: describe(hand))
     assert {"deployment.apps/chat-engine", "deployment.apps/chat-router"} <= hand.list_left()
     hand("annotate", KIND, "chat", f"{MODE}={RBG}", "--overwrite")
     group = "rolebasedgroup.workloads.x-k8s.io/chat"
-    eventually("it is a group", lambda: group in hand.list_left(), lambda: tell(hand))
+    eventually("it is a group", lambda: group in hand.list_left(), lambda: describe(hand))
     gone = "deployment.apps/chat-engine"
-    eventually("the old one goes", lambda: gone not in hand.list_left(), lambda: tell(hand))
-    eventually("it is ready", lambda: hand.is_ready("chat"), lambda: tell(hand))
+    eventually("the old one goes", lambda: gone not in hand.list_left(), lambda: describe(hand))
+    eventually("it is ready", lambda: hand.is_ready("chat"), lambda: describe(hand))
     hand("annotate", KIND, "chat", f"{MODE}=RawDeployment", "--overwrite")
-    eventually("the group goes", lambda: group not in hand.list_left(), lambda: tell(hand))
-    eventually("it is ready", lambda: hand.is_ready("chat"), lambda: tell(hand))
+    eventually("the group goes", lambda: group not in hand.list_left(), lambda: describe(hand))
+    eventually("it is ready", lambda: hand.is_ready("chat"), lambda: describe(hand))
     hand.delete("chat")
 
 
@@ -192,7 +192,7 @@ def test_a_foreign_deployment_of_the_name_stays_as_it_is(hand: Hand):
     def is_told() -> bool:
         return text in hand.read_condition("chat", "Stalled").get("message", "")
 
-    eventually("it is told", is_told, lambda: tell(hand))
+    eventually("it is told", is_told, lambda: describe(hand))
     hand("delete", KIND, "chat", "--wait=true")
     after = hand.read("deployment", "chat-engine")
     assert (after["metadata"]["uid"], after["spec"]) == (before["metadata"]["uid"], before["spec"])
@@ -211,5 +211,5 @@ def test_a_sample_of_upstream_becomes_ready_and_goes(hand: Hand, sample: Sample,
     name = sample.obj["metadata"]["name"]
     hand.bring(stand_in(sample), find_runtime(sample))
     hand.apply(sample.write(mode))
-    eventually("it is ready", lambda: hand.is_ready(name), lambda: tell(hand))
+    eventually("it is ready", lambda: hand.is_ready(name), lambda: describe(hand))
     hand.delete(name)
