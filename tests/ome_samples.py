@@ -6,6 +6,7 @@ read from a runtime that serves it, which is the one that the sample names, or o
 selected automatically.
 """
 
+import json
 import os
 from collections.abc import Iterator
 from copy import deepcopy
@@ -20,6 +21,7 @@ from kohort.cluster.objects import Object, name_of
 SHARED = os.environ.get("KOHORT_SHARED")
 OME = Path(SHARED or "/nonexistent") / "data/ome"
 MODE = "ome.io/deploymentMode"
+FACTS = "sim.kohort.dev/model-facts"
 _PARTS = {"engine": "engineConfig", "decoder": "decoderConfig", "router": "routerConfig"}
 
 
@@ -113,5 +115,8 @@ def stand_in(sample: Sample) -> Object:
         "spec": {"storage": storage},
     }
     found = deepcopy(models().get(name, bare))
-    found["spec"].update(find_facts(find_runtime(sample)))
+    facts = find_facts(find_runtime(sample))
+    found["spec"].update(facts)
+    # The simulated agent would guess more from the name, such as a quantization.
+    found["metadata"].setdefault("annotations", {})[FACTS] = json.dumps(facts)
     return found
