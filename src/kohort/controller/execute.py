@@ -198,8 +198,12 @@ class Executor:
             existing = await self._cluster.read(action.address)
         except NotFound:
             return None
-        if is_leaving(existing) or _owner_uid(existing) == _owner_uid(body):
+        if _owner_uid(existing) == _owner_uid(body):
             return None
+        if is_leaving(existing):
+            name = f"{action.address.kind.name} {action.address.name}"
+            why = f"{name} is being deleted: it is made when that one has gone"
+            return Outcome(action, Result.FAILED, existing, why)
         owner = find_controller(existing)
         whose = f"belongs to {owner['kind']} {owner['name']}" if owner else "lacks our labels"
         name = f"{action.address.kind.name} {action.address.name}"

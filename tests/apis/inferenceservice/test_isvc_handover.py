@@ -6,7 +6,7 @@ from kohort.apis.carriers.desired import DesiredObjects, find_taken, render_desi
 from kohort.apis.facts import Whole
 from kohort.apis.inferenceservice import kinds
 from kohort.apis.inferenceservice.assembly import ServicePlan
-from kohort.apis.inferenceservice.handover import hold_selectors, plan_handover
+from kohort.apis.inferenceservice.handover import hold_services, plan_handover
 from kohort.apis.inferenceservice.spec import ComponentType
 from kohort.cluster.actions import Delete
 from kohort.cluster.objects import encode_json
@@ -38,7 +38,7 @@ def test_the_old_workload_stays_until_the_new_one_is_ready():
 
 def test_services_go_on_selecting_what_they_selected():
     new = planned(rbg(), model(), multi_node(), existing=OLD)
-    kept = hold_selectors(new, plan_handover(new, OLD, {}))
+    kept = hold_services(new, plan_handover(new, OLD, {}))
     assert kept.find(kinds.SERVICE, "chat-engine")["spec"]["selector"] == {"app": "chat-engine"}
     wanted = new.find(kinds.SERVICE, "chat-engine")["spec"]["selector"]
     assert wanted["ray.io/node-type"] == "head"
@@ -49,8 +49,8 @@ def test_then_services_select_the_new_pods_and_the_old_workload_still_stays():
     both = {**OLD, **{k: v for k, v in live(new).items() if k == kinds.ROLE_BASED_GROUP}}
     found = plan_handover(new, both, {ENGINE: True})
     assert found.held == {(kinds.DEPLOYMENT, "chat-engine")}
-    assert found.selectors == {}
-    assert hold_selectors(new, found) is new
+    assert found.services == {}
+    assert hold_services(new, found) is new
 
 
 def test_the_old_workload_goes_when_services_are_seen_to_select_the_new_pods():

@@ -52,6 +52,7 @@ INFERENCE_SERVICE = Api(
     ),
     writes=(
         *READS,
+        Grant(POD, ("get",)),  # the router's Role grants it, and nobody grants what he has not
         *(Grant(kind, ("get", "create", "patch", "delete")) for kind in OWNED),
         Grant(kinds.INFERENCE_SERVICE, ("patch",)),
         Grant(kinds.INFERENCE_SERVICE, ("update",), "finalizers"),

@@ -42,7 +42,7 @@ from kohort.apis.inferenceservice.strategies.strategy import (
     group_objects,
     make_request,
 )
-from kohort.cluster.objects import Kind, Object
+from kohort.cluster.objects import Kind, Object, name_of
 
 # Every kind that a service may own.
 OWNED = (
@@ -112,6 +112,7 @@ def plan_service(
     notes, modes = service.annotations, resolution.modes
     strategy = manager.select_strategy(service, notes, modes)
     workload = strategy.reconcile_workload(request)
+    _check_kinds(workload)
     ingress = resolve_ingress(configuration.ingress, service)
     exposed = list(_expose(service, workload, resolution, ingress, configuration))
     made = [*_model_config(resolution), *workload.objects, *exposed]
@@ -130,6 +131,17 @@ def plan_service(
         strategies=manager.explain_selection(service, notes, modes),
         warnings=(*workload.warnings, *dict.fromkeys(warnings)),
     )
+
+
+def _check_kinds(workload: WorkloadObjects) -> None:
+    """Raises ServiceError for a kind that nobody would see change, nor take away."""
+    for kind, obj in workload.objects:
+        if kind not in OWNED:
+            raise ServiceError(
+                reasons.STRATEGY,
+                f"strategy {workload.strategy} makes {kind.name} {name_of(obj)}, a kind that "
+                f"services do not own here: use one of {', '.join(k.name for k in OWNED)}",
+            )
 
 
 def _model_config(resolution: Resolution) -> Iterator[tuple[Kind, Object]]:

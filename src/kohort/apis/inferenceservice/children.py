@@ -68,13 +68,13 @@ WATCHED = (
 
 
 def find_existing(snapshot: Snapshot) -> Existing:
-    """The objects that this very service owns, by kind and name."""
+    """The objects that this very service owns and that stay, by kind and name."""
     uid = uid_of(snapshot.root)
     return {
         kind: {
             found.metadata.name: found.decode()
             for found in snapshot.all(kind)
-            if found.metadata.controller == uid
+            if found.metadata.controller == uid and not found.metadata.is_leaving
         }
         for kind in OWNED
     }

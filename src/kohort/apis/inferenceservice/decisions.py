@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from kohort.apis.api import Reading
 from kohort.apis.inferenceservice.assembly import ServicePlan
 from kohort.apis.inferenceservice.fields import read_object, read_objects, read_text
-from kohort.apis.inferenceservice.handover import WORKLOADS
+from kohort.apis.inferenceservice.kinds import WORKLOADS
 from kohort.apis.inferenceservice.read import Memory
 
 _PASSED_OVER_MAX = 5

@@ -2,28 +2,38 @@
 From one form of a service to another: the old workload stays until the new one serves.
 
 A service changes its form when its strategy or the mode of a component changes. The old workload is
-held, and Services go on selecting what they selected, until all components of the new form are
-ready. Then Services select the new pods, and only when they are seen to do so does the old
-workload go. So at every moment one of the two serves, whatever fails.
+held, and Services stay as they are, until all components of the new form are ready. Then Services
+select the new pods, and only when they are seen to do so does the old workload go, and what it
+needed with it. So at every moment one of the two serves, whatever fails. The same holds for a
+component that is put before the others: traffic goes to it when it is ready.
 """
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from kohort.apis.inferenceservice import kinds
+from kohort.apis.inferenceservice import kinds, labels
 from kohort.apis.inferenceservice.assembly import ServicePlan
-from kohort.apis.inferenceservice.fields import read_object
+from kohort.apis.inferenceservice.fields import find_number, read_object, read_objects, read_text
+from kohort.apis.inferenceservice.kinds import WORKLOADS
 from kohort.apis.inferenceservice.spec import ComponentType
 from kohort.apis.inferenceservice.strategies.strategy import Existing
-from kohort.cluster.objects import Kind, Object, find_controller, is_leaving, name_of
+from kohort.cluster.objects import (
+    Kind,
+    Object,
+    find_controller,
+    is_leaving,
+    labels_of,
+    name_of,
+)
 
-# What runs pods. All else that is not wanted any more may go at once.
-WORKLOADS = (
-    kinds.DEPLOYMENT,
-    kinds.LEADER_WORKER_SET,
-    kinds.RAY_CLUSTER,
-    kinds.KNATIVE_SERVICE,
-    kinds.ROLE_BASED_GROUP,
+# What leads traffic or numbers to a workload: it changes when the new form serves.
+_FRONT = (
+    kinds.INGRESS,
+    kinds.HTTP_ROUTE,
+    kinds.VIRTUAL_SERVICE,
+    kinds.AUTOSCALER,
+    kinds.SCALED_OBJECT,
+    kinds.DISRUPTION_BUDGET,
 )
 
 
@@ -31,9 +41,19 @@ WORKLOADS = (
 class Handover:
     """What is held while a service changes its form, and on what that waits."""
 
-    held: frozenset[tuple[Kind, str]] = frozenset()  # kind and name: not to be deleted yet
-    selectors: Mapping[str, Object] = field(default_factory=dict)  # by Service: what it keeps
+    held: frozenset[tuple[Kind, str]] = frozenset()  # workloads of the old form
+    services: Mapping[str, Object] = field(default_factory=dict)  # the specs that they keep
     waits_on: str = ""
+    is_late: bool = False  # the new form does not serve yet
+    frees_names: bool = False  # Knative makes Services of its own, by names that are taken
+
+    def defers_change(self, kind: Kind) -> bool:
+        """Whether objects of a kind stay as they are for now."""
+        return self.is_late and kind in _FRONT
+
+    def defers_end(self, kind: Kind) -> bool:
+        """Whether objects of a kind that are not wanted any more stay for now."""
+        return bool(self.waits_on) and not (self.frees_names and kind == kinds.SERVICE)
 
 
 def plan_handover(
@@ -41,21 +61,81 @@ def plan_handover(
 ) -> Handover:
     """What has to stay, and for how long."""
     old = frozenset(_find_old(plan, existing))
-    if not old or plan.workload is None:
+    if plan.workload is None:
         return Handover()
+    frees = any(d.kind == kinds.KNATIVE_SERVICE and d.objects for d in plan.objects)
     names = ", ".join(sorted(f"{kind.name} {name}" for kind, name in old))
     late = [each for each in plan.workload.configs if not is_ready.get(each)]
-    if late:
+    if old and late:
         why = f"{names} stays until {', '.join(late)} is ready"
-        return Handover(old, dict(_keep_selectors(plan, existing)), why)
-    if any(_differs(plan, existing, name) for name in _wanted_services(plan)):
-        return Handover(old, {}, f"{names} stays until Services select the new pods")
+        kept = dict(_keep_services(plan, existing))
+        return Handover(old, kept, why, is_late=True, frees_names=frees)
+    if old and any(_differs(plan, existing, name) for name in _wanted_services(plan)):
+        why = f"{names} stays until Services select the new pods"
+        return Handover(old, {}, why, frees_names=frees)
+    turned = {
+        name: spec
+        for name, spec in _keep_services(plan, existing)
+        if _differs(plan, existing, name) and _find_front(plan, name) in late
+    }
+    if not old and turned:
+        fronts = ", ".join(sorted({_find_front(plan, name) for name in turned}))
+        why = f"Service {', '.join(sorted(turned))} keeps its pods until {fronts} is ready"
+        return Handover(frozenset(), turned, why, is_late=True)
     return Handover()
 
 
-def hold_selectors(plan: ServicePlan, handover: Handover) -> ServicePlan:
-    """The plan with Services that go on selecting what they selected."""
-    if not handover.selectors:
+def carry_replicas(plan: ServicePlan, existing: Existing) -> ServicePlan:
+    """The plan whose new workloads begin with as many units as the old form has."""
+    counts = dict(_count_units(existing))
+    objects = tuple(
+        replace(
+            desired,
+            objects=tuple(
+                obj if name_of(obj) in (existing.get(desired.kind) or {}) else _carry(obj, counts)
+                for obj in desired.objects
+            ),
+        )
+        if desired.kind in WORKLOADS
+        else desired
+        for desired in plan.objects
+    )
+    return replace(plan, objects=objects)
+
+
+def _count_units(existing: Existing) -> Iterator[tuple[str, int]]:
+    for kind in (kinds.DEPLOYMENT, kinds.LEADER_WORKER_SET):
+        for obj in (existing.get(kind) or {}).values():
+            component = labels_of(obj).get(labels.COMPONENT, "")
+            yield component, find_number(read_object(obj, "spec"), "replicas") or 0
+    for obj in (existing.get(kinds.ROLE_BASED_GROUP) or {}).values():
+        for role in read_objects(read_object(obj, "spec"), "roles"):
+            yield read_text(role, "name"), find_number(role, "replicas") or 0
+
+
+def _carry(obj: Object, counts: Mapping[str, int]) -> Object:
+    spec = read_object(obj, "spec")
+    if "replicas" in spec:
+        held = counts.get(labels_of(obj).get(labels.COMPONENT, ""), 0)
+        return {**obj, "spec": {**spec, "replicas": max(spec["replicas"], held)}}
+    if "roles" in spec:
+        roles = [
+            {**role, "replicas": max(role["replicas"], counts.get(role["name"], 0))}
+            for role in spec["roles"]
+        ]
+        return {**obj, "spec": {**spec, "roles": roles}}
+    return obj
+
+
+def _find_front(plan: ServicePlan, name: str) -> str:
+    """The component that a Service is to lead to."""
+    wanted = read_object(read_object(plan.find(kinds.SERVICE, name) or {}, "spec"), "selector")
+    return str(wanted.get(labels.COMPONENT, ""))
+
+
+def hold_services(plan: ServicePlan, handover: Handover) -> ServicePlan:
+    """The plan with Services that go on leading where they led."""
+    if not handover.services:
         return plan
     objects = tuple(
         replace(desired, objects=tuple(_hold(obj, handover) for obj in desired.objects))
@@ -67,8 +147,8 @@ def hold_selectors(plan: ServicePlan, handover: Handover) -> ServicePlan:
 
 
 def _hold(obj: Object, handover: Handover) -> Object:
-    kept = handover.selectors.get(name_of(obj))
-    return obj if kept is None else {**obj, "spec": {**obj["spec"], "selector": kept}}
+    kept = handover.services.get(name_of(obj))
+    return obj if kept is None else {**obj, "spec": kept}
 
 
 def _find_old(plan: ServicePlan, existing: Existing) -> Iterator[tuple[Kind, str]]:
@@ -94,12 +174,11 @@ def _differs(plan: ServicePlan, existing: Existing, name: str) -> bool:
     )
 
 
-def _keep_selectors(plan: ServicePlan, existing: Existing) -> Iterator[tuple[str, Object]]:
+def _keep_services(plan: ServicePlan, existing: Existing) -> Iterator[tuple[str, Object]]:
     for name in _wanted_services(plan):
-        found = _find_service(existing, name)
-        selector = read_object(read_object(found or {}, "spec"), "selector")
-        if selector:
-            yield name, selector
+        spec = read_object(_find_service(existing, name) or {}, "spec")
+        if spec:
+            yield name, spec
 
 
 def _find_service(existing: Existing, name: str) -> Object | None:

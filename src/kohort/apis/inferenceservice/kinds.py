@@ -43,6 +43,9 @@ HTTP_ROUTE = Kind("gateway.networking.k8s.io", "v1", "HTTPRoute", "httproutes")
 VIRTUAL_SERVICE = Kind("networking.istio.io", "v1beta1", "VirtualService", "virtualservices")
 ISTIO_SIDECAR = Kind("networking.istio.io", "v1beta1", "Sidecar", "sidecars")
 
+# What runs pods.
+WORKLOADS = (DEPLOYMENT, LEADER_WORKER_SET, RAY_CLUSTER, KNATIVE_SERVICE, ROLE_BASED_GROUP)
+
 # Kinds that a cluster may lack, each with what to do about it.
 OPTIONAL = {
     SCALED_OBJECT: "install KEDA, or remove the annotation ome.io/autoscalerClass: keda",

@@ -8,21 +8,28 @@ them. Where a service cannot be resolved, nothing that exists is touched.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from kohort.apis.api import Reading, Snapshot
 from kohort.apis.inferenceservice.assembly import ServicePlan, plan_service
 from kohort.apis.inferenceservice.children import POD, ServicePod, find_existing
-from kohort.apis.inferenceservice.handover import Handover, hold_selectors, plan_handover
+from kohort.apis.inferenceservice.handover import (
+    Handover,
+    carry_replicas,
+    hold_services,
+    plan_handover,
+)
 from kohort.apis.inferenceservice.references import find_configuration, find_known, read_root
-from kohort.apis.inferenceservice.spec import ComponentType
+from kohort.apis.inferenceservice.spec import ComponentType, DeploymentMode, InferenceService
 from kohort.apis.inferenceservice.status.readiness import read_readiness
 from kohort.apis.inferenceservice.status.status import list_pods
 from kohort.apis.inferenceservice.strategies.registry import load_manager
 from kohort.apis.inferenceservice.strategies.strategy import Existing
 from kohort.apis.inferenceservice.units import read_observed, read_workload
-from kohort.apis.inferenceservice.updates import find_held, stamp_workloads
-from kohort.cluster.objects import Kind, Object
+from kohort.apis.inferenceservice.updates import find_held, is_moved, stamp_workloads
+from kohort.cluster.objects import Kind, Object, is_leaving
+
+NO_HANDOVER = Handover()
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,17 +37,42 @@ class Memory:
     """What is to exist for a service, and what does."""
 
     plan: ServicePlan
-    existing: Existing
-    pods: tuple[Object, ...]
-    handover: Handover
-    held: frozenset[tuple[Kind, str]]  # workloads that do not follow an edit yet
+    existing: Existing = field(default_factory=dict)
+    pods: tuple[Object, ...] = ()
+    handover: Handover = NO_HANDOVER
+    held: frozenset[tuple[Kind, str]] = frozenset()  # workloads that do not follow an edit yet
+    is_moved: bool = False  # what is held has no place in the plan: nothing is written
 
 
 def read(snapshot: Snapshot) -> Reading[Memory]:
     """The snapshot as a plan of objects and in the words of the model; raises ServiceError."""
-    service, existing = read_root(snapshot.root), find_existing(snapshot)
+    service = read_root(snapshot.root)
+    if is_leaving(snapshot.root):
+        # Whatever it names may have gone before it.
+        bare = ServicePlan(service, DeploymentMode.VIRTUAL, ())
+        workload = read_workload(snapshot, bare, {})
+        return Reading(workload, read_observed(workload, bare, {}, (), {}), Memory(bare))
+    existing = find_existing(snapshot)
+    plan = _plan(snapshot, service, existing)
     found: tuple[ServicePod, ...] = snapshot.all(POD)
-    plan = plan_service(
+    pods = tuple(pod.decode() for pod in found)
+    is_serving = any(pod.is_ready and not pod.metadata.is_leaving for pod in found)
+    held = find_held(plan, existing, is_serving)
+    if is_moved(plan, held):
+        resting = replace(plan, workload=None)
+        workload = read_workload(snapshot, resting, existing)
+        observed = read_observed(workload, resting, existing, found, {})
+        return Reading(workload, observed, Memory(plan, existing, pods, held=held, is_moved=True))
+    is_ready = find_ready(plan, existing, pods)
+    handover = plan_handover(plan, existing, is_ready)
+    plan = hold_services(carry_replicas(plan, existing), handover)
+    workload = read_workload(snapshot, plan, existing)
+    observed = read_observed(workload, plan, existing, found, is_ready)
+    return Reading(workload, observed, Memory(plan, existing, pods, handover, held))
+
+
+def _plan(snapshot: Snapshot, service: InferenceService, existing: Existing) -> ServicePlan:
+    planned = plan_service(
         service,
         find_known(snapshot),
         find_configuration(snapshot),
@@ -48,19 +80,7 @@ def read(snapshot: Snapshot) -> Reading[Memory]:
         existing,
         snapshot.unserved,
     )
-    plan = stamp_workloads(plan)
-    pods = tuple(pod.decode() for pod in found)
-    is_ready = find_ready(plan, existing, pods)
-    handover = plan_handover(plan, existing, is_ready)
-    memory = Memory(
-        plan=hold_selectors(plan, handover),
-        existing=existing,
-        pods=pods,
-        handover=handover,
-        held=find_held(plan, existing, is_serving=any(is_ready.values())),
-    )
-    workload = read_workload(snapshot, plan, existing)
-    return Reading(workload, read_observed(workload, plan, existing, found, is_ready), memory)
+    return stamp_workloads(planned)
 
 
 def find_ready(
@@ -69,10 +89,10 @@ def find_ready(
     """Which components serve in the form that is wanted."""
     if plan.workload is None:
         return {}
-    strategy, name = plan.workload.strategy, plan.service.name
+    workload, name = plan.workload, plan.service.name
     return {
         component: read_readiness(
-            config, strategy, existing, list_pods(config, pods, existing), name
+            config, workload, existing, list_pods(config, pods, existing), name
         ).is_true
         for component, config in plan.workload.configs.items()
     }

@@ -29,6 +29,8 @@ def render(snapshot: Snapshot, reading: Reading[Memory], plan: Plan) -> tuple[Ac
     """What to write for a service."""
     if reading.workload.is_leaving:
         return tuple(_release(snapshot.root))
+    if reading.memory.is_moved:
+        return ()
     return tuple(_actions(snapshot, reading.memory))
 
 
@@ -58,12 +60,16 @@ def _actions(snapshot: Snapshot, memory: Memory) -> Iterator[Action]:
 
 
 def _is_held(action: Action, memory: Memory) -> bool:
-    """Whether a workload is neither to change nor to go yet."""
+    """Whether an object is neither to change nor to go yet."""
     if isinstance(action, Create):
         return False
-    address = address_of(action)
-    key = (address.kind, address.name)
-    return key in memory.handover.held if isinstance(action, Delete) else key in memory.held
+    # What stands around a workload fits the workload that is, not the one that would be.
+    if memory.held:
+        return True
+    kind = address_of(action).kind
+    if isinstance(action, Delete):
+        return memory.handover.defers_end(kind)
+    return memory.handover.defers_change(kind)
 
 
 def _keep_replicas(desired: DesiredObjects, existing: Existing) -> DesiredObjects:

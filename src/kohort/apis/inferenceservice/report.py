@@ -17,14 +17,14 @@ from kohort.model.reasons import Notice
 
 UPDATE_HELD, SWITCHING = "UpdateHeld", "Switching"
 _REFUSED = "FailedCreate"
+_MORE = frozenset((UPDATE_HELD, SWITCHING))
 _OWN = frozenset(
     (
         conditions.READY,
         conditions.INGRESS_READY,
         conditions.ROUTES_READY,
         conditions.LATEST_READY,
-        UPDATE_HELD,
-        SWITCHING,
+        *_MORE,
         "PredictorReady",
         *(conditions.ready_type(each) for each in ComponentType),
         *(conditions.route_type(each) for each in ComponentType),
@@ -36,9 +36,20 @@ _OWN = frozenset(
 def write_status(snapshot: Snapshot, reading: Reading[Memory], plan: Plan, now: str) -> Object:
     """The status of a service; conditions of other writers stay behind its own."""
     memory, root = reading.memory, snapshot.root
-    written = status.write_status(memory.plan, memory.existing, memory.pods, now)
+    if reading.workload.is_leaving:
+        return read_object(root, "status")
+    written = _write(memory, root, now)
     told = [*written["conditions"], *_list_more(memory, root, now)]
     return {**written, "conditions": [*told, *_list_others(root)]}
+
+
+def _write(memory: Memory, root: Object, now: str) -> Object:
+    """Upstream's status; of a service whose form would change unasked, the one that it has."""
+    if not memory.is_moved:
+        return status.write_status(memory.plan, memory.existing, memory.pods, now)
+    held = read_object(root, "status")
+    kept = [c for c in read_objects(held, "conditions") if c.get("type") in _OWN - _MORE]
+    return {**held, "observedGeneration": memory.plan.service.generation, "conditions": kept}
 
 
 def _list_others(root: Object) -> Iterator[Object]:
@@ -54,12 +65,12 @@ def _list_more(memory: Memory, root: Object, now: str) -> Iterator[Object]:
             "accelerator, the configuration or the operator changed: edit the service, or say "
             f'{labels.AUTO_UPDATE}: "true" on it, to let its pods restart'
         )
-        yield _write(UPDATE_HELD, "ReferencesChanged", message, root, now)
+        yield _write_more(UPDATE_HELD, "ReferencesChanged", message, root, now)
     if memory.handover.waits_on:
-        yield _write(SWITCHING, "OldWorkloadStays", memory.handover.waits_on, root, now)
+        yield _write_more(SWITCHING, "OldWorkloadStays", memory.handover.waits_on, root, now)
 
 
-def _write(name: str, reason: str, message: str, root: Object, now: str) -> Object:
+def _write_more(name: str, reason: str, message: str, root: Object, now: str) -> Object:
     old = find_condition(root, name) or {}
     since = old.get("lastTransitionTime") if old.get("status") == "True" else None
     return {
@@ -78,7 +89,7 @@ def write_error(snapshot: Snapshot, error: InvalidWorkload, now: str) -> Object:
     if not isinstance(error, ServiceError):
         return held
     written = status.write_error_status(read_root(snapshot.root), error, now)
-    mine = [each for each in written["conditions"] if each.get("type") in _OWN]
+    mine = [each for each in written["conditions"] if each.get("type") in _OWN - _MORE]
     return {**written, "conditions": [*mine, *_list_others(snapshot.root)]}
 
 
@@ -96,7 +107,7 @@ def list_events(
 def _list_changes(root: Object, memory: Memory, summary: ExecutionSummary) -> Iterator[Notice]:
     if not summary.is_reported:
         return
-    written = {"status": status.write_status(memory.plan, memory.existing, memory.pods, "")}
+    written = {"status": _write(memory, root, "")}
     was, ready = find_condition(root, conditions.READY), find_condition(written, conditions.READY)
     before, after = (was or {}).get("status"), (ready or {}).get("status")
     if after == "True" and before != after:

@@ -7,14 +7,14 @@ Other controllers carry the components, so what is known of a role is a tally.
 from collections.abc import Mapping, Sequence
 
 from kohort.apis.api import Snapshot
-from kohort.apis.carriers.delegated import read_tally
+from kohort.apis.carriers.delegated import DELEGATES, read_tally
 from kohort.apis.carriers.members import Reader, read_member
 from kohort.apis.facts import PodFacts
 from kohort.apis.inferenceservice import kinds, names
 from kohort.apis.inferenceservice.assembly import ServicePlan
 from kohort.apis.inferenceservice.components.components import ComponentConfig
 from kohort.apis.inferenceservice.fields import find_number, read_object, read_objects
-from kohort.apis.inferenceservice.handover import WORKLOADS
+from kohort.apis.inferenceservice.kinds import WORKLOADS
 from kohort.apis.inferenceservice.spec import ComponentType, DeploymentMode
 from kohort.apis.inferenceservice.strategies.role_based_group import NAME as RBG
 from kohort.apis.inferenceservice.strategies.strategy import Existing
@@ -115,14 +115,14 @@ def _find_tally(plan: ServicePlan, config: ComponentConfig, existing: Existing) 
     if plan.workload.strategy == RBG:
         group = (existing.get(kinds.ROLE_BASED_GROUP) or {}).get(plan.service.name)
         return None if group is None else _read_role(config, group)
-    kind, name = {
+    kind, name = plan.workload.find_carrier(config.component_type) or {
         DeploymentMode.MULTI_NODE: (
             kinds.LEADER_WORKER_SET,
             names.leader_worker_set_name(config.name),
         ),
     }.get(config.deployment_mode, (kinds.DEPLOYMENT, config.name))
     found = (existing.get(kind) or {}).get(name)
-    return None if found is None else read_tally(found)
+    return None if found is None or kind not in DELEGATES else read_tally(found)
 
 
 def _read_role(config: ComponentConfig, group: Object) -> Tally:

@@ -3,25 +3,26 @@ What an edit of a runtime, a model or an accelerator does to the services that u
 
 Nothing that serves restarts unless its user says so: a workload bears hashes of the service that it
 was rendered for and of what was rendered. Where the service is the same and something else is
-rendered, the workload stays as it is, and a condition says how to let it follow. So neither an edit
-of a shared runtime nor a new version of the operator restarts a fleet. A service that
-serves nothing follows at once, and so does one with the annotation ``kohort.dev/auto-update``.
+rendered, the service stays as it is, with all that stands around its workloads, and a condition
+says how to let it follow. So neither an edit of a shared runtime nor a new version of the operator
+restarts a fleet. A service without a single pod that is ready follows at once, and so does one with
+the annotation ``kohort.dev/auto-update``.
 """
 
 from collections.abc import Iterator
 from dataclasses import replace
 from hashlib import sha256
 
-from kohort.apis.carriers.desired import DesiredObjects
 from kohort.apis.inferenceservice import kinds, labels
 from kohort.apis.inferenceservice.assembly import ServicePlan
 from kohort.apis.inferenceservice.fields import read_object, read_objects, without
-from kohort.apis.inferenceservice.handover import WORKLOADS
+from kohort.apis.inferenceservice.kinds import WORKLOADS
 from kohort.apis.inferenceservice.strategies.strategy import Existing
-from kohort.cluster.objects import Kind, Object, annotations_of, encode_json, labels_of, name_of
+from kohort.cluster.objects import Kind, Object, annotations_of, encode_json, labels_of
 
 _LENGTH = 12
-_TOOLS = ("kubectl.kubernetes.io/last-applied-configuration", labels.AUTO_UPDATE)
+# What tools write on a service is not its user's word.
+_TOOLS = ("kubectl.kubernetes.io/", "argocd.argoproj.io/", "meta.helm.sh/", labels.AUTO_UPDATE)
 
 
 def stamp_workloads(plan: ServicePlan) -> ServicePlan:
@@ -39,24 +40,25 @@ def stamp_workloads(plan: ServicePlan) -> ServicePlan:
 def find_held(
     plan: ServicePlan, existing: Existing, is_serving: bool
 ) -> frozenset[tuple[Kind, str]]:
-    """The workloads that stay as they are, though another would be rendered now."""
+    """The workloads that stay as they are, though another or none would be rendered now."""
     follows = plan.service.annotations.get(labels.AUTO_UPDATE) == "true"
-    if follows or not is_serving:
+    if follows or not is_serving or plan.workload is None:
         return frozenset()
-    return frozenset(_find_changed(plan.objects, existing))
+    return frozenset(_find_changed(plan, existing))
 
 
-def _find_changed(
-    objects: tuple[DesiredObjects, ...], existing: Existing
-) -> Iterator[tuple[Kind, str]]:
-    for desired in objects:
-        if desired.kind not in WORKLOADS:
-            continue
-        for obj in desired.objects:
-            found = (existing.get(desired.kind) or {}).get(name_of(obj)) or {}
-            wanted, held = _read_stamp(obj), _read_stamp(found)
-            if held[0] == wanted[0] and held[1] != wanted[1]:
-                yield desired.kind, name_of(obj)
+def is_moved(plan: ServicePlan, held: frozenset[tuple[Kind, str]]) -> bool:
+    """Whether a workload is held that has no place in the plan any more."""
+    return any(plan.find(kind, name) is None for kind, name in held)
+
+
+def _find_changed(plan: ServicePlan, existing: Existing) -> Iterator[tuple[Kind, str]]:
+    intent = hash_service(plan.service.obj)
+    for kind in WORKLOADS:
+        for name, found in (existing.get(kind) or {}).items():
+            held, rendered = _read_stamp(found)
+            if held == intent and _read_stamp(plan.find(kind, name) or {})[1] != rendered:
+                yield kind, name
 
 
 def _stamp(obj: Object, intent: str) -> Object:
@@ -72,7 +74,7 @@ def _read_stamp(obj: Object) -> tuple[str, str]:
 
 def hash_service(obj: Object) -> str:
     """A hash of all that a user says in a service."""
-    notes = without(annotations_of(obj), *_TOOLS)
+    notes = {k: v for k, v in annotations_of(obj).items() if not k.startswith(_TOOLS)}
     return _hash([obj.get("spec"), labels_of(obj), notes])
 
 

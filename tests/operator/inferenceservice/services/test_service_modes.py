@@ -5,7 +5,9 @@ from service_lab import KIND, RBG, RUNNER, ServiceLab, kinds, model, runtime, se
 from kohort.apis.inferenceservice import labels
 from kohort.cluster.objects import name_of
 from kohort.simulator import kinds as builtin
+from kohort.simulator.api.requests import DeleteOptions
 
+PORT = {"port": 80}
 GANG = {
     "leader": {"runner": RUNNER},
     "worker": {"size": 1, "runner": RUNNER},
@@ -50,6 +52,22 @@ async def test_a_foreign_deployment_of_the_name_is_never_touched(lab: ServiceLab
     assert "Deployment chat-engine exists and lacks our labels" in stalled["message"]
 
 
+async def test_a_name_is_taken_when_a_foreign_object_has_gone(lab: ServiceLab):
+    await lab.stock()
+    held = {"name": "chat-engine", "finalizers": ["example.com/wait"]}
+    foreign = {"apiVersion": "v1", "kind": "Service", "metadata": held, "spec": {"ports": [PORT]}}
+    await lab.apply(foreign)
+    await lab.delete(builtin.SERVICE, "chat-engine")
+    await lab.apply(service())
+    await lab.run(20)
+    assert "selector" not in lab.find(builtin.SERVICE, "chat-engine")["spec"]
+    path = "/metadata/finalizers"
+    await lab.edit("chat-engine", {"op": "remove", "path": path}, kind=builtin.SERVICE)
+    await lab.until(
+        lambda: "selector" in (lab.find(builtin.SERVICE, "chat-engine") or {"spec": {}})["spec"]
+    )
+
+
 async def test_a_component_that_is_taken_away_goes(lab: ServiceLab):
     await start(lab, service("engine", "router"))
     await lab.edit("chat", {"op": "remove", "path": "/spec/router"}, kind=KIND)
@@ -60,5 +78,8 @@ async def test_a_component_that_is_taken_away_goes(lab: ServiceLab):
 async def test_a_finalizer_of_the_former_controller_holds_nothing_up(lab: ServiceLab):
     await start(lab)
     await lab.set_field("/metadata/finalizers", [labels.FINALIZER])
+    # What it names may go before it, as with its namespace.
+    await lab.api.delete(lab.api.target(kinds.CLUSTER_BASE_MODEL, "", "llama"), DeleteOptions())
+    await lab.run(5)
     await lab.delete(KIND, "chat")
     await lab.until(lambda: lab.find(KIND, "chat") is None and not lab.pods())

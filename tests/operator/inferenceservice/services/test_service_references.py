@@ -1,21 +1,31 @@
 """What services name: missing, edited, coming later; and nothing that serves restarts for it."""
 
 import pytest
-from service_lab import KIND, RBG, ServiceLab, kinds, model, runtime, service, start
+from service_lab import KIND, RBG, RUNNER, ServiceLab, kinds, model, runtime, service, start
 
 from kohort.apis.inferenceservice import labels
 from kohort.apis.inferenceservice.api import INFERENCE_SERVICE
 from kohort.apis.inferenceservice.report import UPDATE_HELD
 from kohort.cluster.objects import annotations_of
+from kohort.simulator import kinds as builtin
 from kohort.simulator.api.requests import DeleteOptions, Patch, PatchType, WriteOptions
 
 RUNTIMES = kinds.CLUSTER_SERVING_RUNTIME
+RUNNER_PATH = "/spec/engineConfig/runner"
 
 
 async def set_runtime_image(lab: ServiceLab, image: str) -> None:
+    await edit_runtime(lab, [{"op": "replace", "path": f"{RUNNER_PATH}/image", "value": image}])
+
+
+async def scale(lab: ServiceLab, count: int) -> None:
+    target = lab.api.target(kinds.DEPLOYMENT, lab.namespace, "chat-engine", "scale")
+    body = {"spec": {"replicas": count}}
+    await lab.api.patch(target, Patch(PatchType.MERGE, body), WriteOptions(manager="hpa"))
+
+
+async def edit_runtime(lab: ServiceLab, change: list) -> None:
     target = lab.api.target(RUNTIMES, "", "srt")
-    path = "/spec/engineConfig/runner/image"
-    change = [{"op": "replace", "path": path, "value": image}]
     await lab.api.patch(target, Patch(PatchType.JSON, change), WriteOptions(manager="admin"))
 
 
@@ -68,6 +78,41 @@ class TestEdits:
         held = lab.condition(UPDATE_HELD)
         assert held["status"] == "True" and labels.AUTO_UPDATE in held["message"]
 
+    async def test_what_stands_around_a_held_workload_stays_as_it_is(self, lab: ServiceLab):
+        await start(lab)
+        ports = [
+            {"op": "replace", "path": f"{RUNNER_PATH}/ports", "value": [{"containerPort": 9000}]}
+        ]
+        await edit_runtime(lab, ports)
+        await lab.run(30)
+        for name in ("chat", "chat-engine"):
+            (port,) = lab.find(kinds.SERVICE, name)["spec"]["ports"]
+            assert port["targetPort"] == 8080
+
+    async def test_a_pod_that_dies_lets_no_edit_pass(self, lab: ServiceLab):
+        await start(lab)
+        await scale(lab, 2)
+        await lab.until(lambda: len(lab.pods("engine")) == 2 and lab.is_ready())
+        await set_runtime_image(lab, "engine:2")
+        await lab.run(5)
+        await lab.delete(builtin.POD, sorted(lab.pods("engine"))[0])
+        await scale(lab, 3)
+        await lab.run(60)
+        assert images(lab) == {"engine:1"} and len(lab.pods("engine")) == 3
+
+    async def test_an_edit_that_would_change_the_form_changes_nothing(self, lab: ServiceLab):
+        await start(lab)
+        before = lab.uids()
+        gang = {"leader": {"runner": RUNNER}, "worker": {"size": 1, "runner": RUNNER}}
+        path = "/spec/engineConfig"
+        await edit_runtime(lab, [{"op": "replace", "path": path, "value": gang}])
+        await lab.run(60)
+        assert lab.uids() == before and not lab.all(kinds.LEADER_WORKER_SET)
+        assert lab.find(kinds.AUTOSCALER, "chat-engine") is not None
+        assert lab.is_ready() and lab.condition(UPDATE_HELD)["status"] == "True"
+        await lab.annotate(labels.AUTO_UPDATE, "true")
+        await lab.until(lambda: bool(lab.all(kinds.LEADER_WORKER_SET)))
+
     async def test_the_users_word_lets_it_follow(self, lab: ServiceLab):
         await start(lab)
         await set_runtime_image(lab, "engine:2")
@@ -106,9 +151,7 @@ class TestEdits:
 class TestScale:
     async def test_a_number_that_an_autoscaler_set_stays(self, lab: ServiceLab):
         await start(lab)
-        target = lab.api.target(kinds.DEPLOYMENT, lab.namespace, "chat-engine", "scale")
-        body = {"spec": {"replicas": 3}}
-        await lab.api.patch(target, Patch(PatchType.MERGE, body), WriteOptions(manager="hpa"))
+        await scale(lab, 3)
         await lab.until(lambda: len(lab.pods("engine")) == 3)
         await lab.set_field("/spec/engine/runner", {"env": [{"name": "A", "value": "1"}]})
         await lab.until(lab.is_ready)

@@ -1,11 +1,12 @@
 """A live service changes its strategy: at every moment one of both forms serves."""
 
 import pytest
-from service_lab import RBG, ServiceLab, kinds, service, start
+from service_lab import KIND, RBG, ServiceLab, kinds, service, start
 
 from kohort.apis.inferenceservice import labels
 from kohort.cluster.objects import is_true, labels_of, name_of
 from kohort.simulator import kinds as builtin
+from kohort.simulator.api.requests import Patch, PatchType, WriteOptions
 
 RAW = "RawDeployment"
 
@@ -77,3 +78,42 @@ async def test_an_operator_that_ends_in_between_leaves_one_serving(lab: ServiceL
             break
     assert forms(lab) == ([], ["chat"])
     assert least >= 1
+
+
+async def test_a_router_that_is_added_gets_traffic_when_it_is_ready(lab: ServiceLab):
+    await start(lab, service("engine"))
+    await lab.set_field("/spec/router", {"minReplicas": 1})
+    least = 99
+    for _ in range(200):
+        await lab.run(0.2)
+        least = min(least, count_endpoints(lab, "chat"))
+    assert lab.is_ready() and least >= 1
+    selector = lab.find(builtin.SERVICE, "chat")["spec"]["selector"]
+    assert selector[labels.COMPONENT] == "router"
+
+
+async def test_what_the_old_form_needs_stays_with_it(lab: ServiceLab):
+    await start(lab, service("engine", "router", mode=RAW))
+    await lab.cordon()
+    notes = f"/metadata/annotations/{labels.DEPLOYMENT_MODE.replace('/', '~1')}"
+    change = (
+        {"op": "replace", "path": notes, "value": RBG},
+        {"op": "remove", "path": "/spec/router"},
+    )
+    await lab.edit("chat", *change, kind=KIND)
+    await lab.run(60)
+    assert count_endpoints(lab, "chat") == 1
+    for kind in (kinds.ROLE, kinds.ROLE_BINDING, kinds.SERVICE_ACCOUNT, kinds.SERVICE):
+        assert lab.find(kind, "chat-router") is not None
+
+
+async def test_the_new_form_begins_with_the_units_of_the_old_one(lab: ServiceLab):
+    await start(lab, service("engine", mode=RAW))
+    target = lab.api.target(kinds.DEPLOYMENT, lab.namespace, "chat-engine", "scale")
+    body = {"spec": {"replicas": 3}}
+    await lab.api.patch(target, Patch(PatchType.MERGE, body), WriteOptions(manager="hpa"))
+    await lab.until(lambda: count_endpoints(lab, "chat") == 3)
+    least = await switch(lab, RBG, lambda: forms(lab) == ([], ["chat"]))
+    assert least >= 3
+    (role,) = lab.find(kinds.ROLE_BASED_GROUP, "chat")["spec"]["roles"]
+    assert role["replicas"] == 3

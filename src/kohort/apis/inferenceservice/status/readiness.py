@@ -15,17 +15,24 @@ from kohort.apis.inferenceservice.spec import DeploymentMode
 from kohort.apis.inferenceservice.status.conditions import FALSE, TRUE, UNKNOWN, Claim
 from kohort.apis.inferenceservice.status.pods import PodFailure, find_failure
 from kohort.apis.inferenceservice.strategies.role_based_group import NAME as RBG
-from kohort.apis.inferenceservice.strategies.strategy import Existing
+from kohort.apis.inferenceservice.strategies.strategy import Existing, WorkloadObjects
 from kohort.cluster.objects import Kind, Object, find_condition, metadata_of
 
 
 def read_readiness(
-    config: ComponentConfig, strategy: str, existing: Existing, pods: Sequence[Object], root: str
+    config: ComponentConfig,
+    workload: WorkloadObjects,
+    existing: Existing,
+    pods: Sequence[Object],
+    root: str,
 ) -> Claim:
     """Whether a component serves; ``root`` is the name of its service."""
-    if strategy == RBG:
+    carrier = workload.find_carrier(config.component_type)
+    if workload.strategy == RBG:
         group = _find(existing, kinds.ROLE_BASED_GROUP, root)
         claim = _read_role(config, group)
+    elif carrier is not None:
+        claim = _read_carrier(carrier, existing)
     else:
         claim = _read_workload(config, existing)
     failure = find_failure(pods, config.main_container)
@@ -63,6 +70,12 @@ def _read_role(config: ComponentConfig, group: Object | None) -> Claim:
         return Claim(TRUE)
     why = f"{ready} of {wanted} instances are ready, {updated} are up to date"
     return Claim(FALSE, "RoleNotReady", why)
+
+
+def _read_carrier(carrier: tuple[Kind, str], existing: Existing) -> Claim:
+    kind, name = carrier
+    told = "Available" if kind in (kinds.DEPLOYMENT, kinds.LEADER_WORKER_SET) else "Ready"
+    return read_condition(_find(existing, kind, name), told, kind.name)
 
 
 def _read_workload(config: ComponentConfig, existing: Existing) -> Claim:

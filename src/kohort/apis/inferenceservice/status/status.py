@@ -60,12 +60,12 @@ def write_status(
     before = read_object(service.obj, "status")
     if plan.workload is None or plan.resolution is None:
         return _write_virtual(service, before, now)
-    configs, strategy = plan.workload.configs, plan.workload.strategy
+    configs = plan.workload.configs
     mine = {each: list_pods(config, pods, existing) for each, config in configs.items()}
     claims: dict[str, Claim] = {}
     for component, config in configs.items():
         claims[ready_type(component)] = read_readiness(
-            config, strategy, existing, mine[component], service.name
+            config, plan.workload, existing, mine[component], service.name
         )
         claims |= _read_knative(component, config, existing)
     claims[INGRESS_READY] = _read_ingress(plan, claims, existing)

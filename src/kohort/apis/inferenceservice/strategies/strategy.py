@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
 from kohort.apis.carriers.desired import DesiredObjects
-from kohort.apis.inferenceservice import kinds, reasons
+from kohort.apis.inferenceservice import kinds, labels, reasons
 from kohort.apis.inferenceservice.components.components import (
     Component,
     ComponentConfig,
@@ -34,9 +34,10 @@ from kohort.apis.inferenceservice.spec import (
     DeploymentMode,
     InferenceService,
 )
-from kohort.cluster.objects import Kind, Object, name_of
+from kohort.cluster.objects import Kind, Object, labels_of, name_of
 
 Existing = Mapping[Kind, Mapping[str, Object]]
+BUILT_IN = ("RBG", "SingleComponent")
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,6 +203,15 @@ class WorkloadObjects:
         """One of the objects."""
         found = (obj for each, obj in self.objects if each == kind and name_of(obj) == name)
         return next(found, None)
+
+    def find_carrier(self, component: ComponentType) -> tuple[Kind, str] | None:
+        """The workload of a component; None where a strategy of ours says it by modes."""
+        if self.strategy in BUILT_IN:
+            return None
+        for kind, obj in self.objects:
+            if kind in kinds.WORKLOADS and labels_of(obj).get(labels.COMPONENT) == component:
+                return kind, name_of(obj)
+        return None
 
 
 def group_objects(
