@@ -175,16 +175,18 @@ def _validate_owner(owner: Object, path: str) -> list[FieldError]:
     return faults
 
 
+_PATH = "including a path (/) "
+
+
 def warn_of_finalizers(obj: Object, old: Object | None) -> list[str]:
     """New finalizers that another writer may have chosen, too."""
-    found, before = (
-        list((o.get("metadata") or {}).get("finalizers") or ()) for o in (obj, old or {})
-    )
+    held = list((obj.get("metadata") or {}).get("finalizers") or ())
+    before = ((old or {}).get("metadata") or {}).get("finalizers") or ()
+    bare = [n for n in held if "/" not in n and n not in _STANDARD_FINALIZERS and n not in before]
     return [
-        f'metadata.finalizers: "{name}": prefer a domain-qualified finalizer name including a path '
-        "(/) to avoid accidental conflicts with other finalizer writers"
-        for name in found
-        if "/" not in name and name not in _STANDARD_FINALIZERS and name not in before
+        f'metadata.finalizers: "{name}": prefer a domain-qualified finalizer name '
+        f"{_PATH if '.' in name else ''}to avoid accidental conflicts with other finalizer writers"
+        for name in bare
     ]
 
 
