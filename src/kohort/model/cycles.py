@@ -1,12 +1,12 @@
 """
-Cycles among names that come after each other: what can never begin.
+Cycles among roles or parts that wait for each other: none of them could ever start.
 """
 
 from collections.abc import Mapping
 
 
 def find_cycle(after: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
-    """Names that wait for each other in a circle, in order, the first again at the end; or none."""
+    """Return one cycle of names that wait for each other, with the first name repeated last."""
     done: set[str] = set()
     for start in after:
         path, stack = [start], [iter(after[start])]

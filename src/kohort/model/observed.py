@@ -1,10 +1,10 @@
 """
-Observed: what exists of a workload, as one snapshot of the caches shows it.
+Observed: the pods and groups of a workload that exist in one snapshot of the caches.
 
 An instance lives as long as its entry member: a new entry is a new incarnation, and
 members of an older one are leftovers that no plan waits for. A group is one instance, or
-the instances of its roles, seen as one unit. Progress is what the cluster remembers of a
-rollout, so that a restart of the controller forgets nothing.
+the instances of its roles, seen as one unit. Progress is the state of a rollout that the
+operator stores in the cluster, so that a restart of the operator forgets nothing.
 """
 
 from collections.abc import Mapping
@@ -19,9 +19,9 @@ class Crash:
 
     member: str
     container: str = ""
-    code: int | None = None  # None where the cluster does not say
+    code: int | None = None  # None where the pod's status has no exit code
     reason: str = ""
-    ended_at: float = 0.0  # in seconds of its node's clock; 0 where that is not said
+    ended_at: float = 0.0  # in seconds of the node's clock; 0 where the status does not say
 
     def __str__(self) -> str:
         where = f"container {self.container} of " if self.container else ""
@@ -32,13 +32,13 @@ class Crash:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """The last failure of a unit, as the cluster remembers it."""
+    """The last failure of a unit, as the operator recorded it in the cluster."""
 
     ordinal: int
     revision: str
-    incarnation: str  # the one that failed
+    incarnation: str  # the incarnation that failed
     count: int  # failures in a row
-    at: float  # when it was recorded, in seconds of the controller's clock
+    at: float  # when the operator recorded the failure, in seconds of its own clock
     crash: Crash
     line: Line = GROUPS  # the line of the unit
 
@@ -52,47 +52,47 @@ class Member:
     index: int  # 0 is the entry
     revision: str
     phase: Phase
-    is_pending: bool = False  # not running yet
-    has_restarted: bool = False  # a container of it has run before
+    is_pending: bool = False  # the pod is not running yet
+    has_restarted: bool = False  # the kubelet has restarted one of its containers
     is_current: bool = True  # belongs to the group's present incarnation
-    is_placed: bool = False  # has a node
-    has_ended: bool = False  # none of its containers will start again
-    ready_since: float | None = None  # None while it is not ready; 0 if that is not said
-    was_ready: bool = False  # it is not ready now, but was since its containers started
-    crash: Crash | None = None  # the last one
-    has_recovered: bool = False  # it has been ready since that crash
-    unready_since: float | None = None  # None while it is ready, or where that is not said
-    is_spared: bool = False  # neither its failures nor its end take the unit down
-    part: str = ""  # the part of its instance that it belongs to, where a role has parts
+    is_placed: bool = False  # the scheduler has given the pod a node
+    has_ended: bool = False  # the kubelet will start none of its containers again
+    ready_since: float | None = None  # None while unready; 0 if the status does not say
+    was_ready: bool = False  # the pod is not ready now, but was since its containers started
+    crash: Crash | None = None  # the last crash
+    has_recovered: bool = False  # the pod has been ready since that crash
+    unready_since: float | None = None  # None while ready, or if the status does not say
+    is_spared: bool = False  # the unit stays when this pod fails or ends
+    part: str = ""  # the part of the instance that the pod belongs to, where a role has parts
 
     @property
     def is_quiet(self) -> bool:
-        """Whether nothing has happened to it that a unit might be restarted for."""
+        """Whether the pod gives no cause to restart its unit."""
         has_failed = self.has_restarted or self.has_ended or self.was_ready
         return not has_failed and self.phase is not Phase.LEAVING
 
 
 @dataclass(frozen=True, slots=True)
 class Instance:
-    """One unit of a line, with the members that exist of it."""
+    """One unit of a line, with those of its members that exist."""
 
     ordinal: int
     revision: str
     phase: Phase
     incarnation: str  # uid of the entry member; empty while there is none
-    size: int  # members that it should have, in its own revision
+    size: int  # members that the instance should have, in its own revision
     members: tuple[Member, ...] = ()
-    is_whole: bool = True  # all objects that carry it exist; half a group is not counted
-    lost: tuple[str, ...] = ()  # members of this incarnation that were here and are gone
-    unfit: tuple[str, ...] = ()  # members that cannot work as they were made
+    is_whole: bool = True  # false: only its entry was made, and reports do not count it
+    lost: tuple[str, ...] = ()  # members of this incarnation that existed and are gone
+    unfit: tuple[str, ...] = ()  # members that were created wrong and cannot work
     made_at: float = 0.0  # when its entry member was made, in seconds of the cluster's clock
-    # It says to be of the target revision and is not: another client edited it or its template.
+    # Its label names the target revision, but another client edited it or its template.
     is_edited: bool = False
-    cost: int = 0  # what its deletion costs, as the user or an autoscaler says
-    may_amend: bool = False  # its members can be brought to the target revision as they run
-    has_served: bool = False  # it was ready once, as far as the cluster remembers that
-    wakes_at: float | None = None  # the moment from which more can be done about it
-    # Found once for each instance, since plans ask again and again about those that are well.
+    cost: int = 0  # the deletion cost that the user or an autoscaler set
+    may_amend: bool = False  # the operator can update its pods in place to the target revision
+    has_served: bool = False  # the instance was ready once, as far as the cluster has a record
+    wakes_at: float | None = None  # the moment from which the operator can do more about it
+    # Computed once for each instance, since plans read these many times for healthy instances.
     is_quiet: bool = field(init=False, repr=False, compare=False)  # no member gives cause to act
     ready_since: float | None = field(init=False, repr=False, compare=False)
 
@@ -107,7 +107,7 @@ class Instance:
         return Unit(self.ordinal, self.revision, self.phase, is_edited=self.is_edited)
 
     def _find_ready_since(self) -> float | None:
-        """Since when all its members are ready; None if one is not, or is not seen."""
+        """Since when all members are ready; None if a member is unready or not in the cache."""
         moments = [m.ready_since for m in self.members if m.is_current]
         if self.phase is not Phase.READY or not moments or None in moments:
             return None
@@ -115,7 +115,7 @@ class Instance:
 
     @property
     def has_failed(self) -> bool:
-        """Whether a member has restarted and not recovered, or has ended, whatever follows."""
+        """Whether a member has restarted and not recovered, or has ended."""
         return any(m.has_ended or (m.has_restarted and not m.has_recovered) for m in self.members)
 
     @property
@@ -127,40 +127,40 @@ class Instance:
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """All that is known of a line that another controller carries."""
+    """The counts of a line whose units another controller makes, such as a Deployment's."""
 
-    wanted: int  # what it was told
+    wanted: int  # the replicas that the operator last wrote
     exist: int
     ready: int
     updated: int
     updated_ready: int
-    is_seen: bool = True  # it has acted on what it was told last
+    is_seen: bool = True  # that controller has observed the operator's last write
 
 
 @dataclass(frozen=True, slots=True)
 class RoleInstances:
-    """The instances of one role in one group, and what the group asks for in its own revision."""
+    """The instances of one role in one group, and the count that the group's revision sets."""
 
     role: str
     wanted: int
     revision: str  # the revision that its instances should reach
     instances: tuple[Instance, ...] = ()
-    base: str = ""  # what a protected instance is made from when it is missing; empty: the target
+    base: str = ""  # the revision of new instances below the partition; empty: the target
     failures: tuple[Failure, ...] = ()  # the last one of each instance, lowest ordinal first
-    tally: Tally | None = None  # where another controller carries them
+    tally: Tally | None = None  # set where another controller makes the instances
     partition: int = 0  # so many instances keep their revision, the lowest first
-    # Instances that it was allowed to have, where that is written down: what it grows from.
+    # The count that earlier plans let the role grow to, where the operator has recorded one.
     grown: int | None = None
 
     @property
     def has_begun(self) -> bool:
-        """Whether instances of it were made, as far as that is known."""
+        """Whether instances of the role exist, or a record says that they did."""
         exist = self.tally.exist if self.tally else len(self.instances)
         return exist > 0 or bool(self.grown)
 
     @property
     def is_whole(self) -> bool:
-        """Whether exactly the instances that are wanted exist, all ready."""
+        """Whether exactly the wanted number of instances exists, all ready."""
         if self.tally is not None:
             return self.tally.is_seen and self.tally.ready == self.tally.exist == self.wanted
         ready = sum(instance.phase is Phase.READY for instance in self.instances)
@@ -168,17 +168,17 @@ class RoleInstances:
 
     @property
     def is_updated(self) -> bool:
-        """Whether all instances that no partition protects have the revision that they should."""
+        """Whether all instances above the partition have the role's revision."""
         if self.tally is not None:
             return self.tally.is_seen and self.tally.updated >= self.wanted - self.partition
         return all(i.revision == self.revision for i in self.list_unprotected(self.partition))
 
     def list_unprotected(self, partition: int) -> tuple[Instance, ...]:
         """
-        The instances that a partition lets go: all but the first so many.
+        The instances that a partition lets a rollout replace: all but the first so many.
 
-        A missing instance has a place among those: it is made with the lowest free ordinal, and
-        those above it move up by one.
+        A missing instance counts too: it will get the lowest free ordinal, and the place of
+        each instance above that ordinal rises by one.
         """
         missing = max(0, self.wanted - len(self.instances))
         return tuple(
@@ -189,7 +189,7 @@ class RoleInstances:
 
     @property
     def is_settled(self) -> bool:
-        """Whether nothing is to be done about it, and time alone changes nothing."""
+        """Whether the role needs no action, and time alone does not change that."""
         if self.failures or self.tally is not None or not self.is_whole:
             return False
         return self.is_updated and all(
@@ -208,20 +208,20 @@ class Group(Instance):
     """
 
     roles: tuple[RoleInstances, ...] = ()
-    is_settled: bool = False  # all its roles are, as the reader found once
+    is_settled: bool = False  # all its roles are settled, computed once when it was read
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a rollout has come, as the carrier remembers it."""
+    """How far a rollout has come, as recorded on the objects that carry the units."""
 
     boundary: int  # units at or above it may have the target revision
     count: int  # units that exist or are being made, surge included
-    noted: int  # units wanted when this was written
-    target: str  # the revision it leads to
+    noted: int  # units wanted when the operator wrote this record
+    target: str  # the revision that the rollout leads to
     is_seen: bool = True  # the carrier has acted on the last boundary
     is_base: bool = False  # units below the boundary are made from the target, too
-    base: str = ""  # what they are made from otherwise; empty where the carrier knows
+    base: str = ""  # the revision for units below the boundary; empty where the carrier knows
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,11 +230,11 @@ class Observed:
 
     groups: tuple[Group, ...] = ()
     progress: Progress | None = None  # None before the first write
-    exist: int = 0  # groups that the carrier says exist
+    exist: int = 0  # groups that exist according to the carrier's status
     failures: tuple[Failure, ...] = ()  # the last one of each group, lowest ordinal first
-    drift: tuple[str, ...] = ()  # what other clients edited, each in a sentence
-    moments: tuple[float, ...] = ()  # from which on more can be done about the workload itself
-    # The roles of a group that is made from a revision, before anything of the group exists.
+    drift: tuple[str, ...] = ()  # edits of other clients, a sentence for each
+    moments: tuple[float, ...] = ()  # when the operator can do more about the workload itself
+    # By revision: the roles that a group of that revision will have once it is made.
     new_roles: Mapping[str, tuple[RoleInstances, ...]] = field(default_factory=dict)
 
     @property

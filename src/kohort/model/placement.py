@@ -2,9 +2,9 @@
 Placement: what a workload asks of the scheduler that chooses nodes for its members.
 
 A gang is placed whole or not at all. A pack says how wide the smallest domain that
-holds all its members may be; tiers count from near to far, and what a tier is (a
-node, a rack, a spine) is said by the cluster, not here. What cannot be said to the
-scheduler in use is a loss: it is told to the user and never dropped silently.
+holds all its members may be; tiers count from near to far, and the cluster, not this
+module, says what a tier is (a node, a rack, a spine). A wish that the scheduler in use has
+no field for is a loss: the operator reports it to the user and never drops it silently.
 """
 
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from kohort.model.units import Level
 
 
 class Strength(StrEnum):
-    """Whether a wish may be given up when there is no room."""
+    """Whether the scheduler may give a constraint up when there is no room."""
 
     HARD = "hard"
     SOFT = "soft"
@@ -22,11 +22,11 @@ class Strength(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Pack:
-    """How near to each other members stand; without a tier, as near as there is room."""
+    """How near to each other the nodes of members are; without a tier, as near as possible."""
 
     strength: Strength
-    tier: int | None = None  # the widest domain that is allowed, by number
-    tier_name: str = ""  # or by name; never both
+    tier: int | None = None  # the widest allowed domain, by number
+    tier_name: str = ""  # the same by name; never both
 
     def __post_init__(self) -> None:
         assert self.tier is None or not self.tier_name
@@ -38,9 +38,9 @@ class PlacementPolicy:
     """How the members of each unit are placed."""
 
     pack: Pack | None = None
-    exclusive: str = ""  # the node label whose value a unit has to itself
-    losses: tuple[str, ...] = ()  # clauses that the scheduler in use cannot be told
-    ignored: tuple[str, ...] = ()  # clauses that it was told and has not kept
+    exclusive: str = ""  # no two units share nodes with the same value of this node label
+    losses: tuple[str, ...] = ()  # clauses that the scheduler in use has no field for
+    ignored: tuple[str, ...] = ()  # clauses that the scheduler was given and did not keep
     level: Level = Level.GROUP
 
 
@@ -52,9 +52,9 @@ class Gang:
     """The members of one group that must be placed together."""
 
     ordinal: int
-    incarnation: str  # of the group; a new one is a new gang
-    revision: str  # what it is counted from: the group's own, never a newer one
+    incarnation: str  # of the group; a new incarnation is a new gang
+    revision: str  # the group's own revision, from which its members are counted
     size: int  # members of the complete group
-    minimum: int  # members that are placed together, or none is
-    is_placed: bool = False  # a member has a node; its constraint stays as it is
+    minimum: int  # the scheduler places at least so many members together, or none
+    is_placed: bool = False  # a member has a node, so the constraint must not change
     pack: Pack | None = None

@@ -1,7 +1,7 @@
 """
-Plans: what is to be done now about one workload, and what is to be said.
+Plans: what the operator does now about one workload, and what it reports.
 
-A plan speaks of units, line by line. A carrier turns it into actions on objects.
+A plan names units, line by line. A carrier turns it into actions on objects.
 """
 
 from collections.abc import Mapping
@@ -19,8 +19,8 @@ class Rollout:
     """
     One step of a rollout, as a strategy decides it.
 
-    ``count`` units exist, those at or above ``boundary`` may have the target
-    revision, and the stale ones in ``replace`` are taken down now.
+    ``count`` units should exist, units at or above ``boundary`` may have the target
+    revision, and the operator takes the stale units in ``replace`` down now.
     """
 
     boundary: int
@@ -32,7 +32,7 @@ class Rollout:
 
 @dataclass(frozen=True, slots=True)
 class Restart:
-    """A unit that is taken down whole because a member failed."""
+    """A unit that the operator takes down whole because a member failed."""
 
     ordinal: int
     incarnation: str
@@ -41,23 +41,23 @@ class Restart:
 
 @dataclass(frozen=True, slots=True)
 class Make:
-    """A unit that is missing, and the revision that it is made from."""
+    """A missing unit to make, and the revision to make it from."""
 
     ordinal: int
     revision: str
 
 
 class Cause(StrEnum):
-    """Why a unit is taken down."""
+    """Why the operator takes a unit down."""
 
-    SURPLUS = "surplus"  # there are more than wanted
-    STALE = "stale"  # it has an old revision
+    SURPLUS = "surplus"  # the line has more units than wanted
+    STALE = "stale"  # the unit has an old revision
     FAILED = "failed"  # a member failed
 
 
 @dataclass(frozen=True, slots=True)
 class Retirement:
-    """A unit that is taken down now."""
+    """A unit that the operator takes down now."""
 
     ordinal: int
     incarnation: str
@@ -67,75 +67,75 @@ class Retirement:
 
 @dataclass(frozen=True, slots=True)
 class LineReport:
-    """The truth about one line, in numbers."""
+    """The counts of one line in one snapshot."""
 
     wanted: int
     exist: int
     ready: int
     updated: int
     updated_ready: int
-    is_updating: bool = False  # units that no partition protects are of another revision
-    is_available: bool = False  # every wanted group has as many ready ones as it should
+    is_updating: bool = False  # units above the partition have another revision
+    is_available: bool = False  # every wanted group has all its wanted instances ready
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """The decision about one line, now."""
+    """What to make, take down and change in one line now."""
 
     line: Line
-    rollout: Rollout  # in numbers, for carriers that are told numbers
+    rollout: Rollout  # count and boundary, for carriers that take numbers
     wanted: int = (
-        0  # units that it should have now, extra ones not counted: rules may ask for fewer
+        0  # units that the line should have now, without surge: rules may lower the user's count
     )
-    make: tuple[Make, ...] = ()  # lowest first; bounded, the next step makes more
+    make: tuple[Make, ...] = ()  # lowest first; bounded: the next step makes the rest
     retire: tuple[Retirement, ...] = ()
-    surplus: frozenset[int] = frozenset()  # units that are too many, those that leave included
-    amend: tuple[int, ...] = ()  # units that are changed as they run
-    restarts: tuple[Restart, ...] = ()  # those of the retired units that failed
+    surplus: frozenset[int] = frozenset()  # units beyond the count, terminating ones included
+    amend: tuple[int, ...] = ()  # units to update in place
+    restarts: tuple[Restart, ...] = ()  # the retired units that failed
     may_complete: frozenset[int] = field(default_factory=frozenset)  # units that get all members
-    # Members that have ended, and that are made anew without their unit: (ordinal, name).
+    # Members that have ended and that the operator recreates without their unit: (ordinal, name).
     renew: tuple[tuple[int, str], ...] = ()
     # Parts whose missing members may not be made yet, by ordinal of their unit.
     waiting_parts: Mapping[int, frozenset[str]] = field(default_factory=dict)
     backing_off: frozenset[int] = frozenset()  # failed units whose members are not replaced yet
-    failures: tuple[Failure, ...] = ()  # what the cluster is to remember of failures
+    failures: tuple[Failure, ...] = ()  # the failure records to store in the cluster
     blockers: tuple[Blocker, ...] = ()
     recheck_seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The truth of one snapshot, in numbers: what every status is made from."""
+    """The counts of a workload in one snapshot, from which every API's status is written."""
 
     groups: int  # exist, surge included
     groups_ready: int
     groups_updated: int
     wanted: int
-    wanted_ready: int  # ready, below the wanted count
-    rolled: int  # of those above the partition: exist
+    wanted_ready: int  # ready, with an ordinal below the wanted count
+    rolled: int  # exist, above the partition
     rolled_updated: int
     rolled_ready: int  # updated and ready
     is_updating: bool
     is_available: bool
     is_done: bool  # the whole workload is on its target revision and ready
     blockers: tuple[Blocker, ...] = ()
-    losses: tuple[str, ...] = ()  # clauses of the placement that the scheduler is not told
-    ignored: tuple[str, ...] = ()  # and those that it was told and has not kept
-    drift: tuple[str, ...] = ()  # what other clients edited, each in a sentence
+    losses: tuple[str, ...] = ()  # placement clauses that the scheduler has no field for
+    ignored: tuple[str, ...] = ()  # placement clauses that the scheduler did not keep
+    drift: tuple[str, ...] = ()  # edits of other clients, a sentence for each
     roles: Mapping[str, LineReport] = field(default_factory=dict)  # over all groups, by role
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What to do, what to report, and when to look again without an event."""
+    """What to do, what to report, and when to reconcile again without an event."""
 
-    steps: Mapping[Line, Step]  # of the groups, and of each role in which something is to be done
+    steps: Mapping[Line, Step]  # of the groups, and of each role that may need an action
     report: Report
     gangs: tuple[Gang, ...] = ()  # one for each live group, lowest ordinal first
     notices: tuple[Notice, ...] = ()
     served: str = ""  # the revision that serves now and is about to be replaced
     recheck_seconds: float | None = None
-    now: float = 0.0  # the moment that it was made for
+    now: float = 0.0  # the time that the plan was made for
 
     @property
     def step(self) -> Step:

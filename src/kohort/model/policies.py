@@ -1,5 +1,5 @@
 """
-Policies: what the user allows and asks for, with percentages already resolved.
+Policies: the limits and orders that the user sets, with percentages already resolved.
 
 Each policy names the level that it acts on where an API leaves a choice; none
 of them knows which API it came from.
@@ -19,7 +19,7 @@ STRATEGY_ENTRY_POINTS = "kohort.rollout_strategies"
 @cache
 def list_strategies() -> tuple[str, ...]:
     """The names of all strategies, those that are built in first."""
-    # It takes as long to import as all that 'kohort --help' needs.
+    # This import takes as long as all that 'kohort --help' needs.
     from importlib.metadata import entry_points
 
     found = sorted(point.name for point in entry_points(group=STRATEGY_ENTRY_POINTS))
@@ -28,16 +28,16 @@ def list_strategies() -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class RolloutPolicy:
-    """How far a rollout may go at once."""
+    """How many units a rollout may replace at once, and which."""
 
     wanted: int  # units that the user asks for
     partition: int = 0  # units below it keep their revision
     max_unavailable: int = 1
     max_surge: int = 0
     strategy: str = STRATEGIES[0]  # built in, or found by entry point
-    min_ready_seconds: int = 0  # a unit is counted on after it has been ready for so long
+    min_ready_seconds: int = 0  # a unit is available after it has been ready for so long
     level: Level = Level.GROUP
-    is_paused: bool = False  # nothing is brought to another revision meanwhile
+    is_paused: bool = False  # while true, no unit gets another revision
 
     def __post_init__(self) -> None:
         assert self.wanted >= 0
@@ -49,12 +49,12 @@ class RolloutPolicy:
 
     @property
     def surge(self) -> int:
-        """Extra units that a rollout may have; never more than there are units."""
+        """Extra units that a rollout may create; never more than the wanted count."""
         return min(self.max_surge, self.wanted)
 
     @property
     def ready_min(self) -> int:
-        """Units that must serve at every moment."""
+        """Units that the rollout must keep ready at every moment."""
         return max(0, self.wanted - self.max_unavailable)
 
 
@@ -69,7 +69,7 @@ class Trigger(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Backoff:
-    """How long a unit waits that fails again and again, before it is made anew."""
+    """How long the operator waits before it recreates a unit that fails again and again."""
 
     base_seconds: float = 10.0  # after the second failure in a row; then twice as long each time
     max_seconds: float = 300.0
@@ -81,20 +81,20 @@ class Backoff:
         assert self.quiet_seconds >= 0
 
     def wait_seconds(self, count: int) -> float:
-        """How long the next try waits after so many failures in a row; none after the first."""
+        """Seconds to wait after so many failures in a row; zero after the first."""
         doubled = self.base_seconds * 2.0 ** min(count - 2, 20)
         return 0.0 if count <= 1 else min(doubled, self.max_seconds)
 
 
 @dataclass(frozen=True, slots=True)
 class RecoveryPolicy:
-    """What a failure takes down with it."""
+    """When a failed member takes its unit down, and how long the operator waits."""
 
     trigger: Trigger = Trigger.NEVER
     level: Level = Level.GROUP
     grace_seconds: float = 0.0  # a failed member may serve again within this time
     is_forgiving: bool = False  # a member that serves again after a crash has not failed
-    spares_deleted: bool = False  # a member that was deleted is made anew without its unit
+    spares_deleted: bool = False  # the operator recreates a deleted member without its unit
     backoff: Backoff = Backoff()
 
     def __post_init__(self) -> None:
@@ -105,31 +105,31 @@ NO_RECOVERY = RecoveryPolicy()
 
 
 class Startup(StrEnum):
-    """Who may start when."""
+    """The order in which the members of a unit start."""
 
     TOGETHER = "together"
-    ENTRY_FIRST = "entry-first"  # others wait until the entry member is ready
+    ENTRY_FIRST = "entry-first"  # the other members wait until the entry member is ready
 
 
 class Victims(StrEnum):
-    """Which units go when there are more than wanted."""
+    """Which units the operator takes down first when a line has more than wanted."""
 
     HIGHEST = "highest"  # the highest ordinals
-    CHEAPEST = "cheapest"  # those that do not serve, then by deletion cost, then the highest
-    BEYOND = "beyond"  # exactly those whose ordinal is not below the wanted count
+    CHEAPEST = "cheapest"  # unready units, then by deletion cost, then the highest ordinals
+    BEYOND = "beyond"  # exactly the units whose ordinal is not below the wanted count
 
 
 class Amendment(StrEnum):
-    """How a unit is brought to another revision."""
+    """Whether the operator updates a unit in place or recreates it."""
 
-    NEVER = "never"  # it is made anew
-    IF_POSSIBLE = "if-possible"  # it is changed as it runs, or made anew where that cannot be
-    ONLY = "only"  # it is changed as it runs, or stays as it is
+    NEVER = "never"  # always recreate
+    IF_POSSIBLE = "if-possible"  # update in place, or recreate where that is not possible
+    ONLY = "only"  # update in place, or leave the unit as it is
 
 
 @dataclass(frozen=True, slots=True)
 class Skew:
-    """How far lines may be apart: a number of units, or a share of each line."""
+    """How far roles may be ahead of each other: a number of units, or a share of each role."""
 
     units: int | None = None
     share: float | None = None
@@ -139,7 +139,7 @@ class Skew:
         assert (self.units or 0) >= 0 and (self.share or 0.0) >= 0
 
     def of(self, wanted: int) -> float:
-        """The share that this is of a line with so many units."""
+        """The skew as a share of a line with so many units."""
         if self.share is not None:
             return self.share
         assert self.units is not None
@@ -147,7 +147,7 @@ class Skew:
 
 
 class Gate(StrEnum):
-    """What the units that exist must have reached before a line grows further."""
+    """The state that existing units must reach before the line grows further."""
 
     NONE = "none"
     SCHEDULED = "scheduled"
@@ -157,7 +157,7 @@ class Gate(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Rule:
     """
-    What ties the roles of a group together.
+    A limit that ties the updates or the growth of some roles of a group together.
 
     A rule only narrows what a line may do; it never widens a budget.
     """
@@ -167,4 +167,4 @@ class Rule:
     update_skew: Skew | None = None  # how far updates of these roles may be apart
     scale_skew: Skew | None = None  # how far their growth may be apart
     gate: Gate = Gate.SCHEDULED  # of growth
-    is_ordered: bool = False  # each is updated only when those before it are
+    is_ordered: bool = False  # a role is updated only after all roles named before it

@@ -7,8 +7,8 @@ reduced to the facts that planning needs. All units of a plan are taken from
 one snapshot of the cache, so no two rules can disagree about what exists.
 
 A line is an ordered list of units of one kind that scales and rolls as one: the groups
-of a workload, or the instances of one role within a group. Whatever is decided about
-scale, rollout and recovery is decided for one line at a time.
+of a workload, or the instances of one role within a group. Planning decides about scale,
+rollout and recovery for one line at a time.
 """
 
 from dataclasses import dataclass
@@ -40,16 +40,16 @@ GROUPS = Line()
 
 
 class Reach(StrEnum):
-    """What the carrier of a line can be asked for."""
+    """Who makes and deletes the units of a line, and where its progress is recorded."""
 
-    COUNT = "count"  # another controller makes and replaces units, and is told numbers
-    SUFFIX = "suffix"  # a set makes units by count and boundary; single ones can be taken down
-    NOTED = "noted"  # units are made and taken down one by one, as a note says that is read back
-    ANY = "any"  # units are made and taken down one by one; what exists is all that is remembered
+    COUNT = "count"  # another controller does, by a count and a partition that the operator sets
+    SUFFIX = "suffix"  # a StatefulSet does, by replicas and partition; we may delete a pod
+    NOTED = "noted"  # the operator does, one by one, by a record that it wrote before
+    ANY = "any"  # the operator does, one by one; it keeps no record but the units themselves
 
 
 class Phase(StrEnum):
-    """What a unit is doing, as far as planning cares."""
+    """The state of a unit, as far as planning needs to know."""
 
     STARTING = "starting"
     READY = "ready"
@@ -64,15 +64,15 @@ class Unit:
     ordinal: int
     revision: str
     phase: Phase
-    is_settling: bool = False  # serves, but not for long enough to be counted on
-    is_edited: bool = False  # another client edited it, or had it restarted: it is made anew
+    is_settling: bool = False  # ready, but not for long enough to be available
+    is_edited: bool = False  # another client edited or restarted it: the operator recreates it
 
     @property
     def is_ready(self) -> bool:
-        """Whether it serves."""
+        """Whether the unit is ready."""
         return self.phase is Phase.READY
 
     @property
     def is_available(self) -> bool:
-        """Whether it serves and is counted on: others may be taken down because it serves."""
+        """Whether the unit is ready for long enough that a rollout may take others down."""
         return self.is_ready and not self.is_settling

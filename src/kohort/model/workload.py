@@ -1,5 +1,5 @@
 """
-Workload: what the user asked for, whichever API they said it in.
+Workload: the spec of the user's object, the same for every API.
 
 A workload is an ordered set of groups, a group is one complete serving replica
 of all roles, a role is a kind of instance, and an instance is the set of members
@@ -23,16 +23,16 @@ from kohort.model.units import Reach
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Members of an instance that start together, after those of other parts."""
+    """Members of an instance that start together, after the members of other parts."""
 
     name: str
     size: int = 1
-    after: tuple[str, ...] = ()  # parts that have to be ready before this one begins
+    after: tuple[str, ...] = ()  # parts that have to be ready before this part starts
 
 
 @dataclass(frozen=True, slots=True)
 class Role:
-    """A kind of instance: how many a group has, and of how many members."""
+    """A kind of instance: how many of them a group has, and how many members each has."""
 
     instances: int = 1
     size: int = 1
@@ -41,12 +41,12 @@ class Role:
     rollout: RolloutPolicy | None = None  # None: its instances roll with their group
     recovery: RecoveryPolicy = NO_RECOVERY
     startup: Startup = Startup.TOGETHER
-    after: tuple[str, ...] = ()  # roles that have to be ready before this one begins
+    after: tuple[str, ...] = ()  # roles that have to be ready before this role starts
     victims: Victims = Victims.HIGHEST
     reach: Reach = Reach.ANY
     amendment: Amendment = Amendment.NEVER
-    gang_min: int | None = None  # instances that are placed together; None: all
-    is_ordered: bool = False  # instances are made and taken down one at a time, in order
+    gang_min: int | None = None  # instances that the scheduler places together; None: all
+    is_ordered: bool = False  # the operator makes and deletes instances one at a time, in order
     parts: tuple[Part, ...] = ()  # of each instance, where its members start in an order
 
 
@@ -73,7 +73,7 @@ class Workload:
     amendment: Amendment = Amendment.NEVER  # of groups
 
     def find_role(self, name: str) -> Role | None:
-        """The role of that name, if the user still asks for it."""
+        """The role of that name, if the spec still has it."""
         return next((role for role in self.roles if role.name == name), None)
 
     @property

@@ -1,1 +1,1 @@
-"""The verbs of Kohort: pure functions from what is wanted and what exists to a plan."""
+"""The decisions of Kohort: pure functions from a workload and its observed pods to a plan."""

@@ -1,14 +1,14 @@
 """
-Which units are counted on: ready is not enough, if it was only for a moment.
+Which units are available: a unit that was ready only for a moment is not.
 
-A unit is available when it has been ready for as long as the user asks for (by default it is at
-once). Besides, a new revision is on trial until one of its units has been ready for as long as it
-took to start, at least three seconds and at most ten: an image that becomes ready and crashes a
-second later would otherwise pay, by that second, for taking the next units down. The trial comes
-once in a rollout and costs no more than one start of a unit. ``compatible`` has no trial, since
-its steps are upstream's.
+A unit is available when it has been ready for minReadySeconds (by default at once). Besides, a
+new revision is on trial until one of its units has been ready for as long as it took to start, at
+least three seconds and at most ten: otherwise the rollout would take the next units down because
+of an image that becomes ready and crashes a second later. The trial comes once in a rollout and
+costs no more than one start of a unit. ``compatible`` has no trial, since its steps are
+upstream's.
 
-A unit that has failed and waits to be made anew is not counted on, whatever its members say.
+A unit that has failed and waits to be recreated is not available, even if its members are ready.
 """
 
 from collections.abc import Iterator
@@ -28,14 +28,14 @@ _TRIED = "budgeted"  # the strategy that has a trial
 
 @dataclass(frozen=True, slots=True)
 class Availability:
-    """The units as policies see them, and how long each that settles has still to be ready."""
+    """The units as policies see them, and how long each settling unit must still stay ready."""
 
     units: tuple[Unit, ...]
     waits: dict[int, float]  # seconds, by ordinal
 
 
 def judge_availability(state: LineState, now: float) -> Availability:
-    """The units of a line, with those marked that are ready and not yet counted on."""
+    """The units of a line; those that are ready but not yet available are marked settling."""
     on_trial = _find_trial(state, now)
     asked = float(state.rollout.min_ready_seconds)
     known = {failure.ordinal: failure for failure in state.failures}
@@ -56,16 +56,16 @@ def judge_availability(state: LineState, now: float) -> Availability:
 
 
 def _seconds_left(group: Instance, seconds: float, now: float) -> float:
-    """How long a ready group has still to be ready."""
+    """Seconds that a ready group must still stay ready."""
     if seconds <= 0:
         return 0.0
     since = group.ready_since
-    # The carrier says that it is ready, and not all of its members are seen so yet.
+    # The carrier's status says ready, but the pod cache does not show all members ready yet.
     return seconds if since is None else max(0.0, seconds - seconds_since(since, now))
 
 
 def _find_trial(state: LineState, now: float) -> dict[int, float]:
-    """The ready units of a revision that has not proved itself, and what each has to wait."""
+    """The ready units of a revision on trial, and the seconds that each must stay ready."""
     if state.rollout.strategy != _TRIED or not state.may_roll or not find_stale(state):
         return {}
     found = dict(_trials(state, now))

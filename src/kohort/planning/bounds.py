@@ -1,14 +1,14 @@
 """
-Rules over the roles of a group: how far one may be ahead of another.
+Rules over the roles of a group: how far one role may be ahead of another.
 
 A rule gives each of its roles bounds, and bounds only narrow: fewer units may be updated,
-or fewer may exist, than the line would have by itself. Counts are taken from the units that
-exist, never from a status that another controller wrote, so no count is stale.
+or fewer may exist, than the role's own policy allows. Where the operator makes the units, it
+counts the units that exist, never those of a status, so no count is stale.
 
-An update may be ahead of the slowest role by no more than the skew, where the slowest is
-judged by the units that are updated and ready. Were nothing allowed by that, as with one unit
-and a small skew, the slowest role may update one unit more: a rule slows a rollout down and
-never ends it (rbg#307).
+A role may be ahead of the slowest role by no more than the skew, where the slowest is the role
+with the smallest share of updated and ready units. If that allows nothing, as with one unit and a
+small skew, the slowest role may update one unit more: a rule slows a rollout down and never
+stops it (rbg#307).
 """
 
 from collections.abc import Collection, Mapping
@@ -21,19 +21,19 @@ from kohort.model.reasons import Blocker
 from kohort.model.units import Line, Phase
 from kohort.model.workload import Workload
 
-_CLOSE = 1e-9  # shares are fractions, and a third of three units is one unit
+_CLOSE = 1e-9  # for rounding errors: a third of three units is one unit
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What rules leave to a line; None where they say nothing."""
+    """The limits that rules set for a line; None where no rule sets one."""
 
     updated_max: int | None = None  # units that may have the target revision
     count_max: int | None = None  # units that may exist
-    blockers: tuple[Blocker, ...] = ()  # why it is no more
+    blockers: tuple[Blocker, ...] = ()  # why the limits are no higher
 
     def join(self, other: "Bounds") -> "Bounds":
-        """The narrower of both."""
+        """The narrower limits of both, with the blockers of both."""
         return Bounds(
             _least(self.updated_max, other.updated_max),
             _least(self.count_max, other.count_max),
@@ -46,26 +46,26 @@ NO_BOUNDS = Bounds()
 
 @dataclass(frozen=True, slots=True)
 class _Counts:
-    """What is known of one role of a group."""
+    """The unit counts of one role of a group."""
 
     role: str
     wanted: int
     exist: int
-    reached: int  # of those that exist: have passed the gate of growth
+    reached: int  # existing units that have passed the rule's gate for growth
     updated: int
-    updated_ready: int  # extra ones stand for none of the old
-    goal: int  # units that are to be updated: not those that a partition protects
+    updated_ready: int  # surge units are not counted in place of old units
+    goal: int  # units that the rollout has to update: those above the partition
     stale: int
     is_paused: bool = False
 
     @property
     def progress(self) -> float:
-        """The share of the units to be updated that are, and are ready."""
+        """The share of the units to update that are updated and ready."""
         return min(1.0, self.updated_ready / self.goal) if self.goal else 1.0
 
     @property
     def growth(self) -> float:
-        """The share of its units that exist."""
+        """The share of the role's wanted units that exist."""
         return self.exist / self.wanted if self.wanted else 1.0
 
 
@@ -75,10 +75,10 @@ def plan_bounds(
     waiting: Collection[str] = (),
     unsteady: Collection[str] = (),
 ) -> Mapping[str, Bounds]:
-    """The bounds of each role of a group that a rule speaks of; some wait to begin or to update."""
+    """The bounds of each role that a rule names, given the roles that startup order holds."""
     found: dict[str, Bounds] = {}
     held = {role.role: role for role in group.roles}
-    # Order comes first: a role that it holds back is not what others are measured by.
+    # Ordered rules come first: a role that they hold back must not count as the slowest.
     for rule in sorted(workload.rules, key=lambda rule: not rule.is_ordered):
         counts = [_count(held[name], rule.gate, workload) for name in rule.roles if name in held]
         held_back = {role for role, bounds in found.items() if bounds.updated_max == 0}
@@ -111,10 +111,10 @@ def _count(held: RoleInstances, gate: Gate, workload: Workload) -> _Counts:
         reached = len(live)
     stale = max(0, len(live) - len(updated) - partition)
     ready = min(sum(i.phase is Phase.READY for i in updated), held.wanted - stale - partition)
-    # What is missing below the highest was there before: it is mended, and does not grow.
+    # A unit missing below the highest ordinal existed before: making it again is no growth.
     extent = max((i.ordinal + 1 for i in held.instances), default=0)
     exist = max(len(live), min(extent, held.wanted), held.grown or 0)
-    # One that was asked for and is not there has passed no gate.
+    # A unit that is counted but missing has not passed the gate, so ``reached`` omits it.
     counts = (exist, reached, len(updated), max(0, ready), goal, stale)
     return _Counts(held.role, held.wanted, *counts, is_paused)
 
@@ -122,7 +122,7 @@ def _count(held: RoleInstances, gate: Gate, workload: Workload) -> _Counts:
 def _count_tally(
     held: RoleInstances, tally: Tally, gate: Gate, goal: int, is_paused: bool
 ) -> _Counts:
-    # A controller that has not seen the last change has updated nothing of it (rbg#464).
+    # A controller that has not observed our last write has updated no unit to it (rbg#464).
     updated = tally.updated if tally.is_seen else 0
     return _Counts(
         role=held.role,
@@ -162,7 +162,7 @@ def _bound_updates(
 
 
 def _bound_in_order(rule: Rule, counts: list[_Counts]) -> dict[str, Bounds]:
-    """Nothing of a role is updated before all of those before it are updated and ready."""
+    """Bounds that hold a role's update until all roles before it are updated and ready."""
     found: dict[str, Bounds] = {}
     by_role = {c.role: c for c in counts}
     waits: _Counts | None = None

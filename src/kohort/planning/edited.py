@@ -1,10 +1,10 @@
 """
 Groups that another client edited, or that were made from a template which it edited.
 
-The boundary stands where the last rollout left it, mostly at the bottom, so all of them
-would count as released, although no plan has released them. They are released as in
-any rollout, from the top and as the budget allows; the boundary is raised above the
-first that the budget does not allow, since the carrier may act on it by itself.
+The boundary stands where the last rollout left it, mostly at 0, so all edited groups would
+count as released, although no plan has released them. This module releases them as in any
+rollout, from the highest ordinal and as the budget allows. It raises the boundary above the
+first group that the budget does not allow, since the carrier may act on the boundary by itself.
 """
 
 from dataclasses import replace
@@ -19,11 +19,11 @@ from kohort.planning.lines import LineState
 def spare_edited(
     rollout: Rollout, state: LineState, units: tuple[Unit, ...], policy: RolloutPolicy
 ) -> Rollout:
-    """The step, with no more edited groups given up than the budget allows."""
+    """The step, with no more edited groups replaced than the budget allows."""
     edited = {g.ordinal for g in state.units if g.is_edited and g.phase is Phase.READY}
     if not edited:
         return rollout
-    # A group that serves and is not available yet costs as much as one that is, and earns nothing.
+    # A group that is ready but not available yet costs one of the budget and adds nothing to it.
     counted = {unit.ordinal for unit in units if unit.is_available}
     given_up = {g.ordinal for g in state.units if _is_given_up(g, rollout, state)}
     left = len(counted - given_up) - policy.ready_min
@@ -39,7 +39,7 @@ def spare_edited(
 
 
 def _is_given_up(group: Instance, rollout: Rollout, state: LineState) -> bool:
-    """Whether an earlier step has given this group up, and not because it was edited."""
+    """Whether an earlier step has released this group for a reason other than an edit."""
     if group.ordinal >= rollout.count:
         return True
     progress = state.progress

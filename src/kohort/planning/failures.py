@@ -1,15 +1,15 @@
 """
-Failures: what is remembered of them, how long a failed group waits, and when it is trusted again.
+Failures: their records, how long a failed group waits, and when the operator trusts it again.
 
 The first failure of a group costs no wait, the second the base of its backoff, then twice as
-long each time up to a maximum: ten seconds and five minutes, where the user says nothing else. A
+long each time up to a maximum: ten seconds and five minutes, unless the user sets others. A
 group that lived for long enough (ten minutes) before it failed starts from the first again, and so
-does one of another revision: a mended template does not wait for the sins of a broken one.
-A failed group is trusted again when it has been ready for as long as its next wait would be.
+does a group of another revision: a fixed template does not wait for the failures of a broken one.
+The operator trusts a failed group again when it has been ready for as long as its next wait.
 
-A record names the incarnation that failed, so it is written once for each failure, and it speaks of
-the next incarnation too, unless that was made long after. A moment of another clock that lies more
-than a minute ahead says only that the clocks disagree: it counts as long ago.
+A record names the incarnation that failed, so the operator writes one record for each failure. The
+record counts for the next incarnation too, unless that was made long after. A timestamp of another
+clock that lies more than a minute ahead shows only that the clocks differ: it counts as long ago.
 """
 
 from collections.abc import Mapping
@@ -25,36 +25,36 @@ KEPT_SECONDS_MIN = 3600.0
 
 
 def seconds_since(moment: float, now: float) -> float:
-    """How long ago a moment is; one of a clock that runs ahead a little counts as now."""
+    """Seconds since a timestamp; zero if it is slightly ahead, infinite if far ahead."""
     if moment > now + SKEW_SECONDS_MAX:
         return float("inf")
     return max(0.0, now - moment)
 
 
 def wait_seconds(count: int, backoff: Backoff) -> float:
-    """How long a group waits after so many failures in a row, before it is made anew."""
+    """Seconds until the operator recreates a group after so many failures in a row."""
     return backoff.wait_seconds(count)
 
 
 def trust_seconds(count: int, backoff: Backoff) -> float:
-    """How long a group must be ready after so many failures in a row, before it is trusted."""
+    """Seconds that a group must be ready to be trusted after so many failures in a row."""
     return wait_seconds(count + 1, backoff)
 
 
 def is_recent(failure: Failure, backoff: Backoff, now: float) -> bool:
-    """Whether a failure still speaks of a group that is missing now."""
+    """Whether a failure record still counts for a group that is missing now."""
     return seconds_since(failure.at, now) < _memory_seconds(failure, backoff)
 
 
 def _memory_seconds(failure: Failure, backoff: Backoff) -> float:
-    """How long a failure is held against what comes after it: our own wait is not quiet."""
+    """Seconds that a failure counts for later incarnations: the quiet time plus our backoff."""
     return backoff.quiet_seconds + wait_seconds(failure.count, backoff)
 
 
 def find_failure(
     failures: Mapping[int, Failure], group: Instance, backoff: Backoff
 ) -> Failure | None:
-    """The failure that a group still answers for: its own, or that of the one it stands in for."""
+    """The failure record that still counts for a group: its own or its predecessor's."""
     last = failures.get(group.ordinal)
     if last is None or last.revision != _find_origin(group):
         return None
@@ -72,7 +72,7 @@ def record_failure(
     backoff: Backoff,
     line: Line = GROUPS,
 ) -> Failure:
-    """What is remembered of a new failure; ``last`` is the one that the group answers for."""
+    """The record of a new failure; ``last`` is the record that counted for the group so far."""
     ended = crash.ended_at or now
     begun = group.made_at
     if last is not None and last.incarnation == group.incarnation:
@@ -86,8 +86,8 @@ def _find_origin(group: Instance) -> str:
     """
     The revision that a group was made from.
 
-    Where the carrier knows it, a label that was changed since says nothing. A group that was
-    edited may be of no revision by now: then its entry tells of which it was.
+    The carrier's revision wins over a label, which another client may have changed. An edited
+    group may have no revision any more: then the revision of its entry member counts.
     """
     entry = next((m for m in group.members if m.index == 0 and m.is_current), None)
     return group.revision or (entry.revision if entry is not None else "")
@@ -96,7 +96,7 @@ def _find_origin(group: Instance) -> str:
 def keep_failures(
     held: tuple[Failure, ...], new: tuple[Failure, ...], now: float, backoff: Backoff
 ) -> tuple[Failure, ...]:
-    """All that is remembered after these failures: the newest of each group, and not too many."""
+    """The failure records to store: the newest of each group, at most ``RECORDS_MAX``."""
     if not new:
         return held
     fresh = {failure.ordinal: failure for failure in new[:RECORDS_MAX]}

@@ -1,5 +1,5 @@
 """
-Lines: each list of units with what is asked of it and what exists of it, as one value.
+Lines: one value for each list of units, with its policies and the units that exist.
 
 Every rule of scale, rollout and recovery is a function of one such value, whichever API
 the workload comes from and whichever level of the tree the line is on.
@@ -26,7 +26,7 @@ _USUAL_BACKOFF = Backoff()
 
 @dataclass(frozen=True, slots=True)
 class LineState:
-    """One line: what the user asks of it, and what exists."""
+    """One line: the user's policies for its units, and the units that exist."""
 
     line: Line
     target: str  # the revision that all its units should reach
@@ -34,20 +34,20 @@ class LineState:
     units: tuple[Instance, ...]
     progress: Progress | None = None
     failures: tuple[Failure, ...] = ()
-    recovery: RecoveryPolicy | None = None  # None: another level answers for failures
+    recovery: RecoveryPolicy | None = None  # None: the policy of another level handles failures
     startup: Startup = Startup.TOGETHER
     victims: Victims = Victims.HIGHEST
     reach: Reach = Reach.ANY
     amendment: Amendment = Amendment.NEVER
-    base: str = ""  # what a protected unit is made from; empty: the target
-    tally: Tally | None = None  # where another controller carries the line
-    may_roll: bool = True  # false: units keep their revision until what they are part of goes
-    is_ordered: bool = False  # units are made and taken down one at a time, in order
+    base: str = ""  # the revision of new units below the partition; empty: the target
+    tally: Tally | None = None  # set where another controller makes the units
+    may_roll: bool = True  # false: units keep their revision until their group is replaced
+    is_ordered: bool = False  # the operator makes and deletes units one at a time, in order
     parts: tuple[Part, ...] = ()  # of each unit, where its members start in an order
     ordinals: tuple[int, ...] = ()  # by rank, where units are numbered by rank
 
     def name_unit(self, number: int) -> str:
-        """A unit in words, by its ordinal."""
+        """The noun and ordinal of a unit, for messages: ``group 3``."""
         ordinal = self.ordinals[number] if number < len(self.ordinals) else number
         return f"{self.noun} {ordinal}"
 
@@ -58,7 +58,7 @@ class LineState:
 
     @property
     def backoff(self) -> Backoff:
-        """How long units of it wait that fail again and again."""
+        """How long the operator waits before it recreates a unit that fails repeatedly."""
         return self.recovery.backoff if self.recovery else _USUAL_BACKOFF
 
     @property
@@ -70,7 +70,7 @@ class LineState:
 def group_line(workload: Workload, observed: Observed) -> LineState:
     """The line of the groups themselves."""
     recovery: RecoveryPolicy | None = workload.recovery
-    # Without a policy, members are renewed one by one: in the roles, where there are roles.
+    # Without a policy, the roles, where there are roles, renew their members one by one.
     is_unasked = workload.recovery.trigger is Trigger.NEVER and any(r.name for r in workload.roles)
     if workload.recovery.level is not Level.GROUP or is_unasked:
         recovery = None
@@ -101,7 +101,7 @@ def role_lines(workload: Workload, group: Group) -> Iterator[LineState]:
 def _make_line(group: Group, held: RoleInstances, role: Role | None) -> LineState:
     line = Line(group.ordinal, held.role)
     if role is None:
-        # The user asks for it no more: it goes when its group does, or when the group says so.
+        # The user removed the role: its instances go with the group, or when the count drops.
         policy = RolloutPolicy(held.wanted, level=Level.INSTANCE)
         state = LineState(line, held.revision, policy, held.instances, failures=held.failures)
         return replace(state, may_roll=False)

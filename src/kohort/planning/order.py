@@ -1,12 +1,12 @@
 """
-Order: units come one at a time from the lowest, and go one at a time from the highest.
+Order: the operator makes units one at a time from the lowest, and deletes from the highest.
 
-A missing unit is made when all lower ones that exist are ready. A unit beyond the wanted count
-goes when all that stood above it have gone, also where it goes because it is old. So a lower unit
-that is broken keeps higher ones from being made, and nothing else: which of the wanted units a
-rollout replaces and what a failure takes down is decided before, and is left as it is. What waits
-for a unit of its own line to become ready, or to go, can always go on, so no rollout and no
-change of scale is ended by this.
+It makes a missing unit when all lower units that exist are ready. It deletes a unit beyond the
+wanted count when all units above it have gone, also where that unit goes because it is old. So a
+broken lower unit keeps the operator from making higher ones, and has no other effect: earlier
+phases decide which wanted units a rollout replaces and which units a failure takes down, and this
+module leaves that as it is. Each wait is for a unit of the same line to become ready or to go, so
+order never deadlocks a rollout or a change of scale.
 """
 
 from collections.abc import Collection
@@ -21,7 +21,7 @@ REASON = "WaitingForOrder"
 
 
 def keep_order(step: Step, state: LineState, beyond: Collection[int]) -> Step:
-    """The step with what is made, and which units beyond the wanted ones go, one at a time."""
+    """The step limited to one new unit and one surplus deletion at a time, if order matters."""
     if not state.is_ordered:
         return step
     make, growing = _order_makes(step.make, state)
@@ -32,7 +32,7 @@ def keep_order(step: Step, state: LineState, beyond: Collection[int]) -> Step:
 def _order_makes(
     makes: tuple[Make, ...], state: LineState
 ) -> tuple[tuple[Make, ...], tuple[Blocker, ...]]:
-    """The lowest missing unit, if nothing below it is still to become ready."""
+    """The lowest missing unit, if all units below it are ready; otherwise a blocker."""
     if not makes:
         return (), ()
     first, *rest = sorted(makes, key=lambda make: make.ordinal)
@@ -48,7 +48,7 @@ def _order_makes(
 def _order_surplus(
     retire: tuple[Retirement, ...], state: LineState, beyond: Collection[int]
 ) -> tuple[tuple[Retirement, ...], tuple[Blocker, ...]]:
-    """The wanted units that go, and the highest beyond them, if none above it is leaving."""
+    """The retirements with at most one surplus unit: the highest, if none above it is leaving."""
     surplus = sorted(
         (gone.ordinal for gone in retire if gone.ordinal in beyond and _may_wait(gone)),
         reverse=True,
@@ -67,7 +67,7 @@ def _order_surplus(
 
 
 def _may_wait(gone: Retirement) -> bool:
-    """Whether the unit goes for good; one that failed is made anew."""
+    """Whether order may delay the deletion; a failed unit goes at once and is recreated."""
     return gone.cause is not Cause.FAILED
 
 

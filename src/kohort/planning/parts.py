@@ -1,10 +1,10 @@
 """
-Parts of an instance: which of its members may be made, where they start in an order.
+Parts of an instance: which of its members the operator may make, where they start in an order.
 
-A part begins when each part that it comes after has as many ready members as its size; one of
-size 0 has them from the start. What has begun goes on: a part of which a member exists is not
-held, so a moment of trouble in one part keeps no other from being mended. Parts that
-wait for each other in a circle have no order, and a part that does not exist is not waited for.
+A part begins when each part that it comes after has as many ready members as its size; a part of
+size 0 has them from the start. A part of which a member exists is never held, so a short outage
+of one part does not stop the operator from repairing another. Parts that wait for each other in a
+cycle have no order, and no part waits for a part that does not exist.
 """
 
 from collections.abc import Iterable, Mapping
@@ -18,7 +18,7 @@ from kohort.planning.lines import LineState
 
 
 def plan_parts(state: LineState, made: Iterable[int] = ()) -> Mapping[int, frozenset[str]]:
-    """The parts that wait in each unit, those that are about to be made included."""
+    """The parts that wait, by ordinal of their unit, also for units that this plan makes."""
     before = _find_before(state.parts)
     if not before:
         return {}
@@ -29,7 +29,7 @@ def plan_parts(state: LineState, made: Iterable[int] = ()) -> Mapping[int, froze
 
 
 def explain_parts(state: LineState, waiting: Mapping[int, frozenset[str]]) -> tuple[Blocker, ...]:
-    """Which part waits for which, in the lowest unit; the others are counted."""
+    """One blocker: which part of the lowest unit waits for which, and how many units wait."""
     units = {unit.ordinal: unit for unit in state.units if unit.ordinal in waiting}
     if not units:
         return ()
@@ -45,7 +45,7 @@ def explain_parts(state: LineState, waiting: Mapping[int, frozenset[str]]) -> tu
 
 
 def count_first_members(role: Role) -> int:
-    """The members of an instance that are made at once, whatever becomes of others."""
+    """The members of an instance that wait for no other part, and start at once."""
     before = _find_before(role.parts)
     if not before:
         return role.size
@@ -54,7 +54,7 @@ def count_first_members(role: Role) -> int:
 
 
 def _find_before(parts: tuple[Part, ...]) -> dict[str, tuple[Part, ...]]:
-    """The parts that each one comes after, as far as they have members; none in a circle."""
+    """For each part, the non-empty parts that it waits for; empty if the parts form a cycle."""
     by_name = {part.name: part for part in parts}
     if find_cycle({part.name: part.after for part in parts}):
         return {}
@@ -81,7 +81,7 @@ def _find_waiting(
 def _find_first(
     parts: tuple[Part, ...], waiting: frozenset[str], unit: Instance
 ) -> tuple[str, Part]:
-    """The first part that waits for one which does not wait itself, and that one."""
+    """The first part that waits for a part which does not wait itself, and that awaited part."""
     before = _find_before(parts)
     pairs = [
         (part.name, awaited)

@@ -1,11 +1,11 @@
 """
 Gangs: which members of each group are placed together, or not at all.
 
-No member may be in one gang with others that are made only when it runs: such a gang
-would wait for ever. So where others wait for the entry, the entry is a gang of its own, and
-parts of an instance that start after others are in none (P2). A gang is counted from its group
-as it was made (P3), and is placed as soon as one member has a node: from then on its
-constraint stays (P5).
+No member may be in one gang with members that the operator makes only when it runs: such a gang
+would wait for ever. So where other members wait for the entry, the entry is a gang of its own,
+and parts of an instance that start after others are in no gang (P2). A gang counts the members
+of its group's own revision (P3), and is placed as soon as one member has a node: from then on
+its constraint stays (P5).
 """
 
 from kohort.model.observed import Group, Observed
@@ -18,7 +18,7 @@ from kohort.planning.startup import find_waiting_roles
 
 
 def plan_gangs(workload: Workload, observed: Observed) -> tuple[Gang, ...]:
-    """The gangs of all groups that live, lowest ordinal first."""
+    """One gang for each group that has an entry and is not leaving, lowest ordinal first."""
     return tuple(_make_gang(workload, group) for group in observed.groups if _lives(group))
 
 
@@ -27,7 +27,7 @@ def _lives(group: Group) -> bool:
 
 
 def _find_minimum(workload: Workload, group: Group) -> int:
-    """The members that are placed together, or none is."""
+    """How many members the scheduler must place together, or none of them."""
     if not group.roles:
         return group.size
     mins = {role.name: role.gang_min for role in workload.roles}

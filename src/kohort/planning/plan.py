@@ -1,11 +1,10 @@
 """
 The order of the phases of a plan, and nothing else.
 
-The groups are planned first. A group that goes, or that waits because it failed, is left
-alone; in every other one each role is planned as a line of its own, within the bounds that
-rules over its roles leave. So it is in a group that is only being made: which of its instances
-come first is decided by the same rules from its first pod on. A group in which all is as it should
-be costs one comparison.
+The groups are planned first. Roles of a group that goes, or that waits because it failed, are
+not planned; in every other group each role is planned as a line of its own, within the bounds
+that rules over its roles set. The same holds for a group that this plan makes: the same rules
+decide from its first pod on which instances come first. A settled group costs one comparison.
 """
 
 from collections.abc import Iterator
@@ -27,7 +26,7 @@ from kohort.planning.step import plan_step
 
 
 def plan(workload: Workload, observed: Observed, now: float) -> Plan:
-    """What to do about a workload at this moment, what to say of it, and when to look again."""
+    """What to do about a workload now, what to report, and when to plan again."""
     state = group_line(workload, observed)
     groups = plan_step(state, now)
     steps: dict[Line, Step] = {GROUPS: groups}
@@ -53,7 +52,7 @@ def plan(workload: Workload, observed: Observed, now: float) -> Plan:
 
 
 def _rank_groups(state: LineState, observed: Observed) -> Observed:
-    """What exists, with the groups of a sparse line by rank: those beyond the count come last."""
+    """The observed groups; if ordinals have gaps, numbered by rank with surplus groups last."""
     if state.reach is not Reach.ANY:
         return observed
     ranks = rank_units(state)
@@ -76,7 +75,7 @@ def _plan_roles(workload: Workload, observed: Observed, groups: Step, now: float
 def _plan_new_groups(
     workload: Workload, observed: Observed, groups: Step, now: float
 ) -> Iterator[Step]:
-    """The roles of groups that are made now; those that wait for nothing are planned once."""
+    """Steps for the roles of groups made now, planned once per revision if nothing blocks."""
     known: dict[str, tuple[Step, ...]] = {}
     for make in groups.make:
         steps = known.get(make.revision)
@@ -103,20 +102,20 @@ def _plan_group(workload: Workload, group: Group, now: float) -> Iterator[Step]:
 
 
 def _has_stale(state: LineState) -> bool:
-    """Whether a line has units to be updated; those of a sparse one are counted by rank."""
+    """Whether a line has units to update, counted by rank where ordinals may have gaps."""
     is_ranked = state.reach is Reach.ANY
     return bool(find_stale(rank_units(state).state if is_ranked else state))
 
 
 def _place(blocker: Blocker, line: Line) -> Blocker:
-    """A blocker of a role line that says which line it is."""
+    """The blocker with its role line added to the message."""
     if blocker.line == line:
         return blocker
     return replace(blocker, line=line, message=f"{line}: {blocker.message}")
 
 
 def _find_missing(workload: Workload, observed: Observed) -> tuple[Blocker, ...]:
-    """Members that have not started, or else groups that do not exist yet."""
+    """A blocker for members that have not started, or else for groups that do not exist yet."""
     waiting = tuple(
         member.name for group in observed.groups for member in group.members if member.is_pending
     )

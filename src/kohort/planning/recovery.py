@@ -1,30 +1,30 @@
 """
-What a failure takes down with it, and when.
+Which units the operator restarts after a failure, and when.
 
 A unit lives and dies as one engine: when a member has failed, was deleted or has
-gone, the whole unit is restarted, once for each incarnation of it. Members that
-belong to an earlier incarnation are leftovers and start nothing (lws#805). With
-``after-start`` a unit that is still coming up is left to come up, and with ``after-ready`` one
-that was never ready: its containers start again by themselves, and members that have ended are
-made anew alone. A crash that a member got over before its unit served is held against nobody.
+gone, the operator restarts the whole unit, once for each incarnation of it. Members that
+belong to an earlier incarnation are leftovers and cause no restart (lws#805). With
+``after-start`` the operator leaves a unit alone that is still coming up, and with ``after-ready``
+one that was never ready: the kubelet restarts its containers, and the operator recreates only
+members that have ended. A crash from which a member recovered before its unit was ready has no
+consequence.
 
-A member that is spared takes nothing down; neither does one that was deleted, where the policy
-spares those. Both are made anew alone, the entry too. There a failure that is recorded is followed
-by a restart even if the member that failed was deleted meanwhile: it may be our own restart that
-was broken off. So members are deleted before their entry, which ends the incarnation.
+A spared member takes no other pod down; neither does a deleted one, where the policy spares
+deleted members. The operator recreates both alone, the entry too. Under such a policy a recorded
+failure leads to a restart even if the failed member was deleted meanwhile: that deletion may be
+our own restart, interrupted. So the operator deletes members before their entry, whose end is the
+end of the incarnation.
 
-A unit that failed by itself is recorded before it is taken down, and taken down by a
-plan that has read the record, after the wait that the record asks for, or the grace that
-the user gives it, whichever is longer: so a restart of the controller forgets no wait, and
-a crash between both writes costs nothing. Where the policy forgives, a member that served
-again since its crash has not failed. A member that was deleted is no failure of the
-engine: its unit is restarted at once.
+The operator records the failure of a unit before it takes the unit down. A later plan, which
+reads the record, takes it down after the backoff or the user's grace period, whichever is longer:
+so a restart of the operator forgets no wait, and a crash between both writes does no harm. Where
+the policy forgives, a member that was ready again since its crash has not failed. A deleted
+member is no failure of the engine: the operator restarts its unit at once.
 
-A member that was made so that it cannot work takes its unit along under any
-policy: it has not failed, it was never right.
+A member that was created wrong, so that it cannot work, takes its unit down under any policy.
 
-What has gone is judged by uids, not by catching a deletion, so a member that was
-replaced behind our back counts (spec §16.3).
+The operator compares uids to find members that have gone, and needs no delete event, so it
+also notices a member that another client has replaced.
 """
 
 from collections.abc import Iterator
@@ -45,12 +45,12 @@ from kohort.planning.failures import (
 )
 from kohort.planning.lines import LineState
 
-_SAME_SECONDS = 2.0  # a condition follows the end of a container within so long
+_SAME_SECONDS = 2.0  # the kubelet writes the condition this soon after a container ends
 
 
 @dataclass(frozen=True, slots=True)
 class Recovery:
-    """The units to restart now, those that wait, and what is remembered of failures."""
+    """The units to restart now, the units that wait, and the failure records to store."""
 
     restarts: tuple[Restart, ...] = ()
     waits: dict[int, float] = field(default_factory=dict)  # seconds, by ordinal
@@ -94,7 +94,7 @@ def _find_wait(last: Failure, policy: RecoveryPolicy) -> float:
 
 
 def explain_waits(recovery: Recovery, state: LineState) -> tuple[Blocker, ...]:
-    """Which failed units wait to be made anew, and until when."""
+    """Which failed units the operator will recreate after a backoff, and when."""
     if not recovery.waits or state.recovery is None:
         return ()
     ordinal = min(recovery.waits, key=lambda ordinal: (recovery.waits[ordinal], ordinal))
@@ -113,10 +113,10 @@ def find_crash(
     group: Instance, policy: RecoveryPolicy, last: Failure | None = None
 ) -> Crash | None:
     """
-    The failure of a unit as it lives now, if it has failed.
+    The failure of a unit's present incarnation, if it has failed.
 
-    Where units are not restarted, their containers are, and only a member that
-    failed after it was ready counts: engines may restart until others are up.
+    With trigger ``never`` the kubelet restarts containers alone, and only a member that failed
+    after it was ready counts: an engine may restart until the other members are up.
     """
     if group.is_quiet:
         return None
@@ -127,7 +127,7 @@ def find_crash(
 def must_restart(
     group: Instance, policy: RecoveryPolicy | None, last: Failure | None = None
 ) -> bool:
-    """Whether the unit as it lives now has failed, and has to be made anew."""
+    """Whether the unit's present incarnation has failed, so that the operator recreates it."""
     if policy is None:
         return False
     if last is not None and _is_condemned(group, policy, last):
@@ -141,14 +141,14 @@ def must_restart(
 
 
 def _is_condemned(group: Instance, policy: RecoveryPolicy, last: Failure) -> bool:
-    """Whether the record alone says that the unit is taken down, since deletions say nothing."""
+    """Whether a recorded failure alone restarts the unit, since the policy spares deletions."""
     if policy.is_forgiving or policy.trigger is Trigger.NEVER or not policy.spares_deleted:
         return False
     return bool(group.incarnation) and last.incarnation == group.incarnation
 
 
 def find_ended(state: LineState, staying: frozenset[int]) -> tuple[tuple[int, str], ...]:
-    """The members that have ended and are made anew without their unit: (ordinal, name)."""
+    """The ended members that the operator recreates without their unit: (ordinal, name)."""
     return tuple(
         (unit.ordinal, member.name)
         for unit in state.units
@@ -159,14 +159,14 @@ def find_ended(state: LineState, staying: frozenset[int]) -> tuple[tuple[int, st
 
 
 def _is_renewed_alone(member: Member, unit: Instance, policy: RecoveryPolicy | None) -> bool:
-    """Whether a member is made anew without its unit; with most entries, a new life begins."""
+    """Whether the operator recreates a member alone; a new entry mostly restarts the unit."""
     if member.index > 0 or member.is_spared or policy is None or policy.spares_deleted:
         return True
     return policy.trigger is Trigger.AFTER_READY and not unit.has_served
 
 
 def _has_roles(unit: Instance) -> bool:
-    """Whether its members belong to instances of roles, which answer for them."""
+    """Whether the unit is a group with named roles, whose own lines handle their members."""
     return isinstance(unit, Group) and bool(unit.roles)
 
 
@@ -175,13 +175,13 @@ def _has_ended(member: Member) -> bool:
 
 
 def _is_to_replace(group: Instance, policy: RecoveryPolicy, last: Failure | None) -> bool:
-    """Whether the unit or a member of it is to be made anew; a container starts again itself."""
+    """Whether a pod must be recreated, and not only a container that the kubelet restarts."""
     has_ended = any(m.has_ended for m in group.members if m.is_current)
     return has_ended or must_restart(group, policy, last)
 
 
 def _is_left_alone(group: Instance, trigger: Trigger) -> bool:
-    """Whether no member takes the unit down now, whatever happens to it."""
+    """Whether the trigger lets no failed or deleted member restart the unit now."""
     if trigger is Trigger.NEVER or (trigger is Trigger.AFTER_START and group.is_forming):
         return True
     return trigger is Trigger.AFTER_READY and not group.has_served
@@ -203,10 +203,10 @@ def _is_forgiven(
     member: Member, group: Instance, policy: RecoveryPolicy, last: Failure | None
 ) -> bool:
     """
-    Whether a member has got over its crash, and nothing more comes of it.
+    Whether a member has recovered from its crash, so that the crash causes no restart.
 
-    Whether the unit served before a crash is known while the member has not got over it; from
-    then on only the record of that crash tells, since none is made before the unit serves.
+    After the recovery the pods no longer show whether the unit was ready before the crash. Only
+    the record does: the operator records no crash before the unit was ready.
     """
     if not member.has_recovered or member.has_ended:
         return False
@@ -227,7 +227,7 @@ def _is_recorded(
 
 
 def _has_served_since(group: Instance, last: Failure) -> bool:
-    """Whether the member that crashes now has been ready since the failure that is recorded."""
+    """Whether the member of the recorded failure has been ready since that failure."""
     failed = next((m for m in group.members if m.name == last.crash.member), None)
     if failed is None or failed.unready_since is None or not last.crash.ended_at:
         return True
@@ -235,7 +235,7 @@ def _has_served_since(group: Instance, last: Failure) -> bool:
 
 
 def _find_damage(group: Instance, policy: RecoveryPolicy) -> str:
-    """A member for which the unit is restarted at once: made wrong, deleted or gone."""
+    """A member that was created wrong, deleted or lost: its unit is restarted at once."""
     if group.is_quiet:
         return ""
     if group.unfit:
@@ -250,7 +250,7 @@ def _find_damage(group: Instance, policy: RecoveryPolicy) -> str:
 
 
 def _find_role_damage(group: Group) -> str:
-    """A member that went from a role which has too few instances now; surplus may go."""
+    """A member deleted or lost from a role that now has too few instances, if there is one."""
     for role in group.roles:
         live = sum(instance.phase is not Phase.LEAVING for instance in role.instances)
         for instance in role.instances:

@@ -1,14 +1,14 @@
 """
 Scale: which ordinals a line has, which are missing, and which units go first.
 
-Ordinals of new units are the lowest that are free below the wanted count; units that exist
-beyond it stay as long as they are not too many, so a line may be sparse. A unit that is
-leaving holds its name until it has gone: its ordinal is free again only then.
+Ordinals of new units are the lowest that are free below the wanted count; units with higher
+ordinals stay as long as the line has not too many units, so ordinals may have gaps. A leaving
+unit holds its name until it has gone: its ordinal is free again only then.
 
-Which units go is decided by the victims that the user chose. Where ordinals are addresses that
-clients know, exactly those below the count exist, and a hole is filled while a higher one goes.
-Units below the partition are spared while there are others (kthena's partition counts positions,
-so these are the lowest of those that exist).
+The victims policy that the user chose decides which units go. With ``BEYOND``, where clients use
+ordinals as addresses, exactly the ordinals below the count exist, and the operator fills a gap
+while a higher unit goes. Units below the partition go last (kthena's partition counts positions,
+so these are the lowest units that exist).
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,12 +20,12 @@ from kohort.model.policies import RolloutPolicy, Victims
 from kohort.model.units import Phase
 from kohort.planning.lines import LineState
 
-MAKE_MAX = 1_000  # units that one plan makes; the next makes more
+MAKE_MAX = 1_000  # units that one plan makes; the next plan makes more
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The ordinals of a line: those wanted, lowest first, and those too many, first to go last."""
+    """The ordinals of a line: the wanted, lowest first, and the surplus, first to go last."""
 
     wanted: tuple[int, ...]
     surplus: tuple[int, ...] = ()
@@ -41,8 +41,8 @@ def choose_ordinals(
     """
     Which ordinals stay, which are made, and which go.
 
-    Extra units of a rollout have the ordinals right above the wanted count: they stand in for
-    others, and go first when those are back.
+    Surge units of a rollout have the ordinals right above the wanted count: they replace units
+    that the rollout took down, and go first when those are back.
     """
     found = sorted(units, key=lambda unit: unit.ordinal)
     live = [unit for unit in found if unit.phase is not Phase.LEAVING]
@@ -56,7 +56,7 @@ def choose_ordinals(
         victim = set(gone)
         kept = tuple(u.ordinal for u in live if u.ordinal not in victim)
         return Choice(kept, (*reversed(gone), *extra))
-    # One that is leaving holds its place until it has gone: nothing stands in for it before.
+    # A leaving unit holds its place until it has gone: no other unit replaces it before.
     leaving = [unit.ordinal for unit in found if unit.phase is Phase.LEAVING]
     held = {*(unit.ordinal for unit in live), *leaving[: wanted - len(live)]}
     new = find_missing({*held, *leaving}, wanted, wanted - len(held))
@@ -83,7 +83,7 @@ def _order_victims(live: Sequence[Instance], victims: Victims, protected: int) -
 
 
 def find_stale(state: LineState) -> list[Instance]:
-    """The units that are to be brought to the target, and are not."""
+    """The wanted units above the partition that do not have the target revision."""
     policy = state.rollout
     return [
         unit
@@ -95,27 +95,27 @@ def find_stale(state: LineState) -> list[Instance]:
 @dataclass(frozen=True, slots=True)
 class Ranks:
     """
-    A line whose units are numbered without holes, and the way back to its ordinals.
+    A line whose units are numbered without gaps, and the way back to its ordinals.
 
-    Strategies count units from 0; a sparse line is shown to them by rank. Nothing is
-    remembered by rank: the next plan numbers anew, and releases nothing by that, since
-    in such a line a unit is given up only by the plan that takes it down.
+    Strategies count units from 0, so a line with gaps is shown to them by rank. No record
+    holds a rank: the next plan numbers anew. That releases no unit by mistake, since in such
+    a line the plan that releases a unit also takes it down.
     """
 
     state: LineState
     ordinals: tuple[int, ...]  # by rank
-    held: frozenset[int]  # ordinals of all units, those that leave included
+    held: frozenset[int]  # ordinals of all units, leaving ones included
     apart: tuple[Failure, ...] = ()  # failures of units that have no rank
 
     @property
     def is_dense(self) -> bool:
-        """Whether ranks are ordinals, also of units that are still to be made."""
+        """Whether every rank equals its ordinal, also for units that are still to be made."""
         return self.ordinals == tuple(range(len(self.ordinals))) and self.held.issubset(
             self.ordinals
         )
 
     def find_ordinal(self, rank: int) -> int:
-        """The ordinal of a rank; beyond those that exist, the lowest that is free."""
+        """The ordinal of a rank; for a rank beyond the line's units, the next free ordinal."""
         if rank < len(self.ordinals):
             return self.ordinals[rank]
         taken = self.held.union(self.ordinals)
@@ -124,7 +124,7 @@ class Ranks:
 
 
 def rank_units(state: LineState) -> Ranks:
-    """The line by rank, with the progress that follows from what exists."""
+    """The line numbered by rank, with progress computed from the units that exist."""
     policy = _window(state)
     state = replace(state, rollout=policy)
     is_priced = state.victims is Victims.CHEAPEST
@@ -154,9 +154,9 @@ def rank_units(state: LineState) -> Ranks:
 
 def _window(state: LineState) -> RolloutPolicy:
     """
-    The policy for as many units as one plan looks at: what exists, and as many as it makes.
+    The policy with the count limited to the units that exist plus those that one plan makes.
 
-    A user may ask for millions. What has to serve stays what the user said.
+    A user may ask for millions. The number of units that must stay ready is still the user's.
     """
     policy, most = state.rollout, len(state.units) + MAKE_MAX
     if policy.wanted <= most:

@@ -1,9 +1,9 @@
 """
-Which revision has served: what an undo goes back to.
+Which revision has served: the revision that an undo goes back to.
 
 A revision has served if all groups that it was meant for were ready on it at one
-moment. That is asked when the user wants another revision, since at rest nothing
-is written: the carrier still remembers the last target, and the groups still have it.
+moment. The operator checks that when the user sets another revision, since it writes nothing
+at rest: by then the carrier still records the last target, and the groups still have it.
 """
 
 from kohort.model.observed import Observed
@@ -12,7 +12,7 @@ from kohort.model.workload import Workload
 
 
 def find_served(workload: Workload, observed: Observed) -> str:
-    """The revision that serves now and is about to be replaced; nothing if there is none."""
+    """The revision that serves now and is about to be replaced; empty if there is none."""
     progress = observed.progress
     if progress is None or progress.target in ("", workload.revision):
         return ""

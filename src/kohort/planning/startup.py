@@ -1,10 +1,10 @@
 """
-Who may start now: all members of a unit at once, or its entry first; and which roles.
+Startup order: all members of a unit at once or its entry first, and which roles may begin.
 
-Roles form a graph: a role begins when all those that it comes after are ready in its group, and
-is updated when all those are updated and ready. What has begun goes on: a role that exists is
-scaled and mended whatever happens to the others, so that a moment of trouble in one role does not
-freeze the rest.
+Roles form a graph: a role begins when all roles that it comes after are ready in its group, and
+is updated when all of them are updated and ready. The operator scales and repairs a role that
+exists whatever happens to the others, so that a short outage of one role does not freeze the
+rest.
 """
 
 from kohort.model.observed import Group, Instance, RoleInstances
@@ -21,7 +21,7 @@ def plan_startup(state: LineState) -> frozenset[int]:
 
 
 def _may_complete(state: LineState, unit: Instance) -> bool:
-    # An instance of a role may be an object of which no member exists yet, or none any more.
+    # An instance of a role may be an object of its own, which exists without any member.
     is_there = unit.incarnation or state.line != GROUPS
     if not is_there or unit.phase is Phase.LEAVING:
         return False
@@ -39,7 +39,7 @@ def find_waiting_roles(workload: Workload, group: Group) -> dict[str, Blocker]:
         own = held.get(role.name)
         if own is None or own.has_begun:
             continue
-        # A role that this group does not have, in its own revision, is not waited for.
+        # No role waits for a role that this group does not have in its own revision.
         missing = [name for name in role.after if name in held and not held[name].is_whole]
         if missing:
             first = held[missing[0]]
@@ -55,7 +55,7 @@ def find_waiting_roles(workload: Workload, group: Group) -> dict[str, Blocker]:
 
 
 def find_unsteady(workload: Workload, group: Group) -> dict[str, Blocker]:
-    """The roles that are not updated now: one that they come after is not ready, or is old."""
+    """The roles that must not be updated now, since a role before them is unready or old."""
     held = {role.role: role for role in group.roles}
     old = {role.name for role in workload.roles if _is_behind(role, held.get(role.name))}
     found: dict[str, Blocker] = {}
@@ -72,7 +72,7 @@ def find_unsteady(workload: Workload, group: Group) -> dict[str, Blocker]:
 
 
 def _is_behind(role: Role, held: RoleInstances | None) -> bool:
-    """Whether a role has old instances that are still to be updated, and nothing forbids it."""
+    """Whether a role has old instances that its rollout may update."""
     policy = role.rollout
     if held is None or policy is None or policy.is_paused:
         return False

@@ -16,7 +16,7 @@ from kohort.model.workload import Role, Workload
 def plan_report(
     workload: Workload, observed: Observed, blockers: tuple[Blocker, ...] = ()
 ) -> Report:
-    """What is true of a workload in this snapshot."""
+    """The counts and claims about a workload in this snapshot."""
     policy = workload.rollout
     whole = [group for group in observed.groups if group.is_whole]
     wanted = [group for group in whole if group.ordinal < workload.groups]
@@ -47,7 +47,7 @@ def plan_report(
 
 def _report_role(workload: Workload, role: Role, observed: Observed) -> LineReport:
     """
-    A role over all groups; a group that is wanted and missing lacks all its instances.
+    The counts of a role over all groups; a missing wanted group lacks all its instances.
 
     A role without a rollout of its own is updated when its group is.
     """
@@ -82,7 +82,7 @@ def _report_role(workload: Workload, role: Role, observed: Observed) -> LineRepo
 
 
 def _count_units(held: RoleInstances, is_old: bool) -> tuple[int, int, int]:
-    """The instances of a role in one group: those ready, those updated, and those that are both."""
+    """How many instances of a role in one group are ready, are updated, and are both."""
     if held.tally is not None:
         updated = (0, 0) if is_old else (held.tally.updated, held.tally.updated_ready)
         return held.tally.ready, *updated
@@ -94,7 +94,7 @@ def _count_units(held: RoleInstances, is_old: bool) -> tuple[int, int, int]:
 
 
 def _is_behind(workload: Workload, role: Role, group: Group, held: RoleInstances) -> bool:
-    """Whether a group has instances of a role that are old, and that no partition protects."""
+    """Whether a group has old instances of a role above the partition."""
     if role.rollout is None:
         is_protected = group.ordinal < workload.rollout.partition
         return group.revision != workload.revision and not is_protected
@@ -106,10 +106,10 @@ def _is_behind(workload: Workload, role: Role, group: Group, held: RoleInstances
 
 def _is_over(workload: Workload, observed: Observed) -> bool:
     """
-    Whether nothing is left of another revision: no group, surge included, nor the aim itself.
+    Whether all groups, surge included, and the rollout's recorded target have the revision.
 
-    A group that the carrier counts and that was not seen yet may be of any. Where groups never
-    roll, their roles do, and the group is done when all of them are.
+    A group that the carrier counts but the cache does not have yet may be of any revision. Where
+    groups never roll, their roles do, and a group is done when all its roles are.
     """
     progress, target = observed.progress, workload.revision
     if progress is not None and progress.target != target:
@@ -124,7 +124,7 @@ def _is_over(workload: Workload, observed: Observed) -> bool:
 
 
 def _is_on_target(role: RoleInstances) -> bool:
-    """Whether exactly the instances that are wanted exist, ready and of the role's revision."""
+    """Whether exactly the wanted number of instances exists, all ready and up to date."""
     if role.tally is not None:
         return role.is_whole and role.tally.updated >= role.wanted
     return role.is_whole and all(i.revision == role.revision for i in role.instances)

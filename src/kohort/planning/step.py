@@ -1,10 +1,10 @@
 """
-The step of one line: what is made, taken down and changed now, and why no more.
+The step of one line: which units to make, take down and change now, and why no more.
 
-All rules about one line come together here, in a fixed order: which units are counted on,
-what the rules over lines leave, what the strategy releases, what a hold keeps, what has
-failed. A carrier that is told numbers takes them from the rollout; one that makes units itself
-does what ``make``, ``retire`` and ``amend`` say, and nothing else.
+All rules about one line come together here, in a fixed order: which units are available,
+what the rules over roles allow, what the strategy releases, what a hold keeps, which units have
+failed. A carrier that takes numbers reads them from the rollout; a carrier that makes units
+itself does what ``make``, ``retire`` and ``amend`` say, and nothing else.
 """
 
 from collections.abc import Iterable, Iterator
@@ -37,7 +37,7 @@ from kohort.planning.startup import plan_startup
 
 
 def plan_step(state: LineState, now: float, bounds: Bounds = NO_BOUNDS) -> Step:
-    """What to do about one line at this moment, and when to look again."""
+    """What to do about one line now, and when to plan again without an event."""
     if state.reach is Reach.COUNT:
         return _count(state, bounds)
     state = _narrow(state, bounds)
@@ -49,12 +49,12 @@ def plan_step(state: LineState, now: float, bounds: Bounds = NO_BOUNDS) -> Step:
 
 
 def _narrow(state: LineState, bounds: Bounds) -> LineState:
-    """The line with what rules leave of its policy; they take no unit away."""
+    """The line with its policy narrowed by rules over roles; rules delete no existing unit."""
     policy = state.rollout
     if bounds.count_max is not None and bounds.count_max < policy.wanted:
         live = sum(unit.phase is not Phase.LEAVING for unit in state.units)
         wanted = min(policy.wanted, max(bounds.count_max, live))
-        # What has to serve stays what the user said.
+        # The number of units that must stay ready is still the user's.
         unavailable = max(0, policy.max_unavailable - (policy.wanted - wanted))
         policy = replace(policy, wanted=wanted, max_unavailable=unavailable)
     if bounds.updated_max is not None and state.reach is not Reach.ANY:
@@ -64,7 +64,7 @@ def _narrow(state: LineState, bounds: Bounds) -> LineState:
 
 
 def _count(state: LineState, bounds: Bounds) -> Step:
-    """The numbers that the controller is told which carries the line."""
+    """The count and partition to set where another controller makes the units of the line."""
     policy, tally = state.rollout, state.tally
     count = policy.wanted
     if bounds.count_max is not None:
@@ -125,11 +125,11 @@ def _decide(state: LineState, now: float, bounds: Bounds) -> Step:
 def _roll(
     state: LineState, units: tuple[Unit, ...], untrusted: tuple[UntrustedUnit, ...]
 ) -> Rollout:
-    """What the strategy asks for, as far as nothing holds it."""
+    """The strategy's step, limited by pause, hold, carrier and edited units."""
     progress, target = state.progress, state.target
     policy = hold_policy(state.rollout, progress, untrusted)
     stays = {unit.ordinal for unit in state.units if not _may_change(state, unit)}
-    # Nothing is old in a line whose units go with what they are part of, or may not change.
+    # The strategy must not replace a unit that rolls with its group or that may not change.
     units = tuple(replace(u, revision=target) if u.ordinal in stays else u for u in units)
     rollout = find_strategy(policy.strategy)(units, progress, target, policy)
     if policy.is_paused:
@@ -143,7 +143,7 @@ def _roll(
 
 
 def _pause_count(rollout: Rollout, progress: Progress | None, policy: RolloutPolicy) -> int:
-    """Surge that exists stays while a rollout is paused, and no more comes."""
+    """The unit count of a paused rollout: existing surge stays, and no surge is added."""
     most = policy.wanted if progress is None else max(progress.count, policy.wanted)
     return min(max(rollout.count, policy.wanted), most)
 
@@ -152,11 +152,11 @@ def _leave_surplus(rollout: Rollout, state: LineState) -> Rollout:
     """
     The step without deletes of units beyond its count, which lowering the count takes down.
 
-    Who goes because there are too many is taken down together with what is its own: its claims
-    go or stay as the user said. Taken down as an old or a failed one, it would leave them behind.
-    So would an old unit beyond the surge, or any extra one when no wanted unit is old any more: it
-    would be one too many before it is back, since a count that is noted is lowered by one plan
-    and acted on by the next.
+    When the operator deletes a surplus unit it also deletes the unit's volume claims, or keeps
+    them, as the user set; when it replaces an old or failed unit it keeps the claims. So a unit
+    that is about to be surplus must not go as an old one: not an old unit beyond the surge, nor
+    any extra unit once no wanted unit is old. With ``NOTED`` one plan records the lower count and
+    only the next plan acts on it.
     """
     end = rollout.count
     if state.reach is Reach.NOTED:
@@ -168,9 +168,9 @@ def _leave_surplus(rollout: Rollout, state: LineState) -> Rollout:
 
 def _wait_for_carrier(rollout: Rollout, progress: Progress | None, target: str) -> Rollout:
     """
-    The boundary stays until the carrier has acted on the last one.
+    The step with the old boundary until the carrier has acted on the last one.
 
-    Until then it is not known which units are old: a template may have changed
+    Until then the operator does not know which units are old: a template may have changed
     although its revision did not.
     """
     if progress is None or progress.is_seen or progress.target != target:
@@ -179,14 +179,14 @@ def _wait_for_carrier(rollout: Rollout, progress: Progress | None, target: str) 
 
 
 def _may_change(state: LineState, unit: Instance) -> bool:
-    """Whether a unit may be brought to the target at all."""
+    """Whether a rollout may update this unit at all, in place or by recreating it."""
     if not state.may_roll:
         return False
     return state.amendment is not Amendment.ONLY or unit.may_amend
 
 
 def _find_stuck(state: LineState) -> tuple[Blocker, ...]:
-    """Why old units stay that may only be changed as they run, or that nothing may change now."""
+    """Why old units stay: the rollout is paused, or they cannot be updated in place."""
     stale = find_stale(state) if state.may_roll else []
     if state.rollout.is_paused and stale:
         message = f"the rollout is paused: {len(stale)} of {state.wanted} {state.noun}s are old"
@@ -203,14 +203,14 @@ def _find_stuck(state: LineState) -> tuple[Blocker, ...]:
 
 @dataclass(frozen=True, slots=True)
 class _Limits:
-    """What rules over lines leave of the updates of one."""
+    """How many units of a line the rules over roles allow to be updated now."""
 
-    given_up: int  # old units that may go, and extra new ones that may come
-    kept_old: int  # missing units that are made as they were
+    given_up: int  # old units that may go, plus surge units that may come
+    kept_old: int  # missing units that must be made from the old revision
 
 
 def _find_limits(state: LineState, bounds: Bounds) -> _Limits | None:
-    """How far rules allow this line to be updated; None: they say nothing."""
+    """How far rules over roles let this line be updated; None: no rule limits it."""
     if bounds.updated_max is None or state.reach is not Reach.ANY:
         return None
     policy = state.rollout
@@ -219,12 +219,12 @@ def _find_limits(state: LineState, bounds: Bounds) -> _Limits | None:
         return None
     goal = max(0, policy.wanted - policy.partition)
     stay = max(0, goal - bounds.updated_max)
-    # What has gone comes back updated: it counts as updated from the moment it was given up.
+    # A deleted old unit counts as updated at once, since the operator recreates it updated.
     return _Limits(max(0, stale - stay), max(0, stay - stale))
 
 
 def _limit_updates(state: LineState, rollout: Rollout, limits: _Limits | None) -> Rollout:
-    """The step with no more units given up, and no more extra ones, than rules allow."""
+    """The step with no more replaced units and no more surge than the rules allow."""
     if limits is None:
         return rollout
     exist = state.progress.count if state.progress else state.wanted
@@ -238,7 +238,7 @@ def _limit_updates(state: LineState, rollout: Rollout, limits: _Limits | None) -
 def _find_amendments(
     state: LineState, rollout: Rollout, restarts: tuple[Restart, ...]
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Which old units are changed as they run, and which are made anew."""
+    """The old units to update in place, and the old units to recreate."""
     if state.amendment is Amendment.NEVER:
         return (), rollout.replace
     units = {unit.ordinal: unit for unit in state.units}
@@ -248,12 +248,12 @@ def _find_amendments(
 
 
 def _find_makes(state: LineState, rollout: Rollout, kept_old: int) -> Iterator[Make]:
-    """The units that are missing, as far as this line makes them one by one."""
+    """The missing units, where the operator makes the units of this line one by one."""
     progress = state.progress
     if state.reach not in (Reach.ANY, Reach.NOTED) or progress is None:
         return
     if progress.target != state.target:
-        # What was decided about the new target has to be written down first.
+        # The operator has to record the step towards the new target first.
         return
     is_noted = state.reach is Reach.NOTED
     boundary = progress.boundary if is_noted else rollout.boundary
@@ -272,7 +272,7 @@ def _find_makes(state: LineState, rollout: Rollout, kept_old: int) -> Iterator[M
 def _find_retirements(
     state: LineState, rollout: Rollout, restarts: tuple[Restart, ...], surplus: frozenset[int]
 ) -> Iterator[Retirement]:
-    """The units that are taken down, each once."""
+    """The units to take down, each once, with the reason."""
     progress = state.progress
     if state.reach is Reach.COUNT:
         return
@@ -292,7 +292,7 @@ def _find_retirements(
 
 
 def _find_surplus(state: LineState, rollout: Rollout) -> frozenset[int]:
-    """The units beyond the count; where a count is noted, it is acted on once it was written."""
+    """The units beyond the count; with ``NOTED``, beyond the recorded count as well."""
     noted = state.progress.count if state.progress and state.reach is Reach.NOTED else 0
     end = max(noted, rollout.count)
     return frozenset(unit.ordinal for unit in state.units if unit.ordinal >= end)
@@ -301,7 +301,7 @@ def _find_surplus(state: LineState, rollout: Rollout) -> frozenset[int]:
 def _find_holds(
     state: LineState, rollout: Rollout, untrusted: tuple[UntrustedUnit, ...]
 ) -> tuple[Blocker, ...]:
-    """That the rollout holds, if there is still something to roll."""
+    """A blocker while untrusted units hold the rollout and old units or surge remain."""
     stale = find_stale(state)
     if not untrusted or (not stale and rollout.count <= state.wanted):
         return ()
@@ -310,7 +310,7 @@ def _find_holds(
 
 
 def _find_waits(state: LineState, rollout: Rollout) -> tuple[Blocker, ...]:
-    """What the strategy waits for; a step that takes units down itself waits for nothing yet."""
+    """The strategy's blocker, unless this step replaces units or the user paused the rollout."""
     is_moving = state.reach is Reach.ANY and bool(rollout.replace)
     if rollout.blocker is None or is_moving or state.rollout.is_paused:
         return ()
@@ -318,7 +318,7 @@ def _find_waits(state: LineState, rollout: Rollout) -> tuple[Blocker, ...]:
 
 
 def _wakes(state: LineState, now: float) -> Iterator[float]:
-    """How long until more can be done about units that wait by themselves."""
+    """Seconds until the ``wakes_at`` of each unit that has one in the future."""
     for unit in state.units:
         if unit.wakes_at is not None and unit.wakes_at > now:
             yield unit.wakes_at - now
@@ -330,14 +330,14 @@ def _find_recheck(
     recovery: Recovery,
     trust_waits: Iterable[float],
 ) -> float | None:
-    """When the next wait is over, if time alone ends one."""
+    """Seconds until the first wait ends; None if only an event can change the plan."""
     waits = [*availability.waits.values(), *recovery.waits.values(), *trust_waits]
     waits += [unit.wait for unit in untrusted if unit.wait is not None]
     return min(waits, default=None)
 
 
 def _number_back(step: Step, ranks: Ranks) -> Step:
-    """A step that was decided by rank, by ordinal again."""
+    """The step with ranks translated back to ordinals."""
     if ranks.is_dense:
         return step
     find = ranks.find_ordinal

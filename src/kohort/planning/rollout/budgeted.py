@@ -1,18 +1,17 @@
 """
 The rollout that never breaks its budget.
 
-The budget is counted in units that are available at this moment, surge included: those
-that are counted on, less those that an earlier step has already released, less those that
-must keep serving. The boundary goes down one ordinal at a time, and each step
-costs one if the unit there serves on another revision, and nothing otherwise: a
-broken old unit serves nobody and never holds a rollout up (lws#567). A unit that serves but
-is not counted on yet earns nothing and costs one all the same: were it free, a set that has
-just started would be taken down whole. Surge is
-given back only when every wanted unit has been replaced, and only as far as the
-rest keeps the promise.
+The budget is the number of available units, surge included, less the units that an earlier
+step has already released, less the units that must stay ready. The boundary goes down one
+ordinal at a time, and each step costs one if the unit there is ready on another revision, and
+nothing otherwise: a broken old unit serves no traffic and never holds a rollout up (lws#567).
+A unit that is ready but not available yet adds nothing to the budget and costs one all the
+same: were it free, the rollout would take down a whole set that has just started. The rollout
+gives surge back only when every wanted unit has been replaced, and only while enough units
+stay ready.
 
-It begins with as many units as upstream does, so that clients who watch the
-count see what they know.
+It begins with as many units as the upstream controller does, so that clients which watch
+the count see the numbers that they know.
 """
 
 from collections.abc import Sequence
@@ -31,7 +30,7 @@ NAMED_MAX = 1_000  # groups that a blocker names; it counts all
 def plan_budgeted(
     units: Sequence[Unit], progress: Progress | None, target: str, policy: RolloutPolicy
 ) -> Rollout:
-    """One step that leaves enough units serving, whatever has failed meanwhile."""
+    """One step that leaves enough units ready, whatever has failed meanwhile."""
     if progress is None:
         return Rollout(policy.partition, policy.wanted)
     roster = Roster(units, target)
@@ -39,7 +38,7 @@ def plan_budgeted(
     if progress.target != target:
         shelter = _shelter(roster, progress, policy, rolling)
         count = rolling if progress.count >= policy.wanted else policy.wanted
-        # Fewer may be wanted at the same time: what has to serve until then stays.
+        # The user may lower the count at the same time: units that must stay ready stay.
         return Rollout(max(shelter, policy.partition), max(count, shelter))
     if progress.count < policy.wanted:
         return Rollout(max(progress.boundary, policy.partition), policy.wanted)
@@ -53,9 +52,9 @@ def plan_budgeted(
 
 def _shelter(roster: Roster, progress: Progress, policy: RolloutPolicy, rolling: int) -> int:
     """
-    Where a new target begins: at the wanted units, or above as much surge as has to serve.
+    The boundary for a new target: the wanted count, or above the surge that must stay ready.
 
-    Surge is given up if it is old, or if there are more units than there may be from now on.
+    A surge unit may go if it is old, or if its ordinal is beyond the new count.
     """
     boundary = progress.count
     left = len(roster.available()) - policy.ready_min
@@ -70,7 +69,7 @@ def _shelter(roster: Roster, progress: Progress, policy: RolloutPolicy, rolling:
 
 
 class _Step:
-    """One pass over the budget; ``left`` is what may still be spent."""
+    """One pass over the budget; ``left`` is how many ready units may still go."""
 
     def __init__(self, roster: Roster, progress: Progress, policy: RolloutPolicy) -> None:
         self._roster = roster
@@ -81,7 +80,7 @@ class _Step:
         self.left = len(available) - released - policy.ready_min
 
     def _is_released(self, ordinal: int) -> bool:
-        """Whether an earlier step has given this unit up already."""
+        """Whether an earlier step has already released this unit to be replaced."""
         progress = self._progress
         if ordinal >= progress.count:
             return True
@@ -89,10 +88,10 @@ class _Step:
 
     def affordable(self, released: tuple[int, ...]) -> tuple[int, ...]:
         """
-        Those of the released units that may go now.
+        The released units that may go now.
 
-        A unit may be lost after a step was decided: then those that the step has released
-        serve instead of it, as long as nobody has taken them down.
+        Another unit may have failed after the step that released them: then released units
+        which still run stay and serve in its place.
         """
         free = len(self._roster.available()) - self._policy.ready_min
         serving = [ordinal for ordinal in released if self._roster.is_ready(ordinal)]
@@ -101,11 +100,11 @@ class _Step:
 
     def find_free(self) -> tuple[int, ...]:
         """
-        Stale units that hold the boundary up, and that may be replaced at once.
+        Stale units below the boundary that are not ready and may be replaced at once.
 
-        They do not serve, and after going back to where a rollout began they are made from
-        the target wherever the boundary stands. Without this, one that never serves takes the
-        whole budget, and those above it, which serve, could not go first.
+        After a rollback to the revision before the rollout the carrier makes every missing unit
+        from the target, wherever the boundary stands. Without this, one old unit that never
+        becomes ready would use up the budget, and ready units above it could not go first.
         """
         progress = self._progress
         if not progress.is_base or not progress.is_seen:
@@ -129,8 +128,8 @@ class _Step:
         """
         The number of units: all surge until every wanted unit is replaced, then none.
 
-        While none is old any more but some are missing, surge is neither given back, since
-        the rollout may just have taken them down, nor added, since they may just have failed.
+        While no unit is old but some are missing, the count keeps its surge, since the rollout
+        may just have taken the missing units down, and gets no more, since they may have failed.
         """
         policy, count = self._policy, self._progress.count
         is_rolled = boundary <= policy.partition and not self._roster.stale(
@@ -143,7 +142,7 @@ class _Step:
         if is_rolled:
             wanted = max(policy.wanted, min(count, rolling)) if missing else policy.wanted
         while count > wanted:
-            # A view may be old, so surge that seems broken is kept too while too few serve.
+            # The cache may be stale, so surge that seems broken stays too while too few are ready.
             serves = self._roster.is_ready(count - 1) and not self._is_released(count - 1)
             if serves > self.left:
                 break
@@ -152,7 +151,7 @@ class _Step:
         return max(count, wanted)
 
     def explain(self, boundary: int, target: str) -> Blocker | None:
-        """Why the boundary stands where it stands, if it stands still."""
+        """Why the boundary does not go down in this step; None if it does."""
         policy = self._policy
         stale = self._roster.stale(policy.partition, policy.wanted)
         released = tuple(reversed(self._roster.stale(self._progress.boundary, policy.wanted)))

@@ -3,11 +3,11 @@ The rollout of the upstream LeaderWorkerSet controller, value for value.
 
 Boundary and count are what upstream would write as partition and replicas in
 the same state, its known weaknesses included: it counts surge slots, not ready
-surge units, so some rollouts serve with fewer units than were promised. It is
-here for people who depend on the exact steps; ``budgeted`` is the default.
+surge units, so some rollouts serve with fewer units than maxUnavailable promises. It is
+here for users who depend on the exact steps; ``budgeted`` is the default.
 
-Where the user asks for units to be ready for a while, one that is not yet counted on is not
-done, and is paid for; without that wish, being ready and being counted on are the same.
+Where the user sets minReadySeconds, a unit that is ready but not yet available is not done,
+and counts against the budget; without minReadySeconds, ready and available are the same.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ from kohort.planning.rollout.units import Roster, count_while_rolling, spent
 def plan_compatible(
     units: Sequence[Unit], progress: Progress | None, target: str, policy: RolloutPolicy
 ) -> Rollout:
-    """One step, as upstream takes it."""
+    """One step, as the upstream LeaderWorkerSet controller takes it."""
     if progress is None:
         return Rollout(policy.partition, policy.wanted)
     roster = Roster(units, target)
@@ -59,7 +59,7 @@ def _window(roster: Roster, count: int, policy: RolloutPolicy) -> int:
     while tail < count and roster.is_done(count - 1 - tail):
         tail += 1
     base = max(0, count - tail - step)
-    # Units below the window that do not serve are paid for out of the budget.
+    # Unavailable units below the window count against the budget.
     boundary = base + base - roster.count_available(base)
     ordinal = min(boundary, count - 1)
     while ordinal >= base and (not roster.is_ready(ordinal) or roster.is_updated(ordinal)):

@@ -1,14 +1,14 @@
 """
-A rollout holds while the new revision does not last.
+A rollout holds while units of the new revision crash after they were ready.
 
-When a unit of the target revision fails after it was ready, no boundary is lowered, nothing
-that was released is taken down and no surge is given back, until that unit is trusted again:
-ready for as long as its next wait would be. So one accident costs ten seconds, and an image that
-crashes again and again never gets past the units that it had when it first crashed. The same
-holds while such a unit was ready and is not.
+When a unit of the target revision fails after it was ready, the operator lowers no boundary,
+takes no released unit down and gives no surge back, until it trusts that unit again: when the unit
+has been ready for as long as its next backoff would be. So one accident costs ten seconds, and an
+image that crashes again and again never gets past the units that it had when it first crashed.
+The same holds while such a unit was ready and is not.
 
-Only units of the target revision hold a rollout, so a new target or an undo ends it. What the user
-asks for beside the rollout (more units, fewer, a higher partition) is not held.
+Only units of the target revision hold a rollout, so a new target or an undo ends the hold. A hold
+does not stop other changes of the user (more units, fewer, a higher partition).
 """
 
 from collections.abc import Iterator
@@ -26,11 +26,11 @@ from kohort.planning.recovery import must_restart
 
 @dataclass(frozen=True, slots=True)
 class UntrustedUnit:
-    """A unit of the target revision that is not trusted."""
+    """A unit of the target revision that failed after it was ready, and holds the rollout."""
 
     ordinal: int
-    failure: Failure | None = None  # None: it was ready and is not, and nothing has crashed
-    wait: float | None = None  # seconds that it has still to be ready; None: it is not ready
+    failure: Failure | None = None  # None: the unit became unready without a crash
+    wait: float | None = None  # seconds that the unit must stay ready; None: it is not ready
 
 
 def find_untrusted(state: LineState, now: float) -> tuple[UntrustedUnit, ...]:
@@ -42,7 +42,7 @@ def find_untrusted(state: LineState, now: float) -> tuple[UntrustedUnit, ...]:
 
 
 def find_trust_waits(state: LineState, now: float) -> Iterator[float]:
-    """How long units that failed have still to be ready before that is forgotten."""
+    """Seconds that each failed unit must stay ready until the operator trusts it again."""
     failures = {failure.ordinal: failure for failure in state.failures}
     for group in state.units:
         failure, since = find_failure(failures, group, state.backoff), group.ready_since
@@ -55,7 +55,7 @@ def find_trust_waits(state: LineState, now: float) -> Iterator[float]:
 def hold_policy(
     policy: RolloutPolicy, progress: Progress | None, untrusted: tuple[UntrustedUnit, ...]
 ) -> RolloutPolicy:
-    """The policy while the rollout holds: what has not been released is out of bounds."""
+    """The policy while the rollout holds: the partition protects all units not yet released."""
     if not untrusted or progress is None:
         return policy
     return replace(policy, partition=max(policy.partition, progress.boundary))
@@ -67,7 +67,7 @@ def hold_rollout(
     policy: RolloutPolicy,
     untrusted: tuple[UntrustedUnit, ...],
 ) -> Rollout:
-    """The step while the rollout holds: surge stays, and nothing old is taken down."""
+    """The step while the rollout holds: surge stays, and no old unit is taken down."""
     if not untrusted or progress is None:
         return rollout
     most = min(progress.count, policy.wanted + policy.surge)
@@ -76,10 +76,10 @@ def hold_rollout(
 
 def shrink_held(rollout: Rollout, units: tuple[Unit, ...], policy: RolloutPolicy) -> Rollout:
     """
-    The step of a held line with fewer units, where the user asks for fewer.
+    The step of a held line with fewer units, where the user lowers the count.
 
-    Where what exists is all that is remembered, old units beyond the count would go because they
-    are old, and a hold keeps those. So they go as what is too many, as far as the rest serves.
+    With ``Reach.ANY`` old units beyond the count would be replaced as stale, which a hold
+    forbids. So they go as surplus instead, as long as enough other units stay ready.
     """
     available = {unit.ordinal for unit in units if unit.is_available}
     ready = {unit.ordinal for unit in units if unit.is_ready}
@@ -95,7 +95,7 @@ def shrink_held(rollout: Rollout, units: tuple[Unit, ...], policy: RolloutPolicy
 def explain_hold(
     untrusted: tuple[UntrustedUnit, ...], state: LineState, *, is_repeated: bool
 ) -> Blocker:
-    """Why the rollout stands still; a repeated one makes units anew on their revision."""
+    """Why the rollout holds; a repeated rollout recreates edited units of the same revision."""
     first, noun = untrusted[0], state.noun
     failure, name = first.failure, state.name_unit(untrusted[0].ordinal)
     which = ", which was made anew," if is_repeated else " of the new revision"
@@ -119,7 +119,7 @@ def explain_hold(
 def _list_untrusted(state: LineState, progress: Progress, now: float) -> Iterator[UntrustedUnit]:
     failures = {f.ordinal: f for f in state.failures if f.revision == state.target}
     groups = {group.ordinal: group for group in state.units}
-    # Only groups that exist or have failed: a workload may ask for millions that do neither.
+    # Only groups that exist or have failed: a spec may ask for millions that do neither.
     for ordinal in sorted(o for o in {*groups, *failures} if o < progress.count):
         group = groups.get(ordinal)
         if group is None or group.phase is Phase.LEAVING:
@@ -144,7 +144,7 @@ def _distrust(
 
 
 def _has_broken(group: Instance) -> bool:
-    """Whether a member was ready and is not; one that was deleted has not broken."""
+    """Whether a member was ready and is not; a deleted member does not count."""
     if group.phase is Phase.READY:
         return False
     present = (m for m in group.members if m.is_current and m.phase is not Phase.LEAVING)

@@ -2,8 +2,8 @@
 Strategies by name: those that are built in, and those of installed packages.
 
 A package adds one by an entry point of the group ``kohort.rollout_strategies`` that names a
-function with the signature of ``Strategy``. A built-in name cannot be taken. What a package
-brings is loaded when a workload first names it.
+function with the signature of ``Strategy``. A package cannot replace a built-in strategy. The
+operator loads a package's strategy when a workload first names it.
 """
 
 from functools import cache

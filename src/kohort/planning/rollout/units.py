@@ -1,9 +1,9 @@
 """
-What all strategies share: the facts about units that they ask for, and the arithmetic of surge.
+Shared by all strategies: queries over units, and the arithmetic of surge.
 
-A strategy is a pure function from units, progress and policy to one step. It may
-be changed at any moment, even in the middle of a rollout: all that it may rely
-on is in its arguments.
+A strategy is a pure function from units, progress and policy to one step. The user may
+change the strategy at any moment, even in the middle of a rollout, so a strategy relies
+on its arguments only.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -24,12 +24,12 @@ class Roster:
         self._target = target
 
     def is_ready(self, ordinal: int) -> bool:
-        """Whether the unit serves."""
+        """Whether the unit is ready."""
         unit = self._units.get(ordinal)
         return unit is not None and unit.is_ready
 
     def is_available(self, ordinal: int) -> bool:
-        """Whether the unit serves and is counted on."""
+        """Whether the unit is ready, and has been for long enough."""
         unit = self._units.get(ordinal)
         return unit is not None and unit.is_available
 
@@ -39,7 +39,7 @@ class Roster:
         return unit is not None and unit.revision == self._target
 
     def is_done(self, ordinal: int) -> bool:
-        """Whether the unit has the target revision and is counted on."""
+        """Whether the unit has the target revision and is available."""
         return self.is_available(ordinal) and self.is_updated(ordinal)
 
     def is_stale(self, ordinal: int) -> bool:
@@ -48,39 +48,39 @@ class Roster:
         return unit is not None and unit.revision != self._target
 
     def is_edited(self, ordinal: int) -> bool:
-        """Whether the unit is made anew because of another client, not for a new revision."""
+        """Whether the unit must be recreated because another client edited or restarted it."""
         unit = self._units.get(ordinal)
         return unit is not None and unit.is_edited
 
     def available(self) -> list[int]:
-        """The units that serve and are counted on."""
+        """The ordinals of all available units."""
         return [ordinal for ordinal, unit in self._units.items() if unit.is_available]
 
     def stale(self, start: int, end: int) -> list[int]:
         """The units of an interval that exist on another revision, lowest first."""
-        # Of what there is, not of what is wanted: that may be millions.
+        # Search the units that exist, not the wanted ordinals, which may be millions.
         return sorted(o for o in self._units if start <= o < end and self.is_stale(o))
 
     def count_available(self, end: int) -> int:
-        """How many units below an ordinal serve and are counted on."""
+        """How many units below an ordinal are available."""
         return sum(o < end and unit.is_available for o, unit in self._units.items())
 
     def count_done(self, end: int) -> int:
-        """How many units below an ordinal have the target revision and are counted on."""
+        """How many units below an ordinal have the target revision and are available."""
         return sum(o < end and self.is_done(o) for o in self._units)
 
     def count_settling(self, end: int) -> int:
-        """How many units below an ordinal serve and are not counted on yet."""
+        """How many units below an ordinal are ready but not available yet."""
         found = (unit for o, unit in self._units.items() if o < end)
         return sum(unit.is_ready and not unit.is_available for unit in found)
 
 
 def count_while_rolling(policy: RolloutPolicy, unready: int) -> int:
     """
-    How many units there are while so many of the wanted ones are not done.
+    The unit count of a rollout while so many of the wanted units are not done.
 
-    Surge is given back as the rollout nears its end: what is unavailable anyway,
-    up to the budget, needs no stand-in.
+    The rollout gives surge back as it nears its end: unavailable units within
+    maxUnavailable need no extra unit in their place.
     """
     if unready <= policy.surge:
         return policy.wanted + max(0, unready - policy.max_unavailable)
@@ -88,7 +88,7 @@ def count_while_rolling(policy: RolloutPolicy, unready: int) -> int:
 
 
 def spent(roster: Roster, progress: Progress, target: str) -> tuple[int, ...]:
-    """The stale units that an earlier step has released and that may be taken down now."""
+    """The stale units that an earlier step released, which the operator may take down now."""
     if progress.target != target or not progress.is_seen:
         return ()
     return tuple(reversed(roster.stale(progress.boundary, progress.count)))
