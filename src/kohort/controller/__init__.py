@@ -1,1 +1,1 @@
-"""The shell of the operator: it watches, asks for plans, and carries them out."""
+"""The I/O of the operator: it watches the cluster, asks for plans, and carries them out."""

@@ -1,9 +1,9 @@
 """
-The controller of one API, with its caches, its queue and what it remembers.
+The controller of one API, with its caches, its work queue and its memory of each workload.
 
-A change of a child puts the keys of its workloads on the queue, where changes of
-one key are gathered for a moment. A key is looked at on one snapshot of all
-caches, and only when they have seen its own last writes.
+A change of a child puts the keys of its workloads on the queue, which gathers the changes of
+one key for a moment. The controller reconciles a key on one snapshot of all caches, and
+only when the caches have seen the operator's last writes for that key.
 """
 
 import asyncio
@@ -48,13 +48,13 @@ class ControllerContext:
     time: Time
     chance: Random
     settings: Settings = DEFAULTS
-    may_write: Callable[[], bool] = lambda: True  # false as soon as another holds the lease
+    may_write: Callable[[], bool] = lambda: True  # false as soon as another process holds the lease
     identity: str = "kohort"
 
 
 @dataclass(frozen=True, slots=True)
 class _OwnerIndex:
-    """Finds children by their workloads; equal for APIs that find them alike."""
+    """Index of children by workload; equal for equal functions, so APIs can share a cache."""
 
     owners: Callable[[Any], tuple[Key, ...]]
 
@@ -71,7 +71,7 @@ def _join_all(names: Iterable[Key]) -> Iterable[str]:
 
 
 def _find_names(reference: Reference, difference: Difference[Any]) -> Iterable[Key]:
-    """The names by which workloads know an object that has changed."""
+    """The names by which workloads refer to an object that has changed."""
     if reference.names_of is None:
         return (difference.key,)
     values = [side.value for side in (difference.old, difference.new) if side is not None]
@@ -89,7 +89,7 @@ def _raise(key: Key, error: Exception) -> None:
 
 
 class ApiController:
-    """One API at work."""
+    """Watches and reconciles the workloads of one API."""
 
     def __init__(self, api: Api, informers: Informers, context: ControllerContext) -> None:
         self.api = api
@@ -112,7 +112,7 @@ class ApiController:
         )
         self._memories: dict[Key, Memory] = {}
         self._lost: dict[Key, dict[str, tuple[str, ...]]] = {}
-        self._nodes: Nodes | None = None  # None: to be read again
+        self._nodes: Nodes | None = None  # None: rebuild from the caches
         self._informers = informers
         indexes = {_REFERENCE: self._list_references} if api.references else None
         self.roots: Cache[Whole] = informers.add(Selection(api.kind), Whole, indexes)
@@ -125,7 +125,7 @@ class ApiController:
         self._follow()
 
     def _wake_packed(self) -> None:
-        """Look again at all workloads to which the tiers of the cluster matter."""
+        """Queue all workloads whose placement depends on the tiers of the cluster."""
         for entry in self.roots:
             if self.api.heeds_tiers(entry.value):
                 self.queue.add(entry.key)
@@ -142,7 +142,7 @@ class ApiController:
         )
 
     def _wake_all(self) -> None:
-        """Look again at all workloads: a kind that they did without is served now."""
+        """Queue all workloads, since the API server now serves an optional kind."""
         for entry in self.roots:
             self.queue.add(entry.key)
 
@@ -152,7 +152,7 @@ class ApiController:
         return informers.add(reference.selection, reference.decode, indexes, optional=optional)
 
     def _list_references(self, root: Whole) -> Iterable[str]:
-        """All objects that a workload names; one that cannot be read names none."""
+        """All objects that a workload refers to; none if the workload cannot be decoded."""
         try:
             obj = root.decode()
             return [
@@ -172,7 +172,7 @@ class ApiController:
         return listen
 
     def _find_references(self, root: Object) -> Mapping[Kind, tuple[Any, ...]]:
-        """What a workload names, as far as it exists."""
+        """The objects that a workload refers to, as far as they are in the caches."""
         found: dict[Kind, tuple[Any, ...]] = {}
         for reference, cache in self.references:
             try:
@@ -212,7 +212,7 @@ class ApiController:
             self.executor.departures.note_gone(Address(kind, *old.key), old.uid, owner)
 
     def _note_loss(self, difference: Difference[Any]) -> None:
-        """A member that went, or came back as another, is missed by its incarnation."""
+        """Note a pod that was deleted, or replaced under its name, as lost by its incarnation."""
         old, new = difference.old, difference.new
         if old is None or (new is not None and new.uid == old.uid):
             return
@@ -229,14 +229,14 @@ class ApiController:
         return None
 
     async def run(self) -> None:
-        """Look at workloads as they change, until stopped."""
+        """Reconcile workloads as they change, until stopped."""
         async with asyncio.TaskGroup() as group:
             group.create_task(self.events.run())
             await self.queue.run(self.work, WORKERS)
             self.events.stop()
 
     async def work(self, key: Key) -> RunResult:
-        """Look at one workload; a mistake of ours about one must not stop the others."""
+        """Reconcile one workload; a bug that it triggers must not stop the others."""
         if not self._may_write():
             return RunResult(again_seconds=CATCH_UP_SECONDS)
         try:
@@ -260,7 +260,7 @@ class ApiController:
         return RunResult(result.is_failed, result.recheck_seconds, memory.planning_seconds)
 
     def gather(self, key: Key, root: Whole) -> Snapshot:
-        """The workload and its children as all caches have them now."""
+        """A snapshot of the workload and its children from all caches."""
         owner = "/".join(key)
         children: dict[Kind, tuple[Any, ...]] = {}
         for watched, cache in self.children:
@@ -287,7 +287,7 @@ class ApiController:
         )
 
     def _find_absent(self) -> Mapping[Kind, str]:
-        """The kinds that cannot be watched, each with a sentence for those who miss it."""
+        """The needed kinds that the operator cannot watch, each with a sentence for the user."""
         found: dict[Kind, str] = {}
         for watched, cache in self.children:
             why = self._explain_absence(cache)
@@ -296,7 +296,7 @@ class ApiController:
                 found[kind] = f"no {kind.name} of {kind.group} is made: {why}; {watched.remedy}"
         for reference, cache in self.references:
             why = self._explain_absence(cache)
-            # What no workload names itself may be hidden from an account without harm to any.
+            # No workload names this kind itself, so it may stay hidden from the operator.
             if why and reference.is_shown:
                 kind = reference.kind
                 found[kind] = f"no {kind.name} of {kind.group} is read: {why}; {reference.remedy}"
@@ -309,7 +309,7 @@ class ApiController:
         return "the cluster does not serve it" if isinstance(error, NotFound) else str(error)
 
     def _find_unserved(self) -> frozenset[Kind]:
-        """The kinds that cannot be watched, and that the API does without."""
+        """The optional kinds that the operator cannot watch now."""
         absent = self._informers.absent
         return frozenset(
             watched.kind
@@ -318,7 +318,7 @@ class ApiController:
         )
 
     def _still_lost(self, key: Key, members: Iterable[Any]) -> Mapping[str, tuple[str, ...]]:
-        """What living incarnations miss; the rest is forgotten with them."""
+        """The lost pods of incarnations that still exist; records of others are dropped."""
         lost = self._lost.get(key)
         if not lost:
             return {}
@@ -327,14 +327,14 @@ class ApiController:
         return dict(self._lost[key])
 
     def _read_nodes(self) -> Nodes:
-        """All nodes as they are now; the same value until one of them changes."""
+        """All cached nodes; the same value until a node changes."""
         if self._nodes is None:
             caches = self._list_node_caches()
             self._nodes = Nodes({e.key[1]: e.value for cache in caches for e in cache})
         return self._nodes
 
     def _list_node_caches(self) -> list[Cache[Any]]:
-        """What knows all nodes: an API watches them, or its workloads name some of them."""
+        """The caches of nodes, which an API watches itself or by reference from workloads."""
         watched = ((each.kind, cache) for each, cache in self.children)
         named = ((each.kind, cache) for each, cache in self.references)
         return [cache for kind, cache in (*watched, *named) if kind.name == "Node"]
@@ -344,7 +344,7 @@ class ApiController:
 
     def _forget(self, key: Key) -> None:
         self._memories.pop(key, None)
-        # A workload that was deleted without its children may come back, and answers for them.
+        # A user may recreate a workload that was deleted with --cascade=orphan: keep its losses.
         caches = [cache for watched, cache in self.children if watched.kind == self.api.members]
         members = [member for cache in caches for member in cache.select(_OWNER, "/".join(key))]
         if not self._still_lost(key, members):

@@ -1,12 +1,11 @@
 """
-The condition ``Blocked``: the verdict that commands show, where ``kubectl describe`` shows it too.
+The condition ``Blocked``: the verdict of ``kohort`` commands, shown in ``kubectl describe`` too.
 
-It is our own, beside the conditions that an API has, and only there while it is true or
-has been. One Warning event tells of it when it becomes true or its reason changes. The
-verdict is that of ``views.health``: nothing is judged here. What this adds is what the
-verdict rests on: the nodes of members that are not ready, as the caches have them, and
-the warnings about sets that lack members and about members that wait for their volumes,
-which are asked for when they are late.
+Kohort adds it beside the conditions that an API defines, and only once it has been true. The
+operator emits one Warning event when it becomes true or its reason changes. The verdict comes
+from ``views.health``. This module only collects its input: the nodes of members that are not
+ready, from the caches, and the Warning events about StatefulSets that lack pods and about pods
+that wait for their volumes, which it lists from the API server when pods are late.
 """
 
 import re
@@ -39,8 +38,8 @@ from kohort.views.picture import Picture, find_troubles
 from kohort.views.samples import Sample
 from kohort.views.troubles import MOUNTING_PATIENCE, find_patience_end
 
-_SUBJECTS_MAX = 3  # sets or pods whose warnings are read; more tell the same
-# A node may be in use before our cache has it; after so long it is not there.
+_SUBJECTS_MAX = 3  # sets or pods whose Warning events are read; others would repeat them
+# A pod may be bound to a node before our cache has the node; after so long the node is gone.
 _NODE_PATIENCE = timedelta(seconds=60)
 _REASON = re.compile(r"[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?")
 _MESSAGE_MAX = 32_768
@@ -49,20 +48,20 @@ _NOTE_MAX = 1_000
 
 @dataclass(slots=True)
 class Warnings:
-    """The warnings about sets and pods as they were last read; may be lost without harm."""
+    """The last read Warning events about sets and pods; a restart may lose them safely."""
 
     events: list[Object] = field(default_factory=list)
     read_at: float | None = None
-    # What the server refuses to let us make, and since when.
+    # Messages of creates that the API server refuses, and since when.
     refusals: dict[str, str] = field(default_factory=dict)
 
     def note_refusals(self, notices: tuple[Notice, ...], now: str) -> None:
-        """Keep what was refused just now, and forget what was not."""
+        """Keep the refusals of this reconcile, with their first time, and forget all others."""
         told = [notice.message for notice in notices if notice.reason == REFUSED]
         self.refusals = {text: self.refusals.get(text, now) for text in told}
 
     def about(self, root: Object, now: datetime) -> list[Object]:
-        """All of them as events; those that we told of a workload ourselves need no reading."""
+        """All warnings as Event objects: those read, and one for each refusal noted here."""
         stamp = now.strftime("%Y-%m-%dT%H:%M:%SZ")
         subject = {"uid": uid_of(root)}
         own = [
@@ -80,14 +79,14 @@ class Warnings:
 
 @dataclass(frozen=True, slots=True)
 class HealthReport:
-    """A verdict, the status that says it, and when time alone may change it."""
+    """A verdict, the status that contains it, and when time alone may change it."""
 
     health: Health
     status: Object
     recheck_seconds: float | None = None
 
     def list_events(self, root: Object) -> tuple[Notice, ...]:
-        """One event, if this is news to those who read the object."""
+        """One event, if the stored object does not show this verdict yet."""
         held = find_condition(root, BLOCKED) or {}
         told = find_condition({"status": self.status}, BLOCKED) or {}
         is_old = (held.get("status"), held.get("reason")) == ("True", told.get("reason"))
@@ -98,7 +97,7 @@ class HealthReport:
 
 
 class HealthReporter:
-    """Gives the verdict on the workloads of one API."""
+    """Judges the health of the workloads of one API."""
 
     def __init__(self, api: Api, cluster: Cluster) -> None:
         self._api = api
@@ -112,7 +111,7 @@ class HealthReporter:
         elapsed: float,
         now: datetime,
     ) -> None:
-        """Ask why sets lack members, or members wait for volumes, if they do for a while."""
+        """List the events that say why pods are missing or wait for volumes, if they are late."""
         unmounted = [uid for uid, late in self._list_unmounted(snapshot, now) if late <= 0]
         if probe_state.missing_since is None and not unmounted:
             known.events, known.read_at = [], None
@@ -126,13 +125,13 @@ class HealthReporter:
         for uid in (*lacking[:_SUBJECTS_MAX], *unmounted[:_SUBJECTS_MAX]):
             fields = f"involvedObject.uid={uid},type=Warning"
             selection = Selection(EVENT, namespace_of(snapshot.root), fields=fields)
-            # Who may not read events still gives a verdict.
+            # Without permission to list events, the operator judges without them.
             with suppress(KohortError):
                 listing = await self._cluster.list(selection)
                 known.events += [orjson.loads(raw) for raw in listing.items]
 
     def _list_unmounted(self, snapshot: Snapshot, now: datetime) -> Iterator[tuple[str, float]]:
-        """The pods that wait for volumes, and in how many seconds they have for too long."""
+        """The pods that wait for volumes, and the seconds until each has waited too long."""
         for pod in snapshot.all(self._api.members):
             if pod.details is None or not awaits_volumes(pod.details):
                 continue
@@ -148,7 +147,7 @@ class HealthReporter:
         known: Warnings,
         now: datetime,
     ) -> HealthReport:
-        """The verdict on a workload whose status says all but that."""
+        """The verdict on a workload, and its status with the ``Blocked`` condition added."""
         pods = snapshot.all(self._api.members)
         details = {pod.metadata.name: pod.details for pod in pods if pod.details is not None}
         sample = Sample(snapshot, {}, details)
@@ -171,7 +170,7 @@ class HealthReporter:
 def _find_nodes(
     snapshot: Snapshot, details: dict[str, Object], now: datetime
 ) -> dict[str, NodeState]:
-    """The nodes of members that are not ready."""
+    """The state of the nodes of these pods; a node missing from the cache for long is gone."""
     found: dict[str, NodeState] = {}
     for pod in details.values():
         name = pod["spec"].get("nodeName", "")
@@ -188,7 +187,7 @@ def _find_nodes(
 
 
 def write_blocked(root: Object, health: Health, now: datetime) -> Object:
-    """The status of an object with this verdict; untouched if it is not blocked and never was."""
+    """The status with this verdict as condition; unchanged if the object was never blocked."""
     status: Object = root.get("status") or {}
     old = find_condition(root, BLOCKED)
     is_blocked = health.word in (Word.BLOCKED, Word.BROKEN)

@@ -1,5 +1,5 @@
 """
-Time, as the controller knows it: given from outside, so that tests and simulations own it.
+The clock of the controller, passed in from outside, so that tests and simulations control it.
 
 Timestamps on objects come from ``now``; durations are measured with ``elapsed``,
 which never jumps.
@@ -27,7 +27,7 @@ class Time(Protocol):
 
 
 class LoopTime:
-    """The time of the event loop, and the wall's for timestamps."""
+    """The event loop's clock for durations, and the wall clock for timestamps."""
 
     def now(self) -> datetime:
         """What the wall says, in UTC."""

@@ -1,10 +1,9 @@
 """
-What the server did not keep of a write, by its own answer.
+The fields of a write that the API server did not store, found in its answer.
 
-A field behind a gate, or one that an older definition prunes, comes back missing;
-a value that the server writes in its own way comes back different. To ask for
-either again would be a write without end. Paths read like
-``spec.template.spec.containers[0].image``.
+A field behind a feature gate, or one that an older definition prunes, comes back missing;
+a value that the API server normalises comes back different. If the operator sent either
+again it would write without end. Paths read like ``spec.template.spec.containers[0].image``.
 """
 
 from collections.abc import Iterator
@@ -14,7 +13,7 @@ from kohort.cluster.objects import Object
 
 
 def find_dropped(asked: Object, stored: Object) -> frozenset[str]:
-    """The paths of all fields that were asked for and are not there as asked."""
+    """The paths of all fields that the API server did not store as they were sent."""
     return frozenset(_compare("", asked, stored))
 
 

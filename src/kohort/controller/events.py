@@ -1,10 +1,10 @@
 """
 Events: notices become objects that people see in ``kubectl describe``.
 
-A notice that was told of an object moments ago is not told again: an event is worth
-a write when something happened, not each time that it happens in a loop. Events are
-a courtesy: nobody waits until they are written, and one that cannot be written is
-forgotten.
+The operator does not write the same notice about an object again within moments: an event
+is worth a write when something happened, not each time that it happens in a loop. No
+reconcile waits until events are written, and the operator drops an event that the API
+server does not take.
 
 They are written through the core group: ``kubectl describe`` sorts by ``lastTimestamp``, which
 the newer group refuses in a new event. Clients of that group see the same event, with
@@ -33,7 +33,7 @@ _NOTE_BYTES_MAX = 1024
 
 
 class EventSink:
-    """Tells the cluster what happened."""
+    """Writes notices as Event objects, in the background."""
 
     def __init__(
         self,
@@ -53,7 +53,7 @@ class EventSink:
         self.count = 0
 
     def emit(self, about: Object, notices: tuple[Notice, ...], now: str) -> None:
-        """Let the notices that are new be written soon."""
+        """Queue the notices that are new, to be written soon."""
         moment = datetime.fromisoformat(now)
         for notice in notices:
             if self._is_new((uid_of(about), notice.reason, notice.message), moment):
@@ -61,7 +61,7 @@ class EventSink:
         self._changed.set()
 
     async def run(self) -> None:
-        """Write what waits, until stopped; what waits then is written still."""
+        """Write queued events until stopped, and the rest of the queue after that."""
         while self._waiting or not self._is_stopping:
             count = min(len(self._waiting), AT_ONCE_MAX)
             await asyncio.gather(*(self._write(self._waiting.popleft()) for _ in range(count)))
@@ -70,7 +70,7 @@ class EventSink:
                 await self._changed.wait()
 
     def stop(self) -> None:
-        """Tell no more after what waits."""
+        """Let ``run`` end when it has written the queued events."""
         self._is_stopping = True
         self._changed.set()
 
@@ -86,7 +86,7 @@ class EventSink:
     async def _write(self, event: Object) -> None:
         if not self._may_write():
             return
-        # A credential plugin, a provider or a file may fail as well as the server.
+        # A credential plugin, a provider or a file may fail as well as the API server.
         with suppress(KohortError):
             await self._cluster.create(EVENT, event["metadata"]["namespace"] or "default", event)
 
@@ -136,11 +136,11 @@ def _rise(now: str, number: int) -> str:
 
 
 def _digest(about: Object, notice: Notice) -> str:
-    """What keeps the events of two processes, at the same moment, apart."""
+    """A suffix that keeps the event names of two processes at the same moment apart."""
     text = f"{uid_of(about)}/{notice.reason}/{notice.message}"
     return sha256(text.encode(errors="replace")).hexdigest()[:6]
 
 
 def _cut(message: str) -> str:
-    """As much of a message as an API server takes, which counts bytes; no character is halved."""
+    """The message cut to the bytes that an API server takes, at a whole character."""
     return message.encode(errors="replace")[:_NOTE_BYTES_MAX].decode(errors="ignore")

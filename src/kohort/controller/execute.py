@@ -1,11 +1,11 @@
 """
-Where actions become calls, and what came of each is said in one word.
+The executor: it sends the actions of a plan to the API server and names each result.
 
-Actions of a plan do not depend on each other, so they run side by side, within a
+Actions of a plan do not depend on each other, so they run concurrently, within a
 limit. Creates of one kind start slowly: one, then two for each that succeeded, and
-no more after one that did not: a template that the server refuses costs one
-request, not a thousand. Nothing is retried here; the next plan sees
-what is still to be done.
+no more after one that did not: a template that the API server refuses costs one
+request, not a thousand. The executor retries nothing; the next plan sees which
+actions are still needed.
 """
 
 import asyncio
@@ -49,54 +49,54 @@ _REFUSALS = (Invalid, Forbidden, BadRequest, MethodNotAllowed, TooLarge, Unsuppo
 
 
 class Result(StrEnum):
-    """What became of an action."""
+    """How an action ended."""
 
-    DONE = "Done"  # the server stored it
-    EXISTS = "Exists"  # a create met an object of the same controller
-    GONE = "Gone"  # a delete met nothing, or another object of that name
-    CONFLICT = "Conflict"  # the view was old: plan again
-    TAKEN = "Taken"  # a create met an object of somebody else
-    REFUSED = "Refused"  # the server will not have it: no use before something changes
-    FAILED = "Failed"  # nobody knows: try again later
-    SKIPPED = "Skipped"  # not tried, since its like did not succeed; carries that one's error
+    DONE = "Done"  # the API server stored it
+    EXISTS = "Exists"  # a create met an existing object of the same owner
+    GONE = "Gone"  # a delete found no object, or another object of that name
+    CONFLICT = "Conflict"  # the cache was stale: plan again
+    TAKEN = "Taken"  # a create met an existing object of another owner
+    REFUSED = "Refused"  # the API server rejects it: do not retry before something changes
+    FAILED = "Failed"  # the result is unknown: try again later
+    SKIPPED = "Skipped"  # not sent, since a create of the same kind failed; has its error
 
 
-# In these forms a patch looks like the object it asks for.
+# In these forms a patch has the shape of the object that it patches.
 _WHOLE = {PatchForm.MERGE, PatchForm.APPLY}
 _SUCCESSES = {Result.DONE, Result.EXISTS, Result.GONE}
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """One action, and what became of it."""
+    """One action, and how it ended."""
 
     action: Action
     result: Result
-    stored: Object | None = None  # as the server has it now
+    stored: Object | None = None  # the object as the API server has it now
     message: str = ""
     error: KohortError | None = None
 
     @property
     def is_success(self) -> bool:
-        """Whether the action is as good as done."""
+        """Whether the cluster is now as the action wanted it."""
         return self.result in _SUCCESSES
 
     @property
     def is_unknown(self) -> bool:
-        """Whether the view was old, or the server in a hurry: plan again to find out."""
+        """Whether the cache was stale, so that only another plan can tell what to do."""
         return self.result is Result.CONFLICT or (
             self.result is Result.GONE and self.error is not None
         )
 
     def find_dropped(self) -> frozenset[str]:
-        """The fields of a create or a patch that the server did not keep."""
+        """The fields of a create or a patch that the API server did not store."""
         if isinstance(self.action, Create) and self.stored is not None:
             return find_dropped(self.action.obj, self.stored)
         return self.dropped
 
     @property
     def dropped(self) -> frozenset[str]:
-        """The fields of a patch that the server did not keep."""
+        """The fields of a patch that the API server did not store."""
         action = self.action
         if self.stored is None or not isinstance(action, Patch) or action.form not in _WHOLE:
             return frozenset()
@@ -105,14 +105,14 @@ class Outcome:
 
     @property
     def retry_after_seconds(self) -> float | None:
-        """How long the server asks to wait, if it says so."""
+        """The wait that the API server asks for by ``retryAfterSeconds``, if any."""
         details = self.error.details if isinstance(self.error, ClusterError) else None
         seconds = (details or {}).get("retryAfterSeconds")
         return None if seconds is None else float(seconds)
 
 
 class Executor:
-    """Carries out the actions of plans, and notes what the caches have yet to see."""
+    """Carries out the actions of plans, and notes the writes that the caches have yet to see."""
 
     def __init__(
         self,
@@ -131,7 +131,7 @@ class Executor:
         self._at_once = at_once
 
     async def run(self, actions: Sequence[Action], key: Hashable = None) -> list[Outcome]:
-        """What became of each action, in their order; the key waits for what it wrote."""
+        """Run all actions; the key's next plan waits until the caches have seen its writes."""
         outcomes: dict[int, Outcome] = {}
         creates: dict[Kind, list[int]] = {}
         others = []
@@ -192,8 +192,8 @@ class Executor:
         return Outcome(action, Result.DONE, stored)
 
     async def _find_taken(self, action: Patch, body: Object) -> Outcome | None:
-        """What becomes of an apply that would make an object, where one that we do not see has
-        its name: it would be ours by that write, and go with us."""
+        """The result of an apply whose name is taken by an object outside our caches: the apply
+        would make that object ours, to be deleted together with our workload."""
         try:
             existing = await self._cluster.read(action.address)
         except NotFound:
@@ -211,7 +211,7 @@ class Executor:
         return Outcome(action, Result.TAKEN, existing, why)
 
     async def _find_orphaned(self, action: Action, address: Address, obj: Object) -> Outcome | None:
-        """What becomes of a child whose like has gone and whose owner does not live any more."""
+        """A conflict if the child was deleted before and the API server says its owner is gone."""
         owner = find_controller(obj)
         if owner is None or not self.departures.is_renewal(address, owner["uid"]):
             return None
@@ -247,7 +247,7 @@ class Executor:
         return Outcome(action, Result.DONE, stored)
 
     async def _show(self, outcome: Outcome, address: Address) -> Outcome:
-        """Give an object of ours the label back without which no cache would ever see it."""
+        """Restore the label of our object by which the caches select it, if it was removed."""
         action, found = outcome.action, outcome.stored
         if outcome.result is not Result.EXISTS or found is None or not isinstance(action, Create):
             return outcome
@@ -265,7 +265,7 @@ class Executor:
         name = (action.namespace, action.name)
         is_seen = bool(action.uid) and not action.is_unseen
         if is_seen and self._watermarks.is_gone(action.kind, name, action.uid):
-            # Somebody else was faster, after the plan was made.
+            # Another client deleted the object after the plan was made.
             return Outcome(action, Result.GONE, message="it is gone already")
         if not self._deletions.may_repeat(address):
             why = f"{action.kind.name} {address.name} comes back at once: it is deleted later"
@@ -288,7 +288,7 @@ class Executor:
             return
         if isinstance(action, Delete):
             if outcome.is_unknown:
-                # Nobody said that it has gone: to wait for that might be for ever.
+                # The object may still exist, so waiting for its end might take for ever.
                 return
             name = (action.namespace, action.name)
             self._watermarks.note_delete(key, action.kind, name, action.uid)
@@ -305,7 +305,7 @@ def _owner_uid(obj: Object) -> str:
 async def _start_slowly(
     run: Callable[[int], Awaitable[bool]], numbers: Sequence[int], at_once: int
 ) -> None:
-    """One, then two for each that succeeded, within a limit; no more after one did not."""
+    """Run one, then two for each success, within a limit; start no more after a failure."""
     waiting = deque(numbers)
     running = 0
 
@@ -329,7 +329,7 @@ async def _start_slowly(
 def _fill_skipped(
     actions: Sequence[Action], numbers: Sequence[int], outcomes: dict[int, Outcome]
 ) -> None:
-    """What was not tried carries the words of what stopped it."""
+    """Give each create that was not sent the error of the create that failed before it."""
     tried = [outcomes[number] for number in numbers if number in outcomes]
     cause = next((outcome for outcome in tried if not outcome.is_success), None)
     for number in numbers:
@@ -341,7 +341,7 @@ def _fill_skipped(
 
 
 def _compare(action: Create, existing: Object, error: AlreadyExists) -> Outcome:
-    """Whether the object that was met is the one that was meant."""
+    """The result of a create whose name exists: ours already, being deleted, or another's."""
     if is_leaving(existing):
         why = f"{error.message}, and is being deleted"
         return Outcome(action, Result.CONFLICT, existing, why, error)
@@ -354,14 +354,14 @@ def _compare(action: Create, existing: Object, error: AlreadyExists) -> Outcome:
 
 
 def _judge(action: Action, error: KohortError) -> Outcome:
-    """What an error says about trying again."""
+    """The result for an error of the API server: refused, conflict or failed."""
     if isinstance(error, _REFUSALS):
         result = Result.REFUSED
     elif isinstance(error, Conflict):
         result = Result.CONFLICT
     elif isinstance(error, NotFound):
-        # What was to be changed is gone, which the caches will say too. What was to be
-        # made has no namespace or no kind to be made in.
+        # A patched or deleted object is gone, as the caches will show soon. For a create,
+        # the namespace or the kind does not exist.
         result = Result.FAILED if isinstance(action, Create) else Result.CONFLICT
     else:
         result = Result.FAILED

@@ -1,8 +1,8 @@
 """
-Whether the process is alive and of use.
+The answers to the kubelet's liveness and readiness probes.
 
-Alive: keys that wait get their turn. A process whose keys are due for long while
-no plan ends is stuck, however well it answers. Ready: the first lists are whole.
+Alive: the work queue moves. A process whose keys are due for long while no plan ends is
+stuck, even if its HTTP server answers. Ready: the caches have completed their first lists.
 """
 
 from collections.abc import Iterable
@@ -18,7 +18,7 @@ STUCK_SECONDS = 120.0
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """A verdict, and the words for it."""
+    """Whether a probe succeeds, and the text that it shows."""
 
     is_good: bool
     text: str = "ok"
@@ -27,7 +27,7 @@ class Health:
 def judge_liveness(
     oldest_seconds: float, idle_seconds: float, limit: float = STUCK_SECONDS
 ) -> Health:
-    """Alive unless keys have waited for long and nothing was finished for as long."""
+    """Alive, unless a due key has waited and no run has ended for longer than the limit."""
     if oldest_seconds > limit and idle_seconds > limit:
         return Health(
             False,
@@ -38,13 +38,13 @@ def judge_liveness(
 
 
 def judge_readiness(unlisted: Iterable[Selection]) -> Health:
-    """Ready when all first lists are whole."""
+    """Ready when the caches have completed all first lists."""
     missing = dict.fromkeys(selection.kind.group_resource for selection in unlisted)
     return Health(False, f"not listed yet: {', '.join(missing)}") if missing else Health(True)
 
 
 class Probe:
-    """Liveness of one queue over time."""
+    """The liveness of one work queue over time."""
 
     def __init__(self, queue: WorkQueue[Any], time: Time, limit: float = STUCK_SECONDS) -> None:
         self._queue = queue
@@ -53,7 +53,7 @@ class Probe:
         self._started_at = time.elapsed()
 
     def liveness(self) -> Health:
-        """Whether the queue moves."""
+        """Whether the queue still finishes keys."""
         since = self._queue.finished_at
         idle = self._time.elapsed() - (self._started_at if since is None else since)
         return judge_liveness(self._queue.oldest_seconds, idle, self._limit)

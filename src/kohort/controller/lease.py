@@ -1,13 +1,13 @@
 """
 Leader election on a Lease: of several processes, one writes.
 
-A lease is another's as long as it changes: what counts is how long *we* have seen
-it unchanged by our own clock, so clocks that disagree do no harm. Every write of
-the lease carries the version that was read, so of two who reach for it one loses.
+Another process holds a lease as long as the lease changes: a candidate measures by its own
+clock how long it has seen the lease unchanged, so clocks that differ do no harm. Every write
+of the lease carries the version that was read, so of two candidates that write it one loses.
 
-The holder renews each ``retry_seconds``. If that has not succeeded for
-``renew_seconds`` it no longer holds the lease, whatever the object says, and that
-is earlier than anybody else may take it. ``is_held`` is what writers ask.
+The holder renews each ``retry_seconds``. If that has not succeeded for ``renew_seconds`` it
+no longer holds the lease, whatever the object says, and that is earlier than any other
+candidate may take it. The operator checks ``is_held`` before each write.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ _NAMESPACE = Kind("", "v1", "Namespace", "namespaces", namespaced=False)
 
 @dataclass(frozen=True, slots=True)
 class LeaseTerms:
-    """Which lease, who wants it, and its times."""
+    """The name of a lease, the identity of the candidate, and the durations."""
 
     name: str
     namespace: str
@@ -38,15 +38,15 @@ class LeaseTerms:
 
 
 class Claim(Enum):
-    """What may be done with a lease."""
+    """What this candidate may do with a lease."""
 
-    RENEW = "renew"  # it is ours
-    TAKE = "take"  # it is nobody's, or its holder has been silent for too long
-    WAIT = "wait"  # it is another's
+    RENEW = "renew"  # we hold it
+    TAKE = "take"  # it has no holder, or its holder has not renewed it for too long
+    WAIT = "wait"  # another process holds it
 
 
 def judge_claim(spec: Object, identity: str, unchanged_seconds: float) -> Claim:
-    """What may be done with a lease that we have seen unchanged for so long."""
+    """What this candidate may do with a lease that it has seen unchanged for so long."""
     holder = spec.get("holderIdentity") or ""
     if holder == identity:
         return Claim.RENEW
@@ -56,7 +56,7 @@ def judge_claim(spec: Object, identity: str, unchanged_seconds: float) -> Claim:
 
 
 def write_claim(spec: Object, terms: LeaseTerms, now: datetime) -> Object:
-    """The lease as we hold it from now on."""
+    """The spec of the lease with us as its holder from now on."""
     stamp = now.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
     held = {
         **spec,
@@ -75,7 +75,7 @@ class Election:
 
     def __init__(self, cluster: Cluster, terms: LeaseTerms, time: Time, chance: Random) -> None:
         self.terms = terms
-        self.holder = ""  # who holds the lease, as far as we have seen
+        self.holder = ""  # the holder of the lease that we saw last
         self.trouble: KohortError | None = None  # why the last attempt failed
         self._cluster = cluster
         self._time = time
@@ -84,17 +84,17 @@ class Election:
         self._seen: Object | None = None
         self._seen_at = 0.0
         self._renewed_at: float | None = None
-        self._is_fresh = False  # what we have seen is our own last write
+        self._is_fresh = False  # the version that we know is our own last write
 
     @property
     def is_held(self) -> bool:
-        """Whether we may write now."""
+        """Whether this process holds the lease, and may write now."""
         if self._renewed_at is None:
             return False
         return self._time.elapsed() - self._renewed_at < self.terms.renew_seconds
 
     async def acquire(self) -> None:
-        """Return when the lease is ours."""
+        """Return when this process holds the lease."""
         while not await self._attempt():
             await self._time.sleep(self.terms.retry_seconds * self._chance.uniform(1.0, 1.2))
 
@@ -108,7 +108,7 @@ class Election:
         self._is_fresh = False
 
     async def _renew(self) -> bool:
-        """One attempt, which must not take longer than the lease is still ours."""
+        """Try once to renew, for no longer than this process still holds the lease."""
         assert self._renewed_at is not None
         left = self._renewed_at + self.terms.renew_seconds - self._time.elapsed()
         try:
@@ -130,7 +130,7 @@ class Election:
             self.trouble = error
 
     async def _attempt(self) -> bool:
-        """Reach for the lease, or renew it; whether that worked."""
+        """Take or renew the lease; returns whether this process holds it now."""
         try:
             is_ours = await self._reach()
         except KohortError as error:

@@ -1,8 +1,8 @@
 """
 The operator: all API controllers of a process, started and stopped together.
 
-It holds no state of its own that matters: what it knows it has read from the
-cluster, and it may be killed at any moment.
+The operator keeps all state that matters in the cluster, so its process may be killed
+at any moment.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ from kohort.controller.caches.informers import Informers, Reports
 
 
 class Operator:
-    """Every API that is served, at work on one cluster."""
+    """The API controllers that work on one cluster, with their shared caches."""
 
     def __init__(
         self, context: ControllerContext, apis: Sequence[Api], reports: Reports | None = None
@@ -24,7 +24,7 @@ class Operator:
         self.controllers = [ApiController(api, self.informers, context) for api in apis]
 
     async def run(self) -> None:
-        """Work until stopped: fill the caches first, then look at workloads."""
+        """Fill the caches, then reconcile workloads until stopped."""
         try:
             async with asyncio.TaskGroup() as group:
                 watching = group.create_task(self.informers.run())
@@ -35,6 +35,6 @@ class Operator:
             self.ended.set()
 
     def stop(self) -> None:
-        """Start no more work; what runs may end."""
+        """Start no more reconciles; those that run may end."""
         for controller in self.controllers:
             controller.queue.stop()

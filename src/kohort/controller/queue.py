@@ -29,7 +29,7 @@ class Pace:
     """How fast keys come back."""
 
     gather_seconds: float = 0.03
-    gather_runs: float = 4.0  # as long as so many runs of the key take, if that is more
+    gather_runs: float = 4.0  # or for the time of so many runs of the key, if that is longer
     gather_seconds_max: float = 0.5
     backoff_seconds_first: float = 0.005
     backoff_seconds_max: float = 60.0
@@ -46,13 +46,13 @@ class Schedule(Generic[K]):
         self._due: dict[K, tuple[float, int]] = {}
         self._heap: list[tuple[float, int, K]] = []
         self._number = 0
-        self._running: dict[K, float | None] = {}  # and when it is wanted again
+        self._running: dict[K, float | None] = {}  # by key: when to run it again
         self._failures: dict[K, int] = {}
         self._not_before: dict[K, float] = {}
-        self._costs: dict[K, float] = {}  # seconds of a run, where it takes any
+        self._costs: dict[K, float] = {}  # seconds of a run by key, where it takes any time
 
     def add(self, key: K, now: float, after: float | None = None) -> None:
-        """Let the key run: after gathering, or after so many seconds."""
+        """Schedule the key: after the gathering time, or after so many seconds."""
         due = now + (self._gather_seconds(key) if after is None else max(after, 0.0))
         self._want(key, max(due, self._not_before.get(key, due)))
 
@@ -67,7 +67,7 @@ class Schedule(Generic[K]):
         return key
 
     def finish(self, key: K, now: float, *, failed: bool = False) -> None:
-        """The key ran. After a failure it comes back, later each time."""
+        """Note that the key's run ended; after a failure it runs again, with backoff."""
         again = self._running.pop(key)
         if failed:
             failures = self._failures[key] = self._failures.get(key, 0) + 1
@@ -81,7 +81,7 @@ class Schedule(Generic[K]):
             self._want(key, max(again, self._not_before.get(key, again)))
 
     def note_cost(self, key: K, seconds: float) -> None:
-        """A run of the key takes so long; nothing is remembered of one that takes no time."""
+        """Note how long a run of the key takes; zero deletes the entry."""
         if seconds > 0:
             self._costs[key] = seconds
         else:
@@ -137,18 +137,18 @@ class Schedule(Generic[K]):
         return min(grown, self._pace.backoff_seconds_max) * self._chance.uniform(0.75, 1.0)
 
     def _drop_stale(self) -> None:
-        """Forget entries of the heap whose key was brought forward or has run."""
+        """Drop heap entries whose key was rescheduled or has run."""
         while self._heap and self._due.get(self._heap[0][2]) != self._heap[0][:2]:
             heapq.heappop(self._heap)
 
 
 @dataclass(frozen=True, slots=True)
 class RunResult:
-    """What became of a run: whether it failed, and when to look again without an event."""
+    """How a run ended: whether it failed, and when to run the key again without an event."""
 
     failed: bool = False
     again_seconds: float | None = None
-    cost_seconds: float | None = None  # of our own time; None if it says nothing about the next
+    cost_seconds: float | None = None  # of the plan; None: no estimate for the next run
 
 
 class WorkQueue(Generic[K]):
@@ -162,7 +162,7 @@ class WorkQueue(Generic[K]):
         self._is_stopping = False
 
     def add(self, key: K, after: float | None = None) -> None:
-        """Let the key run soon, or after so many seconds."""
+        """Schedule the key soon, or after so many seconds."""
         self.schedule.add(key, self._time.elapsed(), after)
         self._changed.set()
 
@@ -177,7 +177,7 @@ class WorkQueue(Generic[K]):
         return self.schedule.oldest_seconds(self._time.elapsed())
 
     def stop(self) -> None:
-        """Start no more work; what runs may end."""
+        """Start no more runs; those that have begun may end."""
         self._is_stopping = True
         self._changed.set()
 

@@ -1,10 +1,10 @@
 """
 One reconcile of one workload: read, plan, render, carry out, report.
 
-This module decides nothing about workloads. What it adds is manners towards the
-server: nothing is tried again that the server has refused until the spec changes,
-a field that it did not keep is no longer asked for, and a status that keeps
-changing is written at most once a second, but its last state always.
+This module decides nothing about workloads. It limits the requests to the API server: the
+operator does not repeat a request that the API server has refused until the spec changes,
+no longer sends a field that the API server did not store, and writes a status that keeps
+changing at most once a second, but always its last state.
 """
 
 from collections.abc import Callable
@@ -41,29 +41,29 @@ from kohort.model.reasons import Notice
 from kohort.planning.plan import plan
 from kohort.views.health import Health, Word
 
-# A kind that is served again tells nobody while there is no object of it.
+# No watch event announces that the API server serves a kind again while it has no objects.
 ABSENT_RECHECK_SECONDS = 30.0
 PUT_BACKS_FORGOTTEN_SECONDS = 600.0
 
 
 @dataclass(slots=True)
 class Memory:
-    """What is known of a workload beyond its objects; all of it may be lost without harm."""
+    """The operator's memory of a workload beside the caches; a restart may lose it safely."""
 
     refusals: Refusals = field(default_factory=Refusals)
     probe_state: ProbeState = field(default_factory=ProbeState)
     dropped: frozenset[str] = frozenset()
     pruned: dict[Kind, frozenset[str]] = field(default_factory=dict)  # of gangs, by kind
-    fits: tuple[str, int | None] = ("", None)  # uid and generation of a spec of the right shape
+    fits: tuple[str, int | None] = ("", None)  # uid and generation of the last validated spec
     status_times: WriteTimes = field(default_factory=WriteTimes)
     projected_times: WriteTimes = field(default_factory=WriteTimes)
     group_cache: GroupCache[Group] = field(default_factory=GroupCache)
     warnings: Warnings = field(default_factory=Warnings)
-    planning_seconds: float = 0.0  # what the last look took before anything was done
+    planning_seconds: float = 0.0  # time of the last plan, without its requests
     put_back: dict[Address, tuple[int, float, str]] = field(default_factory=dict)
 
     def find_put_backs(self, elapsed: float) -> dict[Address, PutBacks]:
-        """Which objects were put back of late, since other clients edit them."""
+        """The objects whose edits by other clients the operator has undone of late."""
         self.put_back = {
             address: held
             for address, held in self.put_back.items()
@@ -75,7 +75,7 @@ class Memory:
         }
 
     def note_put_back(self, action: Patch | Delete, elapsed: float) -> None:
-        """An object was put back, or is made anew."""
+        """Note that the operator undid another client's edit of an object."""
         part = action.undoes_part if isinstance(action, Patch) else ""
         address = replace(address_of(action), part=part)
         count = self.put_back.get(address, (0, 0.0, ""))[0]
@@ -87,17 +87,17 @@ class ReconcileResult:
     """How one reconcile ended."""
 
     recheck_seconds: float | None = None
-    is_failed: bool = False  # look again with backoff
+    is_failed: bool = False  # the queue runs the key again with backoff
     actions: int = 0
     blocked: tuple[str, ...] = ()
-    observed: Observed | None = None  # None if it could not be read
+    observed: Observed | None = None  # None if the workload could not be planned
     wanted: int = 0  # groups
     done: tuple[Action, ...] = ()
     health: Health | None = None  # the verdict that was reported; None if there is none
 
 
 class Reconciler:
-    """Looks at workloads of one API."""
+    """Reconciles the workloads of one API."""
 
     def __init__(
         self,
@@ -119,7 +119,7 @@ class Reconciler:
     async def reconcile(
         self, snapshot: Snapshot, memory: Memory, moment: datetime, elapsed: float
     ) -> ReconcileResult:
-        """Take one workload one step closer to what its user asked for."""
+        """Bring one workload one step closer to its spec."""
         now = moment.strftime("%Y-%m-%dT%H:%M:%SZ")
         try:
             reading = self._read(snapshot, memory)
@@ -148,7 +148,7 @@ class Reconciler:
             ruling = self._judge.rule(told, reading, decided, known, moment)
             result = await self._report(snapshot, ruling.status, memory, elapsed)
         summary = replace(summary, is_reported=result.actions > 0)
-        # Whether the verdict is news, is seen by the condition that tells of it.
+        # The stored Blocked condition shows whether the verdict is new, so it must be written.
         if ruling is not None and summary.is_reported and self._api.has_conditions:
             self._events.emit(snapshot.root, ruling.list_events(snapshot.root), now)
         if summary.done or summary.failed or summary.is_reported:
@@ -178,7 +178,7 @@ class Reconciler:
     async def _stall(
         self, snapshot: Snapshot, error: InvalidWorkload, memory: Memory, now: str, elapsed: float
     ) -> ReconcileResult:
-        """Report a workload that cannot be planned as it stands."""
+        """Report a workload whose spec cannot be planned."""
         told = self._api.write_error(snapshot, error, now)
         held = {**self._api.start_status(snapshot.root), **told}
         root = {**snapshot.root, "status": held}
@@ -190,7 +190,7 @@ class Reconciler:
         return replace(result, health=Health(Word.STALLED, error.reason, str(error), None))
 
     def _read(self, snapshot: Snapshot, memory: Memory) -> Reading[object]:
-        """Read the snapshot; the shape of one generation is checked once."""
+        """Read the snapshot; each generation of the spec is validated once."""
         generation = (uid_of(snapshot.root), snapshot.root["metadata"].get("generation"))
         if memory.fits == generation:
             return self._api.read(snapshot)
@@ -208,7 +208,7 @@ class Reconciler:
                 memory.note_put_back(action, elapsed)
             kind = kind_of(outcome.action)
             if outcome.result in (Result.REFUSED, Result.TAKEN) and not _is_quota(outcome):
-                # A queue may be opened without anybody telling us.
+                # A scheduler's queue may open without a watch event, so try again later.
                 may_change = outcome.result is Result.TAKEN or kind in gangs
                 memory.refusals.note(action, outcome.message, elapsed if may_change else None)
             elif outcome.result is Result.DONE and kind in gangs:
@@ -232,7 +232,7 @@ class Reconciler:
     async def _report(
         self, snapshot: Snapshot, status: Object, memory: Memory, elapsed: float
     ) -> ReconcileResult:
-        """Write the status of the workload, without fields that could not be read."""
+        """Write the status of the workload, and remove stored fields that cannot be read."""
         if not self._api.has_conditions:
             status = {name: value for name, value in status.items() if name != "conditions"}
         stored = {**dict.fromkeys(snapshot.stray), **(snapshot.root.get("status") or {})}
@@ -249,7 +249,7 @@ class Reconciler:
         key: Key,
         elapsed: float,
     ) -> ReconcileResult:
-        """Write the statuses of children that have one, each under its own limit."""
+        """Write the statuses of children that have one, each at most once a second."""
         times, manager = memory.projected_times, self._api.home.field_manager
         times.forget_others({find_status(each) for each in projections})
         done = [
@@ -264,7 +264,7 @@ class Reconciler:
 
 
 def _keep_unasked(known: frozenset[str], outcome: Outcome) -> frozenset[str]:
-    """What was dropped before of fields that this write did not ask for."""
+    """The known dropped fields that this write did not contain."""
     if not isinstance(outcome.action, Patch):
         return frozenset()
     assert isinstance(outcome.action.patch, dict), "gangs are patched by merges"
@@ -275,10 +275,10 @@ def _keep_unasked(known: frozenset[str], outcome: Outcome) -> frozenset[str]:
 def _untried(
     actions: tuple[Action, ...], snapshot: Snapshot, memory: Memory, elapsed: float
 ) -> tuple[Action, ...]:
-    """What the server has not refused already, while the user asks for the same."""
+    """The actions that the API server has not refused already for the same spec."""
     root = snapshot.root
     asked = [root["metadata"].get("generation"), labels_of(root), annotations_of(root)]
-    # What was refused while a kind went away may be had when it is back.
+    # The API server may accept a refused request once a missing kind is served again.
     asked.append(sorted(snapshot.absent.values()))
     wish = orjson.dumps(asked, option=orjson.OPT_SORT_KEYS)
     memory.refusals.begin(wish, elapsed)
@@ -295,7 +295,7 @@ def _summarise(outcomes: list[Outcome]) -> ExecutionSummary:
 
 
 def _is_seen(root: Object) -> bool:
-    """Whether a status of this generation was written: only then may another follow a failure."""
+    """Whether the stored status is of this generation; else a failed reconcile writes none."""
     seen = (root.get("status") or {}).get("observedGeneration")
     return bool(seen == root["metadata"].get("generation"))
 
@@ -309,7 +309,7 @@ def _recheck_seconds(memory: Memory, elapsed: float) -> float | None:
 
 
 def _wait_at_least(seconds: float | None) -> float | None:
-    """A wait that ends now is over at the next look, not in a circle of looks."""
+    """The wait, but never so short that reconciles follow each other in a loop."""
     return None if seconds is None else max(seconds, MOMENT_SECONDS)
 
 
@@ -325,10 +325,10 @@ def _may_succeed_later(outcome: Outcome) -> bool:
 
 
 def _is_judged(outcomes: list[Outcome]) -> bool:
-    """Whether the server has answered all that was asked: a full quota is an answer, too."""
+    """Whether the API server answered every request for good; a full quota is an answer, too."""
     return all(_is_quota(o) or not _may_succeed_later(o) for o in outcomes)
 
 
 def _is_quota(outcome: Outcome) -> bool:
-    """A quota is full now and may have room later."""
+    """Whether a full ResourceQuota refused the action; it may have room later."""
     return isinstance(outcome.error, Forbidden) and "exceeded quota" in outcome.message

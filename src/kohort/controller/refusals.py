@@ -1,10 +1,10 @@
 """
-Requests that the server has refused, by verb and address.
+Requests that the API server has refused, by verb and address.
 
-The same request is not sent again while the user asks for the same: its answer is known. A request
-that asks for something else of the same object is another one. A name that another object holds,
-and what a scheduler does not take now, may become free without any change that is watched:
-those are tried again after a while.
+The operator does not send the same request again while the spec stays the same: it knows the
+answer. A request with another body for the same object is a new request. A name that another
+object holds may become free, and a scheduler may open a queue, without any watch event: the
+operator tries those requests again after a while.
 """
 
 from dataclasses import dataclass
@@ -13,26 +13,26 @@ from typing import Any
 from kohort.cluster.actions import Action, Create, Patch, address_of, verb_of
 from kohort.cluster.port import Address
 
-# A name that somebody else holds may become free without anybody telling us.
+# A name that another object holds may become free without a watch event.
 RETRY_SECONDS = 30.0
 
 
 @dataclass(frozen=True, slots=True)
 class _Refusal:
-    asked: Any  # the object, the patch, or the uid of what was to be deleted
+    asked: Any  # the created object, the patch, or the uid to delete
     message: str
-    tried_at: float | None  # None: it is not tried again
+    tried_at: float | None  # None: never try again for this spec
 
 
 class Refusals:
-    """What the server has refused for one workload."""
+    """The requests for one workload that the API server has refused."""
 
     def __init__(self) -> None:
         self._held: dict[tuple[str, Address], _Refusal] = {}
         self._wish = b""
 
     def begin(self, wish: bytes, elapsed: float) -> None:
-        """Forget what was refused for another wish of the user, and what is to be tried again."""
+        """Drop the refusals of an earlier spec, and those that are due to be tried again."""
         if wish != self._wish:
             self._wish = wish
             self._held.clear()
@@ -43,21 +43,21 @@ class Refusals:
         }
 
     def note(self, action: Action, message: str, tried_at: float | None = None) -> None:
-        """A request was refused; with a moment, it is tried again some time after that."""
+        """Note a refused request; with ``tried_at``, the operator tries it again later."""
         self._held[_find_key(action)] = _Refusal(_find_asked(action), message, tried_at)
 
     def knows(self, action: Action) -> bool:
-        """Whether this very request was refused."""
+        """Whether the API server has refused this very request."""
         held = self._held.get(_find_key(action)) if self._held else None
         return held is not None and held.asked == _find_asked(action)
 
     @property
     def message(self) -> str:
-        """What the server said to the first that still holds; empty if there is none."""
+        """The API server's message for the first noted refusal; empty if there is none."""
         return next((refusal.message for refusal in self._held.values()), "")
 
     def find_wait(self, elapsed: float) -> float | None:
-        """Seconds until something is tried again."""
+        """Seconds until the operator tries a refused request again."""
         moments = [r.tried_at for r in self._held.values() if r.tried_at is not None]
         return min(moments) + RETRY_SECONDS - elapsed if moments else None
 

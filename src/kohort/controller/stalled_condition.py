@@ -1,8 +1,8 @@
 """
 The condition ``Stalled``: the operator does nothing until the user changes something.
 
-It is our own, beside the conditions that an API has, and only there while it is
-true or has been: clients that wait by kstatus read it as failed.
+Kohort adds it beside the conditions that an API defines, and only once it has been
+true: clients that wait by kstatus read it as failed.
 """
 
 from kohort.cluster.objects import Object
@@ -11,12 +11,12 @@ STALLED = "Stalled"
 
 
 def write_stall(root: Object, reason: str, message: str, now: str) -> Object:
-    """The status of an object that is stalled, with why."""
+    """The status of an object with ``Stalled`` set to true, a reason and a message."""
     return _with(root, "True", reason, message, now)
 
 
 def clear_stall(root: Object, now: str) -> Object:
-    """The status of an object that is not stalled; untouched if it never was."""
+    """The status of an object with ``Stalled`` false; unchanged if it never was stalled."""
     status: Object = root.get("status") or {}
     if any(
         c.get("type") == STALLED and c.get("status") == "True"

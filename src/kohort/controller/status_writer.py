@@ -1,9 +1,9 @@
 """
-Statuses that the operator writes: of workloads, and of children that have one.
+Statuses that the operator writes: of workloads, and of children that have a status.
 
-What is stored already is not written, and no status is written more than once a second: in
-between the last one counts, and the workload is looked at again when the second is over. A
-key that is no longer there is removed by a null, at any depth; a null that is wanted is no key.
+The operator does not write a status that is stored already, and writes each status at most once
+a second: a later status waits, and the workload is reconciled again when the second is over. The
+merge patch removes an old key by a null, at any depth; a wanted null means that the key is absent.
 """
 
 from dataclasses import dataclass, field
@@ -31,7 +31,7 @@ class WriteTimes:
 
 @dataclass(frozen=True, slots=True)
 class StatusWrite:
-    """What became of a status: written or not, and when to look again."""
+    """How a status write ended: written or not, failed or not, and when to reconcile again."""
 
     writes: int = 0
     is_failed: bool = False
@@ -39,7 +39,7 @@ class StatusWrite:
 
 
 class StatusWriter:
-    """Writes statuses, each with a limit of its own."""
+    """Writes statuses, each at most once a second."""
 
     def __init__(self, executor: Executor) -> None:
         self._executor = executor
@@ -47,7 +47,7 @@ class StatusWriter:
     async def write(
         self, wish: Projection, times: WriteTimes, elapsed: float, key: Key, manager: str = ""
     ) -> StatusWrite:
-        """Give an object the status that is wished, if it has another; the key waits for it."""
+        """Write the wanted status if the stored one differs; the key waits for the caches."""
         stored: Object = wish.obj.get("status") or {}
         wanted = drop_nulls(wish.status)
         if wanted == stored:
@@ -65,12 +65,12 @@ class StatusWriter:
 
 
 def find_status(wish: Projection) -> Address:
-    """Where the status of an object is written."""
+    """The address of an object's status subresource."""
     return Address(wish.kind, namespace_of(wish.obj), name_of(wish.obj), "status")
 
 
 def write_merge(stored: Object, wanted: Object) -> Object:
-    """The merge patch that makes what is wanted of what is stored, with nulls for the rest."""
+    """The merge patch from the stored to the wanted object, with nulls for keys to remove."""
     patch: Object = dict.fromkeys(name for name in stored if name not in wanted)
     for name, value in wanted.items():
         old = stored.get(name)

@@ -1,1 +1,1 @@
-"""Admission: what the webhooks of all APIs answer, and the server that they are asked at."""
+"""Admission: the answers of all webhooks, and the HTTPS server that API servers call."""

@@ -1,10 +1,10 @@
 """
-What a webhook answers: an AdmissionReview goes in, one comes out, and nothing else happens.
+The answer of a webhook: a pure function from one AdmissionReview to another.
 
-Changes are told as a JSON patch against the object that was sent. A question that
-cannot be understood is refused with 400, never with an exception: the server
-must know which webhook said no, and why. How deep an object may be is bounded, since
-whoever may create one chooses that, and everything that walks it recurses.
+The answer contains changes as a JSON patch against the object that was sent. A review that
+cannot be understood is refused with 400, never with an exception: the API server must know
+which webhook said no, and why. The depth of an object is bounded, since the user who creates
+it chooses the depth, and all code that walks it recurses.
 """
 
 from base64 import b64encode
@@ -25,12 +25,12 @@ KIND = "AdmissionReview"
 
 
 def collect_webhooks(apis: Sequence[Api]) -> dict[str, Webhook]:
-    """The webhooks of all APIs, by the path that each is asked at."""
+    """The webhooks of all APIs, by the URL path that API servers call."""
     return {webhook.path: webhook for api in apis for webhook in api.webhooks}
 
 
 def answer_review(webhook: Webhook, review: Any, settings: Settings) -> Object:
-    """The answer to one question."""
+    """The answer to one AdmissionReview."""
     request = review.get("request") if isinstance(review, Mapping) else None
     if not isinstance(request, Mapping):
         return _wrap("", _refuse(400, "the body is no AdmissionReview with a request"))
@@ -43,7 +43,7 @@ def answer_review(webhook: Webhook, review: Any, settings: Settings) -> Object:
 
 
 def find_beside(webhook: Webhook, review: Any, settings: Settings) -> tuple[Address, ...]:
-    """What has to be read before a question is answered, if it can be understood at all."""
+    """The addresses to read before a review is answered; none if it cannot be understood."""
     request = review.get("request") if isinstance(review, Mapping) else None
     obj = request.get("object") if isinstance(request, Mapping) else None
     if not isinstance(request, Mapping) or not isinstance(obj, dict) or is_deeper(obj, DEPTH_MAX):
@@ -52,12 +52,12 @@ def find_beside(webhook: Webhook, review: Any, settings: Settings) -> tuple[Addr
 
 
 def refuse_question(why: str, code: int = 400, uid: str = "") -> Object:
-    """The answer to something that is no question, or that we cannot judge."""
+    """The answer that refuses a review which is malformed or cannot be judged."""
     return _wrap(uid, _refuse(code, why))
 
 
 def find_uid(review: Any) -> str:
-    """The uid of a question, as far as it has one."""
+    """The uid of a review's request; empty if it has none."""
     request = review.get("request") if isinstance(review, Mapping) else None
     uid = request.get("uid") if isinstance(request, Mapping) else None
     return uid if isinstance(uid, str) else ""
@@ -66,13 +66,13 @@ def find_uid(review: Any) -> str:
 def _answer(webhook: Webhook, request: Mapping[str, Any], settings: Settings) -> Object:
     obj, old = request.get("object"), request.get("oldObject")
     if obj is None:
-        return _allow()  # A deletion: nothing of ours depends on it.
+        return _allow()  # No object was sent: a deletion, which our webhooks never refuse.
     if not isinstance(obj, dict) or not isinstance(old, dict | None):
         return _refuse(400, "the object is no mapping")
     if is_deeper(obj, DEPTH_MAX) or is_deeper(old, DEPTH_MAX):
         return _refuse(400, f"the object is nested more than {DEPTH_MAX} levels deep")
     named = _fill_namespace(obj, request.get("namespace"))
-    # What comes back may share parts with what went in, so the handler gets a copy.
+    # The handler's result may share parts with its input, so the handler gets a copy.
     result = webhook.handle(orjson.loads(orjson.dumps(named)), old, settings)
     return _write(result, obj)
 

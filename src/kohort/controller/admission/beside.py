@@ -1,8 +1,9 @@
 """
-What a webhook wants to see beside the object that it judges, read from the cluster.
+Other objects that a webhook needs to judge an object, read from the API server.
 
-What does not exist is left out, and so is a kind that the cluster does not serve: the webhook
-knows what that means. Any other error is told to whoever makes the object, who tries again.
+Objects that do not exist are left out, and so are kinds that the API server does not serve: the
+webhook knows what that means. Any other error is reported to the client that creates the
+object, which tries again.
 """
 
 import orjson
@@ -21,6 +22,6 @@ async def read_beside(cluster: Cluster, address: Address) -> list[Object]:
         listing = await cluster.list(Selection(kind, address.namespace))
     except NotFound:
         return []
-    # Items of a list do not say what they are.
+    # Items of a list have no apiVersion and kind of their own.
     known = {"apiVersion": kind.api_version, "kind": kind.name}
     return [{**orjson.loads(raw), **known} for raw in listing.items]

@@ -1,9 +1,9 @@
 """
-What the conversion webhook answers: a ConversionReview goes in, one comes out.
+The answer of the conversion webhook: a function from one ConversionReview to another.
 
-Of several objects all are converted, or the review fails with a sentence about the first that
-cannot be: an API server uses nothing of a failed review. A question that cannot be understood is
-a failed review as well, never an exception.
+Of several objects all are converted, or the review fails with a sentence about the first object
+that cannot be: an API server uses no object of a failed review. A review that cannot be understood
+fails as well, without an exception.
 """
 
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ KIND = "ConversionReview"
 
 
 def answer_conversion(converters: Converters, review: Any) -> Object:
-    """The answer to one question; raises ConversionError where an object cannot be converted."""
+    """The answer to one review; raises ConversionError where an object cannot be converted."""
     request = review.get("request") if isinstance(review, Mapping) else None
     if not isinstance(request, Mapping):
         raise ConversionError(f"the body is no {KIND} with a request")
@@ -31,7 +31,7 @@ def answer_conversion(converters: Converters, review: Any) -> Object:
 
 
 def fail_conversion(review: Any, why: str) -> Object:
-    """The answer that says why nothing was converted."""
+    """The answer for a failed review, which says why no object was converted."""
     return _wrap(review, {"result": {"status": "Failure", "message": why}, "convertedObjects": []})
 
 

@@ -1,15 +1,15 @@
 """
-Whether members could be made again: asked of the server before any is given up.
+The admission probe: before the operator deletes pods, it asks whether pods can be created.
 
-Members are made by others, and the server lets nobody make them while our own
-webhook does not answer. So before members are given up one is created with
-dryRun, which stores nothing. While it fails nothing is given up; when it
-succeeds again, those who make members are woken, since by then they may wait for
-minutes before they try again.
+Other controllers, such as the StatefulSet controller, create the pods, and the API server
+refuses every pod while our own webhook does not answer. So before the operator deletes pods
+it creates one with dryRun, which stores nothing. While that fails it deletes none; when it
+succeeds again, the operator wakes the controllers that create pods, since their backoff may
+have grown to minutes.
 
-Members may also be missing because another client took away the label by which they are
-watched: nobody sees them, and their names are taken. So a few of those that are missing for
-long are read by name.
+Pods may also be missing because another client removed the label by which our cache selects
+them: the cache does not show them, and their names are taken. So the operator reads a few of the
+pods that are missing for long by name.
 """
 
 from dataclasses import dataclass
@@ -20,32 +20,32 @@ from kohort.cluster.errors import AlreadyExists, BadRequest, Forbidden, Invalid,
 from kohort.cluster.port import Cluster
 
 SILENT_RECHECK_SECONDS = 5.0
-# Members that have been missing for this long make us ask why.
+# After members have been missing for this long, the operator probes why.
 LATE_SECONDS = 10.0
 LATE_RECHECK_SECONDS = 30.0
 # No wait is shorter: sums of times have rounding errors, and such a wait would never end.
 MOMENT_SECONDS = 0.01
 
-# Whoever refuses a member in such words was asked after our webhook had answered.
+# The API server gives these errors only after our webhook has answered.
 _ANSWERS = (AlreadyExists, BadRequest, Forbidden, Invalid)
 
 
 @dataclass(slots=True)
 class ProbeState:
-    """What is known of one workload's members; may be lost without harm."""
+    """The state of the probe for one workload; a restart may lose it safely."""
 
-    is_whole: bool = False  # all members were there at the last look
+    is_whole: bool = False  # all members existed at the last reconcile
     missing_since: float | None = None
     asked: float = 0.0
     is_silent: bool = False
 
     @property
     def is_idle(self) -> bool:
-        """Whether there is nothing to be in doubt about."""
+        """Whether no member is missing and the last probe did not fail."""
         return self.is_whole and self.missing_since is None and not self.is_silent
 
     def recheck_seconds(self, elapsed: float) -> float | None:
-        """When to look again without an event."""
+        """Seconds until the next reconcile is due without an event; None if none is."""
         if self.is_silent:
             return SILENT_RECHECK_SECONDS
         if self.missing_since is None:
@@ -54,7 +54,7 @@ class ProbeState:
         return max(left, MOMENT_SECONDS) if left > 0 else LATE_RECHECK_SECONDS
 
     def is_late(self, elapsed: float) -> bool:
-        """Whether members have been missing for so long, now or once more, that we ask why."""
+        """Whether members are missing, or the probe has failed, for so long that it is due."""
         if self.is_silent:
             return elapsed - self.asked >= SILENT_RECHECK_SECONDS
         if self.missing_since is None or elapsed - self.missing_since < LATE_SECONDS:
@@ -62,12 +62,12 @@ class ProbeState:
         return elapsed - max(self.asked, self.missing_since) >= LATE_SECONDS
 
     def should_ask(self, actions: tuple[Action, ...], elapsed: float) -> bool:
-        """Whether anything depends on the answer now."""
+        """Whether to probe now: an action deletes members, or members are late."""
         return any(disrupts(action) for action in actions) or self.is_late(elapsed)
 
 
 class AdmissionProber:
-    """Asks for the workloads of one API."""
+    """Probes admission for the workloads of one API."""
 
     def __init__(self, api: Api, cluster: Cluster) -> None:
         self._api = api
@@ -81,7 +81,7 @@ class AdmissionProber:
         now: str,
         elapsed: float,
     ) -> tuple[Action, ...]:
-        """The actions that may be taken now."""
+        """The actions without those that delete members, while the probe fails."""
         if probe_state.is_idle and not any(disrupts(action) for action in actions):
             return actions
         probe = self._api.make_probe(snapshot)
@@ -111,7 +111,7 @@ class AdmissionProber:
             try:
                 found += member.restore(await self._cluster.read(member.address))
             except KohortError:
-                # It is not there, or nobody can say: then it is simply missing.
+                # The pod does not exist, or the read failed: it counts as missing.
                 continue
         return found
 
@@ -126,5 +126,5 @@ class AdmissionProber:
 
 
 def disrupts(action: Action) -> bool:
-    """Whether members go because of it and must be made again."""
+    """Whether the action deletes members that a controller has to create again."""
     return not isinstance(action, Create) and action.disrupts

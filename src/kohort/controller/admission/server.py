@@ -1,10 +1,10 @@
 """
 The admission server: the thin shell of HTTP and TLS around the answers.
 
-It is asked by API servers only, with small bodies, on connections that they keep.
-Whatever is wrong with a question is told inside an answer, a mistake of ours too:
-an API server shows its user the sentence of an answer, and of a bare 500 nothing.
-Only a path that nobody has is a 404. One path converts objects between versions, for all APIs.
+Only API servers call it, with small bodies, on connections that they keep. The server
+reports every error inside a review, also a bug of ours: an API server shows its user the
+message of a review, but nothing of a bare 500. Only an unknown path is a 404. One path
+converts objects between versions, for all APIs.
 """
 
 import logging
@@ -42,9 +42,9 @@ _KEEPALIVE_SECONDS = 3600.0
 
 log = logging.getLogger(__name__)
 
-# Path, whether it was allowed, and how long it took.
+# Called with the path, the HTTP code of the answer, and the seconds that it took.
 Recorder = Callable[[str, int, float], None]
-# The objects at an address, of which one without a name has many; none where there are none.
+# Reads the object at an address, or all of a namespace if the address has no name.
 Reader = Callable[[Address], Awaitable[Sequence[Object]]]
 
 
@@ -73,11 +73,11 @@ class AdmissionServer:
 
     @property
     def is_serving(self) -> bool:
-        """Whether it listens."""
+        """Whether the server listens."""
         return self._runner is not None
 
     async def start(self, tls: ssl.SSLContext, host: str = "", port: int = 0) -> None:
-        """Listen; without a host on all addresses, and a port of 0 takes any free one."""
+        """Listen; without a host on all addresses, and with port 0 on any free port."""
         server = web.Server(self._handle, access_log=None, keepalive_timeout=_KEEPALIVE_SECONDS)
         runner = web.ServerRunner(server, shutdown_timeout=_STOP_SECONDS_MAX)
         await runner.setup()
@@ -91,7 +91,7 @@ class AdmissionServer:
         self.port = runner.addresses[0][1]
 
     async def stop(self) -> None:
-        """Let what is being answered be answered, then close."""
+        """Finish the running requests, then close."""
         runner, self._runner = self._runner, None
         if runner is not None:
             await runner.cleanup()
@@ -125,7 +125,7 @@ class AdmissionServer:
             return fail_conversion(review, str(error))
 
     def _log_mistake(self, path: str, error: BaseException, facts: Object) -> None:
-        """Log a mistake of ours once: users who may create objects could repeat it at will."""
+        """Log a bug of ours once: a user could repeat the request and flood the log."""
         mistake = (path, type(error).__name__)
         if mistake not in self._mistakes:
             self._mistakes.add(mistake)
@@ -136,7 +136,7 @@ class AdmissionServer:
             settings = await self._look_beside(webhook, review)
             return answer_review(webhook, review, settings)
         except ClusterError as error:
-            # Whoever makes the object tries again; to guess could not be undone.
+            # The client that creates the object can try again; a wrong guess would be stored.
             why = f"{webhook.name} cannot read what this object depends on: {error}"
             return refuse_question(why, 500, find_uid(review))
         except Exception as error:
@@ -145,7 +145,7 @@ class AdmissionServer:
             return refuse_question(why, 500, find_uid(review))
 
     async def _look_beside(self, webhook: Webhook, review: Any) -> Settings:
-        """What we were told, with the objects that this question has to be judged beside."""
+        """The settings, with the other objects that the webhook needs for this review."""
         addresses = find_beside(webhook, review, self._settings)
         if not addresses or self._read is None:
             return self._settings
@@ -159,7 +159,7 @@ def _facts(review: Any) -> Object:
 
 
 async def _read_body(request: web.BaseRequest) -> Object | str:
-    """The question, or what is wrong with it."""
+    """The review in the body, or a sentence about what is wrong with the request."""
     if request.content_type != "application/json":
         return f"contentType={request.content_type}, expected application/json"
     if (request.content_length or 0) > BODY_BYTES_MAX:

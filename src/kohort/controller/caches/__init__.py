@@ -1,1 +1,1 @@
-"""What the controller knows: watchers that fill caches, and the caches that plans read."""
+"""Informers: watchers that fill caches, and the caches that plans read."""

@@ -1,10 +1,10 @@
 """
-What the controller knows of one kind: decoded objects, by name and by index.
+The cache of one kind: decoded objects, by name and by index.
 
-Only the watcher's side may write: it holds a ``CacheWriter``, everybody else a
-``Cache``. A relist is gathered aside and swapped in at once; subscribers are told
-the difference, after the swap, so what they see is always whole. An object that
-cannot be decoded is kept out, noted in ``faults``, and does not disturb the rest.
+Only the watcher may write: it holds a ``CacheWriter``, all other code a ``Cache``. A
+relist is gathered aside and swapped in at once; subscribers get the differences after
+the swap, so they never see half a list. The cache leaves out an object that cannot be
+decoded, notes it in ``faults``, and keeps all others.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -52,7 +52,7 @@ class UndecodableObject(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Difference(Generic[T]):
-    """What changed about one name: something came, went, or became something else."""
+    """A change of one name: its object was added, deleted, updated or replaced."""
 
     key: Key
     old: CachedObject[T] | None
@@ -64,7 +64,7 @@ Subscriber = Callable[[Difference[T]], None]
 
 
 class _Table(Generic[T]):
-    """The entries and their indexes; what reader and writer share."""
+    """The entries and their indexes, which reader and writer share."""
 
     def __init__(self, selection: Selection, indexes: Mapping[str, Index[T]]) -> None:
         self.selection = selection
@@ -76,7 +76,7 @@ class _Table(Generic[T]):
         self.indexes = {name: _IndexTable(index) for name, index in indexes.items()}
 
     def change(self, difference: Difference[T]) -> None:
-        """Bring one name to its new state."""
+        """Apply one difference to the entries and all indexes."""
         key, old, new = difference.key, difference.old, difference.new
         if new is not None:
             self.entries[key] = new
@@ -91,7 +91,7 @@ class _Table(Generic[T]):
 
 
 class _IndexTable(Generic[T]):
-    """The keys of all objects for which an index function gives a value."""
+    """One index: the keys of objects by the values that the index function gives them."""
 
     def __init__(self, function: Index[T]) -> None:
         self.function = function
@@ -110,29 +110,29 @@ class _IndexTable(Generic[T]):
 
 
 class Cache(Generic[T]):
-    """The reader's side."""
+    """Read access to the cached objects of one selection."""
 
     def __init__(self, table: _Table[T]) -> None:
         self._table = table
 
     @property
     def selection(self) -> Selection:
-        """What is cached."""
+        """The kind, namespace, labels and fields that select the cached objects."""
         return self._table.selection
 
     @property
     def is_ready(self) -> bool:
-        """Whether the first list is whole."""
+        """Whether the first list has completed."""
         return self._table.is_ready
 
     @property
     def version(self) -> int:
-        """Everything up to this resource version has been seen."""
+        """The resource version up to which the cache has seen all changes."""
         return self._table.version
 
     @property
     def faults(self) -> Mapping[Key, UndecodableObject]:
-        """The objects that cannot be decoded."""
+        """The objects that the cache leaves out, since they cannot be decoded."""
         return self._table.faults
 
     def __len__(self) -> int:
@@ -147,7 +147,7 @@ class Cache(Generic[T]):
         return entry.value if entry is not None else None
 
     def find_entry(self, key: Key) -> CachedObject[T] | None:
-        """The object of that name, with what is known about it."""
+        """The object of that name, with its key, uid and version."""
         return self._table.entries.get(key)
 
     def keys(self, index: str, value: str) -> list[Key]:
@@ -160,14 +160,14 @@ class Cache(Generic[T]):
         return [entries[key].value for key in self._table.indexes[index].keys.get(value, ())]
 
     def subscribe(self, subscriber: Subscriber[T]) -> None:
-        """Be told of each difference, after it happened; what is there already comes first."""
+        """Call the subscriber for each cached object now, and for each later difference."""
         for entry in tuple(self._table.entries.values()):
             subscriber(Difference(entry.key, None, entry))
         self._table.subscribers.append(subscriber)
 
 
 class CacheWriter(Generic[T]):
-    """The watcher's side."""
+    """Write access to a cache, for its watcher only."""
 
     def __init__(
         self,
@@ -183,7 +183,7 @@ class CacheWriter(Generic[T]):
         self.reader = Cache(self._table)
 
     def apply(self, event: Event) -> None:
-        """Take in what the watcher says."""
+        """Apply one event of the watcher to the cache."""
         match event:
             case Init():
                 self._filling = {}
@@ -269,6 +269,6 @@ def _compare(
 
 
 def _is_same(difference: Difference[T], table: _Table[T]) -> bool:
-    """Whether nothing changed: the very entry, or the very fault, is there already."""
+    """Whether the cache already holds this very entry or this very fault."""
     known = table.faults.get(difference.key)
     return difference.old is difference.new and difference.fault is known

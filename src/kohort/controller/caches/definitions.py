@@ -1,9 +1,9 @@
 """
-Definitions of custom kinds, as far as the operator has to know them: whether a kind is served.
+CustomResourceDefinitions, reduced to one fact: whether the API server serves a kind.
 
-A list of a kind that is not served costs a request and fails, so to try it again and again would be
-traffic at rest. A watch of the definition by its name costs nothing while nothing happens. Kinds
-that no definition brings, and definitions that the account may not see, are tried again with
+Listing a kind that is not served costs a request and fails, so repeating it would be traffic at
+rest. A watch of the definition by its name costs nothing while nothing happens. For kinds without
+a definition, and definitions that the operator may not watch, the operator lists again with
 backoff instead.
 """
 
@@ -23,7 +23,7 @@ DEFINITION_KIND = Kind(
     "customresourcedefinitions",
     namespaced=False,
 )
-_BUILT_IN = ".k8s.io"  # how groups of Kubernetes itself end
+_BUILT_IN = ".k8s.io"  # the suffix of Kubernetes' own groups
 
 
 class _Condition(msgspec.Struct):
@@ -51,7 +51,7 @@ class Definition(msgspec.Struct):
     status: _Status | None = None
 
     def is_serving(self, version: str) -> bool:
-        """Whether objects can be watched, in this version if one is named."""
+        """Whether the API server serves the kind, in this version if one is named."""
         conditions = (self.status or _Status()).conditions or ()
         is_established = any(c.type == "Established" and c.status == "True" for c in conditions)
         names = {each.name for each in self.spec.versions if each.served}
@@ -62,7 +62,7 @@ decode_definition = msgspec.json.Decoder(Definition).decode
 
 
 def is_defined(kind: Kind) -> bool:
-    """Whether a definition brings the kind, and not the API server itself."""
+    """Whether a kind comes from a CustomResourceDefinition and is not built in."""
     return "." in kind.group and not kind.group.endswith(_BUILT_IN)
 
 
@@ -72,7 +72,7 @@ def select_definition(name: str) -> Selection:
 
 
 async def wait_until_defined(cluster: Cluster, kind: Kind) -> None:
-    """Return when the definition of a kind is established, or when it cannot be watched longer."""
+    """Return when the definition of a kind is established, or when its watch ends."""
     stream = cluster.watch(select_definition(kind.group_resource), "", initial=True)
     try:
         async with AsyncExitStack() as stack:

@@ -1,13 +1,13 @@
 """
-Which children went without our doing: what is made again for the same owner asks for it first.
+Children that vanished without a delete of ours: before we recreate one, we read its owner.
 
-A watch may tell that a child has gone before another tells that its owner has, or was
-made anew. Whatever is made for such an owner is collected at once, and would be made
-again and again. So a child that was there for this very owner, and that we did not
-delete, is made again only if the API server itself says that the owner lives.
+One watch may report that a child has gone before another reports that its owner was
+deleted or recreated. The garbage collector deletes any new child of a dead owner at once,
+and the operator would recreate it again and again. So the operator recreates a child that
+existed for this very owner only if the API server itself says that the owner exists.
 
-Each name is remembered with one owner, and a process that starts knows of none: what
-it makes once for nothing is made once.
+The memory holds one owner for each name. It is empty after a restart: then the operator
+may create a child of a dead owner in vain, but only once.
 """
 
 from typing import TypeVar
@@ -21,31 +21,31 @@ KEPT_MAX = 10_000
 
 
 class Departures:
-    """Names of children, each with the uid of the owner that it was there for."""
+    """Names of children, each with the uid of the owner that it existed for."""
 
     def __init__(self) -> None:
         self._held: dict[Address, str] = {}
-        self._deleted: dict[str, None] = {}  # uids of what we deleted ourselves
+        self._deleted: dict[str, None] = {}  # uids of objects that the operator deleted
 
     def note_made(self, address: Address, owner: str) -> None:
-        """We made a child for this owner; if it is missing again, it has gone."""
+        """Note that the operator created a child for this owner."""
         if owner:
             _put(self._held, address, owner)
 
     def note_deleted(self, address: Address, uid: str) -> None:
-        """We deleted a child: that it goes says nothing about its owner."""
+        """Note that the operator deleted a child, so its end says nothing about the owner."""
         self._held.pop(address, None)
         _put(self._deleted, uid, None)
 
     def note_gone(self, address: Address, uid: str, owner: str) -> None:
-        """A child has gone: the operator, another controller or a user has deleted it."""
+        """Note that a child has gone, whether the operator or another client deleted it."""
         if uid in self._deleted:
             del self._deleted[uid]
         elif owner:
             _put(self._held, address, owner)
 
     def is_renewal(self, address: Address, owner: str) -> bool:
-        """Whether a child of this name was there before, for this very owner."""
+        """Whether a child of this name existed before for this very owner."""
         return bool(owner) and self._held.get(address) == owner
 
 

@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """What a cache was asked to hold; equal ones hold the same."""
+    """The arguments of a cache; callers with equal ones share it."""
 
     selection: Selection
     decode: Callable[[bytes], Any]
@@ -28,13 +28,13 @@ class _Asked:
 
 
 class Reports:
-    """The functions that are called when a watch fails; by default they do nothing."""
+    """Callbacks for failed watches and undecodable objects; by default they do nothing."""
 
     def trouble(self, selection: Selection, error: KohortError) -> None:
-        """A list or a watch failed; it is tried again."""
+        """A list or a watch failed; the watcher will try again."""
 
     def fault(self, selection: Selection, fault: UndecodableObject) -> None:
-        """An object cannot be decoded; it is left out."""
+        """An object cannot be decoded, so the cache leaves it out."""
 
 
 class Informers:
@@ -49,7 +49,7 @@ class Informers:
         self._chance = chance
         self._reports = reports or Reports()
         self._optional: set[Selection] = set()
-        # Optional kinds that cannot be watched now, and what the server says.
+        # Optional kinds that cannot be watched now, and the API server's error.
         self.absent: dict[Selection, KohortError] = {}
         self._watchers: list[Watcher] = []
         self._shared: list[tuple[_Asked, Cache[Any], list[Callable[[], None]]]] = []
@@ -65,10 +65,10 @@ class Informers:
         on_served: Callable[[], None] = lambda: None,
     ) -> Cache[T]:
         """
-        Cache what is selected; before ``run``.
+        Add a cache of the selected objects; call it before ``run``.
 
-        An optional kind need not be served; whoever does without it is told when it is. Those who
-        ask for the same share one cache and one watch.
+        The API server need not serve an optional kind; ``on_served`` is called when it does.
+        Callers with equal arguments share one cache and one watch.
         """
         key = _Asked(selection, decode, dict(indexes or {}), optional)
         for asked, reader, listeners in self._shared:
@@ -127,12 +127,12 @@ class Informers:
         return note
 
     def report(self, selection: Selection, fault: UndecodableObject) -> None:
-        """Tell of an object that cannot be read, and is left out."""
+        """Report an object that cannot be read and is left out."""
         self._reports.fault(selection, fault)
 
     @property
     def unlisted(self) -> list[Selection]:
-        """What is not listed yet, apart from optional kinds that are not served."""
+        """The selections without a complete first list, except optional kinds not served."""
         return [
             cache.selection
             for cache in self.caches
@@ -141,11 +141,11 @@ class Informers:
 
     @property
     def are_ready(self) -> bool:
-        """Whether all first lists are whole."""
+        """Whether all first lists have completed."""
         return not self.unlisted
 
     async def wait_until_ready(self) -> None:
-        """Return when all first lists are whole."""
+        """Return when all first lists have completed."""
         if not self.are_ready:
             await self._ready.wait()
 

@@ -1,16 +1,17 @@
 """
-What is done to one object again and again in quick succession is done more and more slowly.
+Backoff for objects that the operator creates, or deletes, again and again in quick succession.
 
-What goes as soon as it is made goes for a reason that we do not see yet, such as an owner that has
-gone; and what comes back as soon as it is deleted is made from something that we do not see yet,
-such as a template that another client edited while a watch was silent.
+An object that vanishes right after we create it does so for a reason that our caches do not show
+yet, such as a deleted owner. An object that comes back right after we delete it is made from
+something that our caches do not show yet, such as a template that another client edited while a
+watch was silent.
 """
 
 from collections.abc import Callable
 
 from kohort.cluster.port import Address
 
-# What was done so often, each time within so many seconds of the last, is done more slowly.
+# So many repeats, each within so many seconds of the last, start the backoff.
 QUICK_MAX = 5
 QUICK_SECONDS = 2.0
 PAUSE_SECONDS_MAX = 30.0
@@ -18,19 +19,19 @@ KEPT_MAX = 10_000
 
 
 class Repeats:
-    """To which objects the same was done, and how often in quick succession."""
+    """How often the same action was done to each object in quick succession."""
 
     def __init__(self, elapsed: Callable[[], float]) -> None:
         self._elapsed = elapsed
         self._done: dict[Address, tuple[int, float]] = {}
 
     def may_repeat(self, address: Address) -> bool:
-        """Whether it is time to do it, once more or for the first time."""
+        """Whether the backoff allows the action on this object now."""
         count, last = self._done.get(address, (0, 0.0))
         return self._elapsed() - last >= _pause_seconds(count)
 
     def note(self, address: Address) -> None:
-        """It was done."""
+        """Note that the action was done to this object."""
         now = self._elapsed()
         count, last = self._done.get(address, (0, now))
         is_quick = now - last < QUICK_SECONDS + _pause_seconds(count)

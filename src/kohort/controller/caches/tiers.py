@@ -1,10 +1,10 @@
 """
-The tiers of a cluster, as each dialect knows them.
+The topology tiers of a cluster, as the objects of each gang scheduler define them.
 
-Some schedulers keep objects that say what a tier is. Those are watched, and read
-again when one of them has changed and somebody asks. Where they are not served, or
-may not be seen, nothing is known, which is not the same as that there are none.
-One that a dialect cannot read is left out and reported; the others still count.
+Some schedulers define tiers by objects. The operator watches those objects, and computes
+the tiers anew on the first read after a change. Where the API server does not serve them, or
+the operator may not list them, the tiers are unknown, which differs from having none. The
+operator leaves out and reports an object that a dialect cannot read; the others still count.
 """
 
 from collections.abc import Callable, Mapping
@@ -25,7 +25,7 @@ from kohort.controller.caches.informers import Informers
 
 
 class TierBook:
-    """What is known of tiers, by the name of the dialect."""
+    """The tiers of the cluster, by the name of the scheduler's dialect."""
 
     def __init__(
         self, api: Api, settings: Settings, informers: Informers, emit: Callable[[], None]
@@ -52,7 +52,7 @@ class TierBook:
         return all(cache.is_ready for cache in self._caches.values())
 
     def list_objects(self) -> Mapping[str, TierObjects]:
-        """What tiers are read from, by the name of the dialect, as far as it can be seen."""
+        """The readable objects that define tiers, by the name of the dialect."""
         if self._objects is None or not self._are_listed:
             found = {d: self._find_all(d) for d in self._dialects if d.survey is not None}
             self._objects = {
@@ -63,13 +63,13 @@ class TierBook:
     def _note(self, selection: Selection, difference: Difference[Any]) -> None:
         self._objects = None
         self._report(selection, difference.new)
-        # Where nobody has asked since the last change, nobody has to be told again.
+        # If no plan has read the tiers since the last change, no workload needs a wake-up.
         if self._known is not None and self._matters(difference):
             self._known = None
             self._listen()
 
     def _matters(self, difference: Difference[Any]) -> bool:
-        """Whether what one object declares is other than before."""
+        """Whether a changed object defines other tiers than before."""
         sides = [
             (orjson.loads(entry.value.raw),) if entry is not None else ()
             for entry in (difference.old, difference.new)
@@ -92,7 +92,7 @@ class TierBook:
         return Tiers() if found is None else _read_tiers(dialect, found)
 
     def _find_all(self, dialect: Dialect) -> tuple[Object, ...] | None:
-        """All objects that a dialect reads; None where they cannot be seen."""
+        """All objects that a dialect reads; None where the operator cannot list them."""
         caches = [self._caches[kind] for kind in dialect.reads if kind in self._caches]
         absent = self._informers.absent
         if any(not c.is_ready or c.selection in absent for c in caches):
@@ -110,7 +110,7 @@ def _sift(dialect: Dialect, objects: tuple[Object, ...]) -> tuple[Object, ...]:
 
 
 def _is_readable(dialect: Dialect, obj: Object) -> bool:
-    """Whether a dialect can read an object by itself, although a user may write any type there."""
+    """Whether a dialect can read an object, whose fields a user may give any type."""
     assert dialect.read_tiers is not None
     try:
         hash(dialect.read_tiers((obj,)))

@@ -10,7 +10,7 @@ List and watch, as a machine with three states and one step function.
 ``step`` is pure: what happened on the wire goes in; the next state, the events for
 the cache and the number of failures to pause for come out. A broken stream is
 taken up at the last version. A list replaces what the cache holds in one swap, so
-nobody sees half of it. An object whose metadata cannot be read is an event of its
+no reader sees half of it. An object whose metadata cannot be read is an event of its
 own, and the list goes on without it.
 """
 
@@ -40,7 +40,7 @@ _END_OF_LIST = "k8s.io/initial-events-end"
 
 
 class Metadata(msgspec.Struct, frozen=True, gc=False):
-    """What the machinery reads of every object."""
+    """The metadata that the watcher reads of every object."""
 
     name: str = ""
     namespace: str = ""
@@ -59,12 +59,12 @@ _objects = msgspec.json.Decoder(_Object)
 
 @dataclass(frozen=True, slots=True)
 class Init:
-    """A whole list begins: what comes until Ready takes the place of what was known."""
+    """A whole list begins: the objects until Ready replace all cached objects."""
 
 
 @dataclass(frozen=True, slots=True)
 class Put:
-    """An object is there, in this version."""
+    """An object exists, in this version."""
 
     metadata: Metadata
     raw: bytes
@@ -72,28 +72,28 @@ class Put:
 
 @dataclass(frozen=True, slots=True)
 class Gone:
-    """An object is there no more."""
+    """An object was deleted."""
 
     metadata: Metadata
 
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """The list is whole, as of this version."""
+    """The list is complete, as of this version."""
 
     version: str
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """Nothing is missing up to this version."""
+    """A bookmark: the cache has seen all changes up to this version."""
 
     version: str
 
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """Something came that does not say what it is."""
+    """The API server sent an object whose metadata cannot be read."""
 
     raw: bytes
     why: str
@@ -104,7 +104,7 @@ Event = Init | Put | Gone | Ready | Mark | Unreadable
 
 @dataclass(frozen=True, slots=True)
 class Unlisted:
-    """Nothing to go on from: a list is needed, as a stream where the server can do that."""
+    """The watcher has no version to watch from and needs a list, streamed if possible."""
 
     by_stream: bool = True
     failures: int = 0
@@ -119,7 +119,7 @@ class Filling:
 
 @dataclass(frozen=True, slots=True)
 class Following:
-    """Everything up to a version is known; changes from there on are wanted."""
+    """The cache has everything up to a version, and the watcher watches from there on."""
 
     version: str
     by_stream: bool = True
@@ -131,7 +131,7 @@ State = Unlisted | Filling | Following
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """The stream ended in order."""
+    """The API server ended the stream without an error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +145,7 @@ Happening = WatchEvent | Listing | Ended | Failed
 
 
 class Step(NamedTuple):
-    """The next state, what the cache is told, and for how many failures to pause."""
+    """The next state, the events for the cache, and the number of failures to pause for."""
 
     state: State
     events: tuple[Event, ...] = ()
@@ -153,7 +153,7 @@ class Step(NamedTuple):
 
 
 def step(state: State, happening: Happening) -> Step:
-    """What follows from what happened on the wire."""
+    """The next state and events after one happening on the wire."""
     if isinstance(happening, WatchEvent):
         return _step_line(state, happening)
     if isinstance(happening, Listing):
@@ -206,7 +206,7 @@ def _step_listing(listing: Listing) -> Step:
 def _break_following(state: Following, error: KohortError | None) -> Step:
     failures = state.failures + 1
     if isinstance(error, WatchExpired | NotFound):
-        # Once, at once; a version that expires again and again is waited for.
+        # Relist at once the first time; pause if the version expires again and again.
         return Step(Unlisted(state.by_stream, failures), pause=state.failures)
     return Step(replace(state, failures=failures), pause=failures)
 
@@ -220,7 +220,7 @@ def _break_listing(state: Unlisted | Filling, error: KohortError | None) -> Step
 
 
 def pause_seconds(failures: int, error: KohortError | None, chance: Random) -> float:
-    """How long to wait after so many failures in a row; longer if the server asks for it."""
+    """Seconds to wait after so many failures in a row, or as long as the API server asks."""
     if failures <= 0:
         return 0.0
     grown = PAUSE_SECONDS_FIRST * float(2 ** min(failures - 1, 20))
@@ -234,7 +234,7 @@ def _ignore(selection: Selection, error: KohortError) -> None:
 
 
 class Watcher:
-    """Drives the machine: asks the cluster, steps, tells the cache, pauses."""
+    """Drives the state machine: requests lists and watches, steps, fills the cache, pauses."""
 
     def __init__(
         self,
@@ -245,7 +245,7 @@ class Watcher:
         chance: Random,
         report: Callable[[Selection, KohortError], None] = _ignore,
     ) -> None:
-        # Where a kind is not served: None, where it is tried again with backoff.
+        # What to await while the kind is not served; None: list again with backoff.
         self.wait_until_served: Callable[[], Awaitable[None]] | None = None
         self.state: State = Unlisted()
         self._cluster = cluster

@@ -1,14 +1,14 @@
 """
-Which of our own writes the caches have seen: no plan is made on a view older than them.
+Which of our own writes the caches have seen: no plan is made on caches older than them.
 
-For each key, and each kind that was written for it, the highest version that a
-write was answered with is remembered, and for each delete the uid. A cache that
-has come to the version, by an event or a bookmark, has seen the write. A delete
-has been seen when the object is gone from the cache, is another one, or is
-marked as leaving: graceful ends take long, and the key need not wait for them.
+For each key, and each kind that the operator wrote for it, this remembers the highest
+resourceVersion of the API server's answers, and for each delete the uid. A cache that
+has reached the version, by an event or a bookmark, has seen the write. A cache has seen a
+delete when it holds no object of the name, another object, or one with a deletionTimestamp:
+graceful termination takes long, and the key need not wait for it.
 
-Nothing is counted and nothing is kept by name alone, so a missed event or a
-relist can never leave a key waiting for something that will not come.
+No write is counted or kept by name alone, so a missed event or a relist can never leave
+a key waiting for something that will not come.
 """
 
 from collections.abc import Hashable, Iterable
@@ -21,7 +21,7 @@ from kohort.controller.caches.cache import Cache, Key
 
 @dataclass(slots=True)
 class _Awaited:
-    """What one key waits for."""
+    """The versions and deletes that one key waits for."""
 
     versions: dict[Kind, int] = field(default_factory=dict)
     deletes: dict[tuple[Kind, Key], str] = field(default_factory=dict)
@@ -37,17 +37,17 @@ class Watermarks:
             self.add(cache)
 
     def add(self, cache: Cache[Any]) -> None:
-        """Let writes of the cache's kind be waited for."""
+        """Let keys wait until this cache has seen their writes of its kind."""
         self._caches.setdefault(cache.selection.kind, []).append(cache)
 
     def note_write(self, key: Hashable, kind: Kind, version: str) -> None:
-        """A write for the key was answered with this version."""
+        """Note that the API server answered a write for the key with this version."""
         if kind in self._caches and version.isdigit():
             awaited = self._awaited.setdefault(key, _Awaited())
             awaited.versions[kind] = max(awaited.versions.get(kind, 0), int(version))
 
     def note_delete(self, key: Hashable, kind: Kind, name: Key, uid: str) -> None:
-        """A delete for the key was accepted."""
+        """Note that the API server accepted a delete for the key."""
         if kind in self._caches and uid:
             self._awaited.setdefault(key, _Awaited()).deletes[kind, name] = uid
 
@@ -72,20 +72,20 @@ class Watermarks:
         return True
 
     def is_gone(self, kind: Kind, name: Key, uid: str) -> bool:
-        """Whether the caches know that this very object has gone, or is on its way."""
+        """Whether the caches show that this very object is deleted or terminating."""
         caches = self._caches.get(kind, ())
         return bool(caches) and not any(_still_has(cache, name, uid) for cache in caches)
 
     def has(self, kind: Kind, name: Key) -> bool:
-        """Whether the caches know an object of this name."""
+        """Whether the caches hold an object of this name."""
         return any(cache.find_entry(name) is not None for cache in self._caches.get(kind, ()))
 
     def find_labels(self, kind: Kind) -> set[str]:
-        """The labels without which the caches do not see an object of this kind."""
+        """The labels by which the caches select objects of this kind."""
         return {cache.selection.labels for cache in self._caches.get(kind, ())} - {""}
 
     def find_kind(self, api_version: str, name: str) -> Kind | None:
-        """The kind that an owner reference names, if it is one of those watched."""
+        """The kind that an owner reference names, if the operator watches it."""
         return next(
             (k for k in self._caches if (k.api_version, k.name) == (api_version, name)), None
         )
@@ -98,7 +98,7 @@ class Watermarks:
         return ", ".join([*writes, *deletes])
 
     def forget(self, key: Hashable) -> None:
-        """The key is no more."""
+        """Drop the writes of a key that was deleted."""
         self._awaited.pop(key, None)
 
 

@@ -1,1 +1,1 @@
-"""Certificates of the admission server: made, kept in a Secret, renewed, and trusted."""
+"""Certificates of the admission server: made, kept in a Secret, renewed, put into caBundle."""

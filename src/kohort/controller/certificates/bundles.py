@@ -1,10 +1,10 @@
 """
-Whom API servers trust: the authority, written into all objects that say where our webhooks are.
+The caBundle: our authority, written into all objects that point API servers to our webhooks.
 
-These are the configurations of the webhooks, and the definitions of kinds that a webhook
-converts. Only what differs is written, entry by entry, and each write names the webhook
-that it means: an object that changed in the meantime is left for the next look. Where
-cert-manager does this, we do not.
+These are the webhook configurations, and the definitions of kinds that a webhook converts.
+The operator writes only entries that differ, and each JSON patch tests the name of its
+webhook: if the object changed in the meantime, the next check writes it. Where cert-manager
+injects the caBundle, the operator does not.
 """
 
 from base64 import b64decode, b64encode
@@ -23,7 +23,7 @@ _CONVERSION = "/spec/conversion"
 
 @dataclass(frozen=True, slots=True)
 class BundleHolder:
-    """An object that says where our webhooks are, and whether we may write it now."""
+    """An object with a caBundle for our webhooks, and whether we may write it now."""
 
     kind: Kind
     name: str
@@ -31,14 +31,14 @@ class BundleHolder:
 
     @property
     def address(self) -> Address:
-        """Where it is found."""
+        """The address of the object."""
         return Address(self.kind, "", self.name)
 
 
 class _Client(NamedTuple):
-    path: str  # of the clientConfig, in the object
+    path: str  # JSON path of the clientConfig in the object
     config: Object
-    guard: Object  # the operation that makes sure which webhook is meant
+    guard: Object  # the JSON patch test that the path still is this webhook
 
 
 def _list_clients(holder: Object) -> Iterator[_Client]:
@@ -67,7 +67,7 @@ def plan_bundle(holder: Object, ca: str) -> list[Object]:
 
 
 def is_trusted(holders: Iterable[Object], ca: str, names: Collection[str]) -> bool:
-    """Whether all webhooks that lead to a server of these names trust the newest authority."""
+    """Whether all webhooks that call a server of these names trust the newest authority."""
     newest = ca.partition("-----END CERTIFICATE-----")[0].strip()
     return all(
         newest in _read_bundle(client.config)

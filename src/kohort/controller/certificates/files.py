@@ -1,8 +1,8 @@
 """
-Certificates from files, as cert-manager mounts them: shown, and shown anew when they change.
+Certificates from files, as cert-manager mounts them: loaded, and loaded again on a change.
 
-``tls.crt`` and ``tls.key`` must be there. A ``ca.crt`` beside them is written into all
-objects that say where our webhooks are, unless cert-manager does that.
+``tls.crt`` and ``tls.key`` must exist. The operator writes a ``ca.crt`` beside them into
+the caBundle of our webhooks, unless cert-manager injects it.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 
 
 class FileKeeper:
-    """Shows the certificates of a folder."""
+    """Loads the certificates of a folder into the admission server."""
 
     def __init__(
         self,
@@ -42,15 +42,15 @@ class FileKeeper:
         self._time = time
         self._may_write = may_write
         self._changed = asyncio.Event()
-        self._spread: dict[Address, str] = {}  # which authority was written where
+        self._spread: dict[Address, str] = {}  # the caBundle last written, by object
 
     def wake(self) -> None:
-        """Look again now: we may write from here on."""
+        """Check again now, since this process has become the leader."""
         self.is_settled.clear()
         self._changed.set()
 
     async def run(self) -> None:
-        """Follow the files for ever."""
+        """Check the files again and again, for ever."""
         while True:
             self._changed.clear()
             try:

@@ -1,9 +1,9 @@
 """
-Where certificates are made, and judged: an authority of our own, and what the server shows.
+Certificates are made and checked here: an authority of our own, and the serving certificate.
 
-A new authority does not take the old one's place at once. The text of the
-authority then holds both, newest first, so that servers that still show the old
-certificate are trusted until they have the new one.
+A new authority does not replace the old one at once. The CA bundle then holds both,
+newest first, so that API servers trust replicas that still serve the old certificate
+until these have the new one.
 """
 
 from collections.abc import Collection
@@ -33,7 +33,7 @@ SigningKey = ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey
 
 
 class Unreadable(KohortError):
-    """A text that should be a certificate or a key is none."""
+    """A text that should be a PEM certificate or key cannot be parsed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Lifetimes:
     authority_ahead: timedelta = timedelta(days=400)
     serving: timedelta = timedelta(days=365)
     serving_ahead: timedelta = timedelta(days=90)
-    # API servers learn of a new authority by a watch, so what it signed is shown later.
+    # API servers learn of a new authority by a watch, so its first certificate is served later.
     learning: timedelta = timedelta(seconds=10)
 
 
@@ -53,7 +53,7 @@ LIFETIMES = Lifetimes()
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """PEM texts: the authorities that clients trust, newest first, and what the server shows."""
+    """PEM texts: the CA bundle, newest authority first, and the serving certificate."""
 
     ca: str
     ca_key: str
@@ -62,7 +62,7 @@ class Material:
 
 
 class Need(Enum):
-    """What must be made anew."""
+    """Which certificates must be issued again."""
 
     NOTHING = 0
     SERVING = 1
@@ -72,7 +72,7 @@ class Need(Enum):
 def judge_material(
     material: Material, names: Collection[str], now: datetime, lifetimes: Lifetimes = LIFETIMES
 ) -> Need:
-    """What must be made anew, if the server is to be known by all those names."""
+    """Which certificates must be issued again, so that they are valid for all these names."""
     try:
         authority = _read_authorities(material.ca)[0]
         _read_key(material.ca_key, authority)
@@ -91,7 +91,7 @@ def judge_material(
 
 
 def is_presentable(material: Material, now: datetime) -> bool:
-    """Whether a server could show this now, even if it should be renewed."""
+    """Whether the serving certificate is valid now, even if it should be renewed."""
     try:
         return _is_valid(_read_serving(material), now, timedelta())
     except Unreadable:
@@ -99,7 +99,7 @@ def is_presentable(material: Material, now: datetime) -> bool:
 
 
 def find_due(material: Material, lifetimes: Lifetimes = LIFETIMES) -> datetime:
-    """When something must be renewed."""
+    """When the first of the two certificates must be renewed."""
     authority = _read_authorities(material.ca)[0].not_valid_after_utc
     serving = _read_serving(material).not_valid_after_utc
     return min(authority - lifetimes.authority_ahead, serving - lifetimes.serving_ahead)
@@ -111,7 +111,7 @@ def renew_material(
     now: datetime,
     lifetimes: Lifetimes = LIFETIMES,
 ) -> Material:
-    """Material that needs nothing; keeps of the old what is still good, and its names."""
+    """Fresh certificates; an old authority that is still good stays, and so do old names."""
     need = Need.ALL if old is None else judge_material(old, names, now, lifetimes)
     if old is not None and need is Need.NOTHING:
         return old
@@ -143,7 +143,7 @@ def _find_names(old: Material | None) -> set[str]:
 
 
 def _still_trusted(old: Material | None, now: datetime) -> str:
-    """The authority before, while what it signed may still be shown."""
+    """The previous authority, while it is valid, since replicas may serve what it signed."""
     try:
         last = _read_authorities(old.ca)[0] if old is not None else None
     except Unreadable:

@@ -1,10 +1,10 @@
 """
-The keeper of certificates: sees that there are some, that they are fresh, shown and trusted.
+The certificate keeper: it issues and renews certificates, serves them, and writes caBundles.
 
-It follows the Secret and all objects that hold its authority by watches, so at rest it
-asks for nothing. Whoever may write (the leader) makes and renews; the others only
-show what the Secret holds. The order matters when an authority changes: first the
-Secret, then trust, then the new certificate is shown.
+It watches the Secret and all objects with our caBundle, so at rest it sends no request.
+The leader issues and renews; the other replicas only serve the certificate of the
+Secret. The order matters when an authority changes: first the Secret is written, then
+the caBundles, and then the new certificate is served.
 """
 
 import asyncio
@@ -38,7 +38,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Where certificates are kept, by which names the server is called, and who calls it."""
+    """The Secret of the certificates, the server's DNS names, and the objects with a caBundle."""
 
     secret: Address
     names: Collection[str]
@@ -46,7 +46,7 @@ class Places:
 
 
 class Keeper:
-    """Keeps the certificates of one server."""
+    """Keeps the certificates of one server fresh, served and trusted."""
 
     def __init__(
         self,
@@ -57,8 +57,8 @@ class Keeper:
         may_write: Callable[[], bool] = lambda: True,
         lifetimes: Lifetimes = LIFETIMES,
     ) -> None:
-        self.is_settled = asyncio.Event()  # shown, and if we may write, trusted
-        self.is_armed = asyncio.Event()  # there is something to show
+        self.is_settled = asyncio.Event()  # certificate is served and, if we lead, trusted
+        self.is_armed = asyncio.Event()  # there is a certificate to serve
         self.ca = ""  # PEM, newest first
         self._cluster = cluster
         self._places = places
@@ -66,9 +66,9 @@ class Keeper:
         self._time = time
         self._may_write = may_write
         self._lifetimes = lifetimes
-        self._trouble = ""  # what was told last
-        self._learned = ("", 0.0)  # an authority, and from when on all know it
-        # Which version of a holder was last written over, and with which authority.
+        self._trouble = ""  # the error that was logged last
+        self._learned = ("", 0.0)  # an authority, and when all API servers know it
+        # By object: the version that our last caBundle write replaced, and the authority.
         self._spread_over: dict[Address, tuple[str, str]] = {}
         self._changed = asyncio.Event()
         self._informers = Informers(cluster, time, Random())
@@ -85,7 +85,7 @@ class Keeper:
         self._changed.set()
 
     def wake(self) -> None:
-        """Look again now: we may write from here on."""
+        """Check again now, since this process has become the leader."""
         self.is_settled.clear()
         self._changed.set()
 
@@ -100,7 +100,7 @@ class Keeper:
                 await self._time.wait(self._changed, pause)
 
     async def _check(self) -> float | None:
-        """Do what is needed now; returns when to look again without a change."""
+        """Renew, trust and serve as needed; returns when to check again without an event."""
         try:
             material = await self._obtain()
             if material is None or not await self._trust(material):
@@ -123,7 +123,7 @@ class Keeper:
         return max(wait, RETRY_SECONDS)
 
     def _learning_seconds(self, ca: str) -> float:
-        """How long API servers still have to learn of an authority that is new to them."""
+        """Seconds to wait until API servers have learned of a new authority by their watches."""
         if not self._live.is_armed or ca == self.ca:
             return 0.0
         now = self._time.elapsed()
@@ -145,7 +145,7 @@ class Keeper:
         return None
 
     async def _trust(self, material: Material) -> bool:
-        """Have the authority trusted; returns whether the certificate may be shown."""
+        """Write the authority into all caBundles; returns whether to serve the certificate."""
         decoded = [(holder, e.value.decode()) for holder, cache in self._holders for e in cache]
         if self._may_write():
             for holder, found in decoded:
@@ -157,7 +157,7 @@ class Keeper:
         return is_first or is_trusted(held, material.ca, self._places.names)
 
     async def _spread(self, holder: BundleHolder, found: Object, ca: str) -> None:
-        """Have one holder trust the authority, unless our view is older than our write."""
+        """Write the caBundle of one object, unless our cache is older than our last write."""
         address, seen = holder.address, (found["metadata"]["resourceVersion"], ca)
         if self._spread_over.get(address) == seen:
             return

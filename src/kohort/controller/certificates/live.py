@@ -1,8 +1,8 @@
 """
 The TLS context of a running server, whose certificate changes while it serves.
 
-A certificate that is loaded into a live context is shown on new connections;
-those that are open go on as they are.
+The server uses a certificate that is loaded into a live context on new connections;
+open connections keep the old one.
 """
 
 import os
@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 from kohort.cluster.errors import KohortError
 
 VERSIONS = {"VersionTLS12": ssl.TLSVersion.TLSv1_2, "VersionTLS13": ssl.TLSVersion.TLSv1_3}
-# The suites of TLS 1.2 that may be named, as Go names them and as OpenSSL does.
+# The TLS 1.2 cipher suites that the configuration may name: Go's name and OpenSSL's name.
 SUITES = {
     "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256": "ECDHE-ECDSA-AES128-GCM-SHA256",
     "TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384": "ECDHE-ECDSA-AES256-GCM-SHA384",
@@ -29,7 +29,7 @@ SUITES = {
 
 
 class LiveContext:
-    """A server's TLS context, and the certificate that it shows now."""
+    """A server's TLS context, and the certificate that it serves now."""
 
     def __init__(self, version: str = "VersionTLS12", suites: Sequence[str] = ()) -> None:
         self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -40,11 +40,11 @@ class LiveContext:
 
     @property
     def is_armed(self) -> bool:
-        """Whether there is a certificate to show."""
+        """Whether a certificate is loaded."""
         return self._shown is not None
 
     def show(self, certificate: str, key: str) -> bool:
-        """Show this from the next connection on; returns whether that is a change."""
+        """Serve this certificate on new connections; returns whether it is a change."""
         if self._shown == (certificate, key):
             return False
         with _file(f"{certificate}\n{key}\n") as path:
@@ -58,7 +58,7 @@ class LiveContext:
 
 @contextmanager
 def _file(text: str) -> Iterator[str]:
-    """A file for OpenSSL, which takes nothing else; in memory where there is such a thing."""
+    """A temporary file with this text, since OpenSSL reads files only; in memory if possible."""
     if hasattr(os, "memfd_create") and Path("/proc/self/fd").exists():
         handle = os.memfd_create("kohort")
         try:

@@ -1,8 +1,8 @@
 """
-The Secret that replicas share, as material and back.
+The Secret by which replicas share certificates: read, written and created.
 
-Every write carries the version that was read. Of two replicas that make
-certificates at once one loses, reads again, and uses what the other made.
+Every write carries the version that was read. Of two replicas that issue certificates at
+once one loses, reads again, and uses the certificates of the other.
 """
 
 from base64 import b64decode, b64encode
@@ -29,7 +29,7 @@ _KEYS = {"ca.crt": "ca", "ca.key": "ca_key", "tls.crt": "certificate", "tls.key"
 
 
 def read_secret(secret: Object) -> Material | None:
-    """The material in a Secret; None if some of it is missing."""
+    """The certificates and keys in a Secret; None if one is missing."""
     data = secret.get("data") or {}
     try:
         texts = {field: b64decode(data[key]).decode() for key, field in _KEYS.items()}
@@ -39,7 +39,7 @@ def read_secret(secret: Object) -> Material | None:
 
 
 def write_secret(secret: Object, material: Material) -> Object:
-    """The Secret with this material, and all else that it had."""
+    """The Secret with these certificates and keys; its other content stays."""
     texts = {key: getattr(material, field) for key, field in _KEYS.items()}
     encoded = {key: b64encode(text.encode()).decode() for key, text in texts.items()}
     return {**secret, "data": {**(secret.get("data") or {}), **encoded}}
@@ -51,9 +51,9 @@ async def ensure_secret(
     names: Collection[str],
     now: datetime,
     lifetimes: Lifetimes = LIFETIMES,
-    trusted: str = "",  # the authority of what is shown now, should the Secret have lost it
+    trusted: str = "",  # the authority of the certificate in use, should the Secret have lost it
 ) -> Material:
-    """Valid certificates in the Secret: those that are there, or new ones that we write."""
+    """The certificates of the Secret, after new ones were written if they were not valid."""
     for _ in range(ATTEMPTS_MAX):
         try:
             return await _ensure_once(cluster, address, names, now, lifetimes, trusted)
@@ -70,7 +70,7 @@ async def _ensure_once(
     lifetimes: Lifetimes,
     trusted: str,
 ) -> Material:
-    # What is shown stays trusted until something new is shown, whatever became of the Secret.
+    # The served certificate stays trusted until a new one is served, even without the Secret.
     shown = Material(trusted, "", "", "") if trusted else None
     try:
         secret = await cluster.read(address)
@@ -101,7 +101,7 @@ async def _create(cluster: Cluster, address: Address, material: Material) -> Mat
 
 
 async def ensure_namespace(cluster: Cluster, name: str) -> None:
-    """A namespace of that name."""
+    """Create the namespace if it does not exist."""
     try:
         await cluster.create(NAMESPACE, "", {"metadata": {"name": name}})
     except AlreadyExists:

@@ -1,4 +1,4 @@
-"""What a cluster needs before the operator can work on it, made and brought there."""
+"""The objects that a cluster needs for the operator: manifests, and their installation."""
 
 from kohort.controller.install.install import (
     InstallOptions,

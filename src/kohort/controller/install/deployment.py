@@ -1,7 +1,7 @@
 """
 The operator as a Deployment of the cluster that it works on.
 
-Its pods meet the strictest pod security level (restricted). Two run, of which one
+Its pods meet the strictest pod security level (restricted). Two replicas run, of which one
 holds the lease; both answer webhooks.
 """
 
@@ -22,7 +22,7 @@ _PORTS = {"webhook-server": 9443, "health": 8081, "metrics": 8443}
 
 
 def write_deployment(namespace: str, image: str, flags: tuple[str, ...] = ()) -> Object:
-    """The Deployment."""
+    """The Deployment of the operator."""
     return {
         "apiVersion": "apps/v1",
         "kind": "Deployment",

@@ -1,10 +1,10 @@
 """
-Bringing a cluster what the operator needs: definitions, webhook configurations and roles.
+The install of what the operator needs: definitions, webhook configurations and roles.
 
-Everything is read before it is written, and nothing is written that is so already.
-A definition that Kohort did not make is left alone unless one is told to replace
-it: a newer one may hold fields that ours would take away from stored objects. Only who
-converts its versions is changed: the operator that did is the one that we replace.
+The install reads every object before it writes it, and writes only differences. It does not
+change a definition that Kohort did not make unless the user sets --replace-crds: a newer one
+may have fields that ours would prune from stored objects. Only the conversion webhook of such a
+definition is pointed to us, since we replace the operator that answered it.
 """
 
 import asyncio
@@ -58,35 +58,35 @@ POLL_SECONDS = 0.1
 ATTEMPTS_MAX = 5
 OURS = "kohort"
 _CONFIGURATIONS = {kind.name: kind for kind in (MUTATING_KIND, VALIDATING_KIND)}
-# Whoever follows this would go on writing the authority of another operator.
+# By this annotation cert-manager would go on injecting the authority of another operator.
 _INJECTION = "cert-manager.io/inject-ca-from"
 
 
-Merge = Callable[[Object], Object | None]  # the object as it is to be; None if it is so already
+Merge = Callable[[Object], Object | None]  # the changed object; None if it needs no change
 
 
 class InstallRefused(KohortError):
-    """The cluster is in a state in which an install would do harm, or does not answer it."""
+    """An install would do harm in this state of the cluster, or the cluster does not answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class InstallOptions:
-    """How an install goes about it."""
+    """The options of an install."""
 
     namespace: str = NAMESPACE
-    webhook_url: str = ""  # a service of the cluster if empty
-    ca_bundle: bytes = b""  # PEM; what is there is kept if empty
+    webhook_url: str = ""  # empty: webhooks are reached by a Service
+    ca_bundle: bytes = b""  # PEM; empty: keep the stored caBundle
     replace_crds: bool = False
-    ignore_unserved: bool = False  # kinds that nobody would look after any more
+    ignore_unserved: bool = False  # install although Kohort does not serve some stored kinds
 
     @property
     def endpoint(self) -> Endpoint:
-        """Where webhooks are found."""
+        """The URL or Service where API servers reach the webhooks."""
         return Endpoint(self.webhook_url, self.namespace, self.ca_bundle)
 
 
 async def install(cluster: Cluster, apis: Sequence[Api], options: InstallOptions) -> list[str]:
-    """Bring the cluster all that the operator needs; what was done, a line for each object."""
+    """Install all that the operator needs; returns a line for each object."""
     lines = [await _make_namespace(cluster, options.namespace)]
     lines += await install_definitions(cluster, apis, options)
     lines += await install_webhooks(cluster, apis, options)
@@ -97,7 +97,7 @@ async def install(cluster: Cluster, apis: Sequence[Api], options: InstallOptions
 async def install_definitions(
     cluster: Cluster, apis: Sequence[Api], options: InstallOptions
 ) -> list[str]:
-    """Bring the cluster the definitions, and wait until they are served."""
+    """Install the definitions, and wait until the API server has established them."""
     unserved = () if options.ignore_unserved else [k for api in apis for k in api.unserved]
     for kind in unserved:
         await _refuse_unserved(cluster, kind)
@@ -111,19 +111,19 @@ async def install_definitions(
 async def install_webhooks(
     cluster: Cluster, apis: Sequence[Api], options: InstallOptions
 ) -> list[str]:
-    """Bring the cluster the webhook configurations; those of an operator before us give way."""
+    """Install the webhook configurations, over those of an earlier operator of the same name."""
     wanted = write_configurations(apis, options.endpoint)
     return [await _write_configuration(cluster, found) for found in wanted]
 
 
 async def install_roles(cluster: Cluster, options: InstallOptions) -> list[str]:
-    """Bring the cluster the roles that reading metrics needs, as far as we may write roles."""
+    """Install the roles for reading metrics, as far as this account may write roles."""
     return [await _write_access(cluster, found) for found in write_metrics_roles(options.namespace)]
 
 
 async def _write_access(cluster: Cluster, wanted: Object) -> str:
     def merge(live: Object) -> Object | None:
-        # Others may have been bound to the same role, or a role may allow more: both are kept.
+        # Keep subjects and rules that other clients have added to the binding or role.
         parts = [part for part in ("rules", "subjects") if part in wanted]
         kept = {part: live.get(part) or [] for part in parts}
         more = {part: [e for e in wanted[part] if e not in kept[part]] for part in parts}
@@ -152,7 +152,7 @@ async def _make_namespace(cluster: Cluster, name: str) -> str:
 async def _write_definition(cluster: Cluster, wanted: Object, options: InstallOptions) -> str:
     def merge(live: Object) -> Object | None:
         spec = _keep_conversion(wanted["spec"], live["spec"])
-        # The server adds what has a default, so only the schema is compared as a whole.
+        # The API server adds defaults, so only the versions are compared as a whole.
         is_same = live["spec"]["versions"] == spec["versions"]
         if is_same and _holds(live["spec"], spec) and _is_ours(live):
             return None
@@ -168,7 +168,7 @@ async def _write_definition(cluster: Cluster, wanted: Object, options: InstallOp
 
 
 async def _point_conversion(cluster: Cluster, live: Object, wanted: Object) -> str:
-    """Have us asked for conversions of a definition that is another's, if it needs any."""
+    """Point the conversion webhook of another operator's definition to us, if it has one."""
 
     def merge(live: Object) -> Object | None:
         conversion = _keep_conversion(wanted["spec"], live["spec"])["conversion"]
@@ -183,7 +183,7 @@ async def _point_conversion(cluster: Cluster, live: Object, wanted: Object) -> s
 
 
 def _keep_conversion(wanted: Object, live: Object) -> Object:
-    """The spec of a definition, with the authority that is there if we bring none."""
+    """The wanted spec of a definition, with the stored caBundle if we have none."""
     client = ((wanted.get("conversion") or {}).get("webhook") or {}).get("clientConfig")
     if client is None:
         return wanted
@@ -208,7 +208,7 @@ async def _write_configuration(cluster: Cluster, wanted: Object) -> str:
 
 
 async def _write(cluster: Cluster, kind: Kind, wanted: Object, merge: Merge) -> str:
-    """Make an object, or change it where it differs; others may write it at the same time."""
+    """Create an object, or update it where it differs; retries on conflicts."""
     for _ in range(ATTEMPTS_MAX):
         live = await _find(cluster, kind, name_of(wanted))
         try:
@@ -236,7 +236,7 @@ def _merge_metadata(live: Object, wanted: Object) -> Object:
 
 
 def _keep_bundle(hook: Object, live: Object) -> Object:
-    """The webhook, with the authority that is there if we bring none and it leads to us."""
+    """The webhook, with the stored caBundle if we have none and the URL or Service is ours."""
     place = hook["clientConfig"]
     for other in live.get("webhooks") or ():
         found = other["clientConfig"]
@@ -249,7 +249,7 @@ def _keep_bundle(hook: Object, live: Object) -> Object:
 def _is_ours(live: Object) -> bool:
     if labels_of(live).get(MANAGED_BY) == OURS:
         return True
-    # Whoever converts writes itself into a definition, too; whose it is its versions tell.
+    # We also manage only the conversion of foreign definitions; managing versions makes it ours.
     return any(
         "f:versions" in ((entry.get("fieldsV1") or {}).get("f:spec") or {})
         for entry in metadata_of(live).get("managedFields") or ()
@@ -258,7 +258,7 @@ def _is_ours(live: Object) -> bool:
 
 
 def _holds(live: Object, wanted: Object) -> bool:
-    """Whether everything that is wanted is there."""
+    """Whether the live object has every wanted field with its value."""
     return all(
         _holds(live[name], value)
         if isinstance(value, dict) and isinstance(live.get(name), dict)

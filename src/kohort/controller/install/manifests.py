@@ -1,7 +1,7 @@
 """
 Everything that a cluster needs for the operator, as objects to be applied.
 
-Their order is that in which they can be applied: what others refer to comes first.
+They come in an order in which they can be applied: an object comes after those it refers to.
 """
 
 from collections.abc import Mapping, Sequence
@@ -53,23 +53,23 @@ apis: [{}]
 
 @dataclass(frozen=True, slots=True)
 class ManifestOptions:
-    """What the manifests are for."""
+    """The options of the manifests."""
 
     namespace: str = NAMESPACE
-    image: str = ""  # the operator runs elsewhere if empty
-    webhook_url: str = ""  # a service of the cluster if empty
+    image: str = ""  # empty: no Deployment, the operator runs elsewhere
+    webhook_url: str = ""  # empty: webhooks are reached by a Service
     gang: str = ""  # the schedulers that gangs are made for
     tiers: tuple[Tier, ...] = ()
-    apis: tuple[str, ...] = ()  # names of those that are served; none: all
+    apis: tuple[str, ...] = ()  # names of the APIs to serve; empty: all
 
     @property
     def settings(self) -> Settings:
-        """What the operator will be told, whichever variants the cluster serves."""
+        """The operator's settings, with all variants that a cluster may serve."""
         return replace(DEFAULTS, gangs=list_variants(self.gang, find_known()))
 
     @property
     def flags(self) -> tuple[str, ...]:
-        """What the operator is told beside its file."""
+        """The operator's command-line flags beside its configuration file."""
         return tuple(f"--tier={t.number}={t.name}={t.label}" for t in self.tiers)
 
     @property

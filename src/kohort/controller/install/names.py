@@ -1,8 +1,8 @@
 """
 The names under which a cluster knows the operator.
 
-They are those of the home where it lives, so that its service, its secret and its lease are
-found where they were, and two operators on one cluster meet each other instead of passing by.
+They are those of the upstream operator, so that clients find the Service, the Secret and the
+lease where they were, and two operators on one cluster compete for the same lease.
 """
 
 from kohort.apis.served import OPERATOR_HOME

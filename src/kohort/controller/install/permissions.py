@@ -1,8 +1,8 @@
 """
-What the operator may do on a cluster: what its code does, and no more.
+The operator's permissions on a cluster: those that its code needs, and no more.
 
-An API says what it writes beside its code; what is watched it says anyway. The rest
-is the operator's own: its lease, its certificate, its webhooks and its events.
+Each API lists the kinds that it writes and the kinds that it watches. The rest is for the
+operator itself: its lease, its certificate, its webhooks and its events.
 """
 
 from collections.abc import Iterator, Sequence
@@ -27,17 +27,17 @@ _KEEP = ("get", "list", "watch", "patch")
 
 
 def cluster_grants(apis: Sequence[Api], settings: Settings = DEFAULTS) -> list[Grant]:
-    """What is needed in every namespace, and of what is in none."""
+    """The grants for objects of all namespaces, and for cluster-scoped objects."""
     held = list_bundle_holders(apis)
     kinds = dict.fromkeys(kind for kind, _ in held)
     defined = [name_of(define()) for api in apis for define in api.definitions]
     defined += (kind.group_resource for api in apis for kind in _list_optional(api, settings))
     return [
         *(grant for api in apis for grant in _api_grants(api, settings)),
-        # Warnings about sets tell why they lack pods.
+        # The operator lists Warning events about StatefulSets to learn why pods are missing.
         Grant(EVENT, ("create", "list")),
         *(Grant(k, _KEEP, names=tuple(n for kind, n in held if kind == k)) for k in kinds),
-        # The caches of an API are filled while its definitions are there.
+        # The operator runs an API only while its definitions are established.
         Grant(DEFINITION_KIND, _SEE, names=tuple(dict.fromkeys(defined))),
     ]
 
@@ -54,18 +54,18 @@ def _list_optional(api: Api, settings: Settings) -> Iterator[Kind]:
 
 
 def list_leases(apis: Sequence[Api], namespace: str) -> dict[str, tuple[str, ...]]:
-    """The names of the leases by the namespaces that they lie in; the operator's own is told."""
+    """The names of all leases, by namespace; ``namespace`` is the operator's own."""
     found: dict[str, tuple[str, ...]] = {}
     for home in dict.fromkeys(api.home for api in apis):
-        # The operator's own home is where it was told to live; all others stay where they are.
+        # The user may set the operator's own namespace; other homes have a fixed one.
         place = namespace if home == OPERATOR_HOME else home.namespace
         found[place] = (*found.get(place, ()), home.lease)
     return found
 
 
 def election_grants(leases: tuple[str, ...] = (LEASE,)) -> list[Grant]:
-    """What holding leases needs, in the namespace that they lie in."""
-    # A name cannot be asked for before it exists, so creating is granted without one.
+    """The grants for leader election, in the namespace of the leases."""
+    # RBAC cannot restrict a create by name, so the grant to create has none.
     return [
         Grant(LEASE_KIND, ("create",)),
         Grant(LEASE_KIND, ("get", "update"), names=leases),
@@ -73,7 +73,7 @@ def election_grants(leases: tuple[str, ...] = (LEASE,)) -> list[Grant]:
 
 
 def certificate_grants() -> list[Grant]:
-    """What keeping the certificate needs, in the operator's own namespace."""
+    """The grants for the certificate's Secret, in the operator's own namespace."""
     return [
         Grant(SECRET_KIND, ("create",)),
         Grant(SECRET_KIND, ("get", "list", "watch", "update"), names=(SECRET,)),
@@ -81,20 +81,20 @@ def certificate_grants() -> list[Grant]:
 
 
 def review_grants() -> list[Grant]:
-    """What asking who may read metrics needs."""
+    """The grants for the reviews that decide who may read metrics."""
     return list(GRANTS)
 
 
 def metrics_pages() -> list[PageGrant]:
-    """What a scraper needs."""
+    """The pages that a metrics scraper needs to read."""
     return [PageGrant("/metrics")]
 
 
 def _api_grants(api: Api, settings: Settings) -> Iterator[Grant]:
-    # Before a child that went is made again, its owner is asked for itself.
+    # The operator reads the owner itself before it recreates a vanished child.
     yield Grant(api.kind, ("get", *_SEE))
     yield Grant(api.kind, ("patch",), "status")
-    # Some clusters let only those block a deletion who may also finish it.
+    # OwnerReferencesPermissionEnforcement: blockOwnerDeletion needs update of finalizers.
     yield Grant(api.kind, ("update",), "finalizers")
     for watched in api.watched_with(settings):
         yield Grant(watched.kind, _SEE)

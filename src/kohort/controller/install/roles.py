@@ -1,8 +1,8 @@
 """
-Roles and their bindings to the operator's account, from rules that grants amount to.
+Roles with the operator's grants as rules, and their bindings to the operator's account.
 
-The names are upstream's. Whoever may read metrics is bound to the reader's role: the
-operator's own account is, and a scraper's should be.
+The names are upstream's. An account that may read metrics is bound to the reader's role: the
+operator's own account is, and the user should bind the scraper's.
 """
 
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ _VERSION = f"{_GROUP}/v1"
 
 
 def write_metrics_roles(home: str) -> list[Object]:
-    """What reading metrics needs: to read them, and to ask whose token may."""
+    """The roles to read metrics, and to review the tokens of those who read them."""
     return [
         *write_role(METRICS_ROLE, "", write_page_rules(metrics_pages()), home, METRICS_BINDING),
         *write_role(PROXY_ROLE, "", write_rules(review_grants()), home, PROXY_BINDING),
@@ -49,7 +49,7 @@ def write_role(
 
 
 def write_object(version: str, kind: str, name: str, namespace: str = "", **content: Any) -> Object:
-    """An object of ours, with the labels that all of them have."""
+    """An object with the labels that all objects of an install have."""
     metadata: Object = {"name": name, "labels": dict(LABELS)}
     if namespace:
         metadata["namespace"] = namespace

@@ -1,8 +1,8 @@
 """
-Webhook configurations and conversions of definitions, from the webhooks that the APIs have.
+Webhook configurations and conversions of definitions, from the webhooks of the APIs.
 
-Every field is written out, those with defaults too: what the server stores is then
-what was sent, and a comparison needs no knowledge of the server.
+Every field is written out, also fields with defaults: then the API server stores what was
+sent, and the install can compare both without knowing the defaults.
 """
 
 from base64 import b64encode
@@ -27,14 +27,14 @@ TIMEOUT_SECONDS = 10
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Where the server finds the webhooks, and whom it trusts there."""
+    """The URL or Service of the webhooks, and the CA that API servers trust there."""
 
-    url: str = ""  # such as https://127.0.0.1:9443; a service of the cluster if empty
+    url: str = ""  # such as https://127.0.0.1:9443; empty: use the Service
     namespace: str = NAMESPACE
     ca_bundle: bytes = b""  # PEM
 
     def write(self, path: str) -> Object:
-        """How to reach one path."""
+        """The clientConfig for one path."""
         place: Object = {"url": f"{self.url.rstrip('/')}{path}"}
         if not self.url:
             service = {"name": WEBHOOK_SERVICE, "namespace": self.namespace}
@@ -45,7 +45,7 @@ class Endpoint:
 
 
 def write_definitions(apis: Sequence[Api], endpoint: Endpoint) -> list[Object]:
-    """The definitions of all APIs; those with several versions say who converts."""
+    """The definitions of all APIs; those with several versions name our conversion webhook."""
     made = (define() for api in apis for define in api.definitions)
     return [_write_conversion(found, endpoint) for found in made]
 
@@ -70,7 +70,7 @@ def write_configurations(apis: Sequence[Api], endpoint: Endpoint) -> list[Object
 
 
 def list_bundle_holders(apis: Sequence[Api]) -> list[tuple[Kind, str]]:
-    """The kinds and names of all objects that say where our webhooks are."""
+    """The kinds and names of all objects with a caBundle for our webhooks."""
     kinds = {kind.name: kind for kind in (MUTATING_KIND, VALIDATING_KIND)}
     made = write_configurations(apis, Endpoint())
     converted = [d for d in write_definitions(apis, Endpoint()) if "conversion" in d["spec"]]
@@ -88,7 +88,7 @@ def _write_both(home: Home, apis: Sequence[Api], endpoint: Endpoint) -> Iterator
     ):
         by_name: dict[str, list[Webhook]] = {}
         for hook in hooks:
-            # A webhook without operations is served for other people's configurations only.
+            # A webhook without operations is served only for configurations that users install.
             if hook.operations and hook.mutates is mutates:
                 by_name.setdefault(hook.configuration or usual, []).append(hook)
         for name, chosen in by_name.items():

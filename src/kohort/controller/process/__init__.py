@@ -1,1 +1,1 @@
-"""The process: what the operator is told, how it starts, what it shows of itself, how it ends."""
+"""The operator's process: its configuration, start, leader election, metrics and shutdown."""

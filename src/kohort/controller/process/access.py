@@ -1,11 +1,11 @@
 """
-Who may read a page: asked of the API server, as it decides about its own pages.
+Access to pages such as /metrics: the API server decides, as for its own pages.
 
-Whoever asks shows the token of an account. A TokenReview says whose it is, and a
-SubjectAccessReview whether that user may ``get`` the path. Answers are kept for a
-short time, so that a scrape costs no request, and what unknown tokens may cost is
-bounded, so that nobody spends our requests for us. Where the API server cannot be
-asked the answer is no: a page that should be guarded is never open by mistake.
+The client sends the token of an account. A TokenReview says whose it is, and a
+SubjectAccessReview whether that user may ``get`` the path. The operator keeps answers for a
+short time, so that a scrape costs no request, and limits the reviews for unknown tokens, so
+that no client can use up the operator's request budget. Where the API server cannot be
+reached the answer is no: a guarded page is never open by mistake.
 """
 
 import asyncio
@@ -40,14 +40,14 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """Whether a page may be read, as a code of HTTP and a sentence."""
+    """Whether the client may read a page, as an HTTP status code and a sentence."""
 
     code: int = 200
     text: str = ""
 
     @property
     def is_allowed(self) -> bool:
-        """Whether the page may be shown."""
+        """Whether the client may read the page."""
         return self.code == 200
 
 
@@ -57,7 +57,7 @@ _TOO_MANY = Access(429, "too many unknown tokens: try again in a second")
 
 
 class AccessReviews:
-    """Asks the API server, and remembers its answers for a while."""
+    """Asks the API server by reviews, and caches its answers for a while."""
 
     def __init__(self, cluster: Cluster, time: Time) -> None:
         self._cluster = cluster
@@ -68,7 +68,7 @@ class AccessReviews:
         self._trouble = ""
 
     async def judge(self, header: str, path: str) -> Access:
-        """Whether who sends this Authorization header may get this path."""
+        """Whether a client with this Authorization header may get this path."""
         scheme, _, token = header.partition(" ")
         token = token.strip()
         if scheme.lower() != "bearer" or not token or len(token) > _TOKEN_BYTES_MAX:
@@ -120,7 +120,7 @@ class AccessReviews:
         return Access(403, f"user {name!r} may not get {path}")
 
     def _fail(self, error: KohortError | TimeoutError) -> Access:
-        """The answer while the API server cannot be asked; it is not remembered."""
+        """The answer while the API server cannot be reached; it is not cached."""
         why = "the API server does not answer"
         if isinstance(error, NotFound):
             why = "the cluster does not serve TokenReview and SubjectAccessReview"

@@ -1,10 +1,10 @@
 """
-What the operator is told by its configuration file, read strictly.
+The operator's configuration file, read strictly.
 
-The file is the one that upstream's controller takes, so an existing deployment
-keeps its own. Defaults are that controller's. A field that nobody
-knows is refused, with the nearest one that exists: a setting that is silently
-ignored is worse than a process that does not start.
+The format is that of the upstream controller, so an existing deployment keeps its file.
+Defaults are that controller's. An unknown field is refused, with the name of the nearest
+known field: a setting that is silently ignored is worse than a process that does not
+start.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -28,12 +28,12 @@ METRICS_PORT, HEALTH_PORT = 8443, 8081
 
 
 class BadConfiguration(KohortError):
-    """The file cannot be used; the message says where and why."""
+    """The configuration file cannot be used; the message says where and why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """Everything that the file can say."""
+    """All settings of the configuration file."""
 
     webhook_host: str = ""
     webhook_port: int = 9443
@@ -43,7 +43,7 @@ class Configuration:
     renew_seconds: float = 10.0
     retry_seconds: float = 2.0
     lease_name: str = names.LEASE
-    metrics_address: str = ""  # empty: not told; a place is found for it
+    metrics_address: str = ""  # empty: not set; place_pages chooses one
     health_address: str = ""
     readiness_path: str = "/readyz"
     liveness_path: str = "/healthz"
@@ -55,11 +55,11 @@ class Configuration:
     qps: float = 500.0
     burst: int = 500
     scheduler: str = ""
-    apis: tuple[str, ...] = ()  # names of those that are served; none: the usual ones
+    apis: tuple[str, ...] = ()  # names of the APIs to serve; empty: the default ones
 
 
 def read_configuration(text: str) -> Configuration:
-    """The configuration that a file holds."""
+    """The configuration in the text of a file; raises BadConfiguration."""
     try:
         body = yaml.load(text, Loader=yaml.CSafeLoader)
     except yaml.YAMLError as error:
@@ -86,7 +86,7 @@ def _read_apis(value: Any) -> tuple[str, ...]:
 
 
 def check_configuration(configuration: Configuration) -> Configuration:
-    """The same configuration, if its parts go together."""
+    """The same configuration, if its settings are consistent; raises BadConfiguration."""
     it = configuration
     if it.elects and not it.lease_seconds > it.renew_seconds > it.retry_seconds > 0:
         raise BadConfiguration(
@@ -106,9 +106,9 @@ def check_configuration(configuration: Configuration) -> Configuration:
 
 def place_pages(configuration: Configuration, *, is_in_cluster: bool) -> Configuration:
     """
-    The addresses of pages for which neither the file nor a flag gives one.
+    The configuration with default addresses for pages that neither file nor flag sets.
 
-    In a cluster kubelets and scrapers reach them; elsewhere only this machine does.
+    In a cluster kubelets and scrapers can reach them; elsewhere only this machine can.
     """
     it, host = configuration, "" if is_in_cluster else "127.0.0.1"
     placed = replace(
@@ -173,7 +173,7 @@ def _suggest(name: str, known: Iterable[str]) -> str:
 
 
 def read_duration(value: Any) -> float:
-    """Seconds, from a text such as 15s or 1m30s: in this file Kubernetes wants a unit."""
+    """Seconds, from a text such as 15s or 1m30s; a number without a unit is refused."""
     return read_seconds(value, needs_unit=True)
 
 
@@ -225,7 +225,7 @@ def _suites(value: Any) -> tuple[str, ...]:
 
 
 def read_address(value: Any) -> str:
-    """Where to listen: host:port or :port; "0" is nowhere."""
+    """A listen address: host:port or :port; "0" turns the page off."""
     text = _text(value)
     port = text.rpartition(":")[2]
     is_place = ":" in text and port.isdigit() and int(port) < 65_536
@@ -234,7 +234,7 @@ def read_address(value: Any) -> str:
     return text or "0"
 
 
-Field = tuple[str, Callable[[Any], Any]]  # the field of ours, and how it is read
+Field = tuple[str, Callable[[Any], Any]]  # our field's name, and its reader
 _HEAD = ("apiVersion", "kind")
 _APIS = "apis"
 _SECTIONS: dict[str, dict[str, Field]] = {
@@ -250,7 +250,7 @@ _SECTIONS: dict[str, dict[str, Field]] = {
         "retryPeriod": ("retry_seconds", read_duration),
         "resourceLock": ("", _choice("leases")),
         "resourceName": ("lease_name", _text),
-        "resourceNamespace": ("", _text),  # It is always the operator's own.
+        "resourceNamespace": ("", _text),  # Ignored: the lease lies in the operator's namespace.
     },
     "metrics": {"bindAddress": ("metrics_address", read_address)},
     "health": {

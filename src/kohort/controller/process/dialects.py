@@ -1,10 +1,10 @@
 """
 The dialects of gangs that are installed: those of Kohort, and those of other packages.
 
-A package brings one by an entry point in the group ``kohort.gangs``, whose name is the
-dialect's and whose object is a ``Dialect`` or a sequence of variants. One that cannot be
-loaded stops the command with a sentence that says whose it is: without it a scheduler
-that somebody counts on would silently not be spoken to.
+A package adds one by an entry point in the group ``kohort.gangs``, whose name is the
+dialect's and whose object is a ``Dialect`` or a sequence of variants. A dialect that cannot
+be loaded stops the command with a sentence that names the package: otherwise the operator
+would silently create no gangs for the user's scheduler.
 """
 
 from functools import cache
@@ -16,12 +16,12 @@ from kohort.cluster.errors import KohortError
 
 
 class PluginError(KohortError):
-    """Something that another package brings cannot be used."""
+    """An entry point of another package cannot be used."""
 
 
 @cache
 def load_dialects() -> Known:
-    """All dialects by name, looked for once."""
+    """All installed dialects by name, loaded once."""
     found = sorted(entry_points(group=ENTRY_POINTS), key=lambda entry: entry.name)
     return {**DIALECTS, **{entry.name: load_dialect(entry) for entry in found}}
 

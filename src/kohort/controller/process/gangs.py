@@ -1,10 +1,10 @@
 """
-Which dialects an operator speaks: those that it was told, or all that the cluster serves.
+Which gang schedulers the operator supports: those that the user names, or all that are served.
 
-Of variants of one scheduler the first is used whose kinds are served, asked once at
-start: a version number would not tell. Where none is served the newest stands for
-all, so that whoever waits for a gang is told what is missing. With ``none`` in front
-new groups are in no gang, and those that are keep theirs.
+Of the variants of one scheduler the operator uses the first whose kinds the API server serves,
+checked once at start, since a version number would not tell. Where none is served it uses the
+newest, so that a workload that waits for a gang can report what is missing. With ``none`` in
+front new groups get no gang, and groups that have one keep it.
 """
 
 from collections.abc import Iterable
@@ -17,17 +17,17 @@ from kohort.cluster.objects import Kind
 from kohort.cluster.port import Cluster, Selection
 from kohort.controller.process.dialects import load_dialects
 
-# Nothing has this name, so that the answer is short, however many there are.
+# No object has this name, so the list is empty and short, however many objects exist.
 _NOBODY = "metadata.name=kohort-asks-whether-this-is-served"
 
 
 def find_known() -> Known:
-    """All dialects that can be spoken, by name."""
+    """All installed dialects, by name."""
     return load_dialects()
 
 
 def read_gangs(text: str, known: Known) -> str:
-    """The names of dialects, if each is known; raises ValueError."""
+    """The names of dialects without repeats; raises ValueError if one is unknown."""
     names = [name.strip() for name in text.split(",")]
     for place, name in enumerate(names if text != AUTO else ()):
         if name not in known and (name, place) != (NONE, 0):
@@ -37,18 +37,18 @@ def read_gangs(text: str, known: Known) -> str:
 
 
 def has_usual(text: str) -> bool:
-    """Whether workloads that name no dialect get one: not where the first name is none."""
+    """Whether workloads that name no dialect get one: not where the first name is ``none``."""
     return text.partition(",")[0] != NONE
 
 
 def list_variants(text: str, known: Known) -> tuple[Dialect, ...]:
-    """All dialects that names may come to, whatever a cluster serves."""
+    """All variants of the named dialects, whether the cluster serves them or not."""
     names = _split(text, known)
     return tuple(dialect for name in names for dialect in known[name])
 
 
 async def choose_dialects(cluster: Cluster, text: str, known: Known) -> tuple[Dialect, ...]:
-    """The dialects to speak on this cluster, the usual one first."""
+    """The dialects to use on this cluster, the default one first."""
     chosen = []
     for name in _split(text, known):
         variants = known[name]
@@ -81,7 +81,7 @@ async def _serves(cluster: Cluster, kind: Kind) -> bool:
     except NotFound:
         return False
     except Forbidden:
-        # It cannot be used by us, whether it is there or not.
+        # The operator may not use the kind, whether it is served or not.
         return False
     return True
 
@@ -98,7 +98,7 @@ def read_tier(text: str) -> Tier:
 
 
 def gather_tiers(tiers: Iterable[Tier]) -> Tiers:
-    """All tiers that were told, nearest first; each number once, the last one said."""
+    """The tiers of all flags, nearest first; of equal numbers the last flag counts."""
     by_number = {tier.number: tier for tier in tiers}
     found = tuple(by_number[number] for number in sorted(by_number))
     return Tiers(found, are_known=True)

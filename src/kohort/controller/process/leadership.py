@@ -1,9 +1,9 @@
 """
-The lease of one home, and the APIs that are only written while it is held.
+The lease of one group of APIs, whose objects the operator writes only while it holds the lease.
 
-Each lease is waited for and kept by itself: an API whose lease another process holds waits, and
-the others work. What stands in the way is logged when it changes, and once a minute if it is a
-failure.
+The process acquires and keeps each lease independently: an API whose lease another process holds
+waits, and the others work. The process logs why it does not hold a lease when that changes, and
+once a minute if it is a failure.
 """
 
 import asyncio
@@ -17,12 +17,12 @@ from kohort.controller.lease import Election
 from kohort.controller.process.measures import WARNING_SECONDS
 
 RELEASE_SECONDS_MAX = 2.0
-TELL_SECONDS = 2.0  # after so long without the lease one is told why
+TELL_SECONDS = 2.0  # after so long without the lease we log why
 log = logging.getLogger(__name__)
 
 
 class Leadership:
-    """One lease, and what it is for."""
+    """One lease, and the APIs whose objects it lets this process write."""
 
     def __init__(self, apis: Sequence[Api], election: Election, time: Time, elects: bool) -> None:
         self.apis = tuple(apis)
@@ -32,7 +32,7 @@ class Leadership:
 
     @property
     def lease(self) -> str:
-        """The lease, as people find it."""
+        """The lease as namespace/name, for messages."""
         return f"{self.election.terms.namespace}/{self.election.terms.name}"
 
     def may_write(self) -> bool:
@@ -40,7 +40,7 @@ class Leadership:
         return not self._elects or self.election.is_held
 
     async def acquire(self) -> None:
-        """Return when the lease is ours; at once where there is no election."""
+        """Return when this process holds the lease; at once without leader election."""
         if not self._elects:
             return
         acquiring = asyncio.create_task(self.election.acquire())
@@ -67,13 +67,13 @@ class Leadership:
         log.info("leading", extra={"facts": {"lease": self.lease}})
 
     async def keep(self) -> None:
-        """Renew the lease; return when it is lost, which without an election is never."""
+        """Renew the lease; return when it is lost; never without leader election."""
         if not self._elects:
             await asyncio.Event().wait()
         await self.election.keep()
 
     async def release(self) -> None:
-        """Give the lease back, if it is ours."""
+        """Release the lease, if this process holds it."""
         if self._elects:
             with suppress(TimeoutError):
                 async with asyncio.timeout(RELEASE_SECONDS_MAX):

@@ -1,9 +1,9 @@
 """
-What the operator counts while it works, and the one line that it logs for each plan.
+The operator's metrics, and the one line that it logs for each plan.
 
-Numbers about workloads are taken from looks, so at rest they cost nothing and stay
-true: what nobody looked at has not changed. A workload that is gone takes its
-series with it.
+Metrics of workloads come from reconciles, so at rest they cost nothing and stay true: a
+workload that was not reconciled has not changed. When a workload is deleted its series
+are dropped.
 """
 
 import logging
@@ -26,9 +26,9 @@ from kohort.model.units import Level, Phase
 from kohort.observability.metrics import Gauge, Metric, Registry
 from kohort.observability.process import measure_process
 
-UNSERVED_SECONDS_MAX = 5.0  # a kind whose definition is new is served within so many
-WARNING_SECONDS = 60.0  # what stays wrong is logged so often
-# Watches try again at least twice in that time: what was silent for so long was mended.
+UNSERVED_SECONDS_MAX = 5.0  # an API server serves a new definition within so many
+WARNING_SECONDS = 60.0  # how often a lasting failure is logged again
+# Watches try again at least twice in that time, so a failure silent for so long is over.
 OUTAGE_QUIET_SECONDS = 90.0
 _WORKLOAD = ("kind", "namespace", "name")
 log = logging.getLogger(__name__)
@@ -36,7 +36,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class _Outage:
-    """Failures with the same words: since when, when last, and when they were last logged."""
+    """Failures with the same message: when the first and last were, and when we last logged."""
 
     begun: float
     seen: float
@@ -45,12 +45,12 @@ class _Outage:
 
 @dataclass(slots=True)
 class _Seen:
-    """What the last look at a workload showed."""
+    """The facts from the last reconcile of a workload."""
 
-    observed: Observed | None = None  # its units are counted when somebody asks
+    observed: Observed | None = None  # its units are counted when metrics are scraped
     wanted: int = 0
-    blocked: dict[str, float] = field(default_factory=dict)  # the verdict's reason, since when
-    waiting: dict[str, float] = field(default_factory=dict)  # what plans wait for, since when
+    blocked: dict[str, float] = field(default_factory=dict)  # since when, by the verdict's reason
+    waiting: dict[str, float] = field(default_factory=dict)  # since when, by the blocker's reason
 
 
 class Measures(Reports):
@@ -63,7 +63,7 @@ class Measures(Reports):
         self._seen: dict[tuple[str, Key], _Seen] = {}
         self._troubled: dict[Selection, str] = {}
         self._mistakes: dict[tuple[str, Key], str] = {}
-        self._outages: dict[str, _Outage] = {}  # by what was said
+        self._outages: dict[str, _Outage] = {}  # by error message
         self._number = 0
         self.is_leading: Callable[[], bool] = lambda: False
         kind = ("kind",)
@@ -93,7 +93,7 @@ class Measures(Reports):
         registry.collect(self._measure)
 
     def follow(self, controller: ApiController) -> None:
-        """Count what an API controller does."""
+        """Record the reconciles of an API controller from now on."""
         self._controllers.append(controller)
         kind = controller.api.kind.name
 
@@ -111,7 +111,7 @@ class Measures(Reports):
         self._controllers.remove(controller)
 
     def _report_mistake(self, kind: str, key: Key, error: Exception) -> None:
-        """Log a mistake of ours about one object: whole once, then only that it goes on."""
+        """Log a bug of ours about one object: once with its traceback, then at debug level."""
         words = f"{type(error).__name__}: {error}"
         facts = {"kind": kind, "namespace": key[0], "name": key[1], "mistake": words[:200]}
         self._retries.count(kind)
@@ -123,20 +123,20 @@ class Measures(Reports):
             log.error("a look failed by a mistake of ours", exc_info=error, extra={"facts": facts})
 
     def note_write(self, verb: str, result: str) -> None:
-        """One write, and what came of it."""
+        """Count one write by verb and result."""
         self._writes.count(verb, result)
 
     def note_review(self, path: str, code: int, seconds: float) -> None:
-        """One question to a webhook."""
+        """Count one call of a webhook, with its time."""
         self._requests.count(path, str(code))
         self._latency.observe(seconds, path)
 
     def trouble(self, selection: Selection, error: KohortError) -> None:
         """
-        A list or a watch failed; it is tried again.
+        Count and log a failed list or watch, which the watcher tries again.
 
-        The same words are logged once for each kind, and then once a minute for all. A kind
-        that is not served yet is waited for in silence: its definition may be seconds old.
+        The same message is logged once for each kind, and then once a minute for all. A kind that
+        is not served yet is not logged for some seconds, since its definition may be new.
         """
         self._restarts.count(selection.kind.group_resource)
         words, now = str(error), self._time.elapsed()
@@ -158,7 +158,7 @@ class Measures(Reports):
             log.warning("still cannot watch", extra={"facts": {"error": words, "for": lasting}})
 
     def fault(self, selection: Selection, fault: UndecodableObject) -> None:
-        """An object cannot be decoded; it is left out."""
+        """Log an object that cannot be decoded, which the cache leaves out."""
         facts = {
             "resource": selection.kind.group_resource,
             "namespace": fault.key[0],
@@ -256,7 +256,7 @@ class Measures(Reports):
 
 
 def _count_units(observed: Observed | None) -> dict[tuple[str, str], int]:
-    """How many units of each level are in each phase; phases without any are told too."""
+    """How many units of each level are in each phase; phases without units are 0."""
     if observed is None:
         return {}
     found = {(str(level), str(p)): 0 for level in (Level.GROUP, Level.MEMBER) for p in Phase}

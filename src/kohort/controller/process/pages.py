@@ -1,9 +1,9 @@
 """
 Pages of the process: small texts over HTTP, for probes and for Prometheus.
 
-Pages are functions, asked when a client looks. Several may share one address, so
-pages with the same address are served by one socket. What is not for everybody has a
-guard, which is asked before anything is shown, and TLS, since clients show it tokens.
+Pages are functions, called for each request. Several may share one address, so one socket
+serves all pages of an address. A page with restricted access has a guard, which checks the
+client before the page is sent, and TLS, since clients send tokens.
 """
 
 import ssl
@@ -21,7 +21,7 @@ _STOP_SECONDS_MAX = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """What is shown."""
+    """The text of a response, whether it is good, and its media type."""
 
     text: str
     is_good: bool = True
@@ -33,21 +33,21 @@ Pages = Mapping[str, Callable[[], Page]]
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """Who is asked whether a page may be shown: (Authorization header, path)."""
+    """Decides by Authorization header and path whether a client may read a page, over TLS."""
 
     judge: Callable[[str, str], Awaitable[Access]]
     tls: ssl.SSLContext
 
 
 class PageServer:
-    """Pages on some addresses."""
+    """Serves pages on some addresses."""
 
     def __init__(self) -> None:
         self.ports: dict[str, int] = {}
         self._runners: list[web.ServerRunner] = []
 
     async def start(self, address: str, pages: Pages, guard: Guard | None = None) -> None:
-        """Serve pages at host:port; nowhere if the address says so. With a guard, over HTTPS."""
+        """Serve pages at host:port, over HTTPS with a guard; do nothing for address "0"."""
         if address in (NOWHERE, ""):
             return
         host, _, port = address.rpartition(":")

@@ -1,10 +1,10 @@
 """
-Whether the cluster serves the kinds of an API: seen by watches of its definitions.
+Whether the cluster serves the kinds of an API: found by watches of its definitions.
 
-A kind that is not served must not be watched: every attempt costs a request and fails. So the
-definitions are watched by name, which costs nothing at rest, and an API is at work while all
-of them are established. An account that may not see definitions is told so once; every API then
-counts as present, and what is missing shows when its kinds are watched.
+The operator must not watch a kind that is not served: every attempt costs a request and fails.
+So it watches the definitions by name, which costs nothing at rest, and runs an API while all of
+them are established. If the operator may not watch definitions it logs that once; every API then
+counts as present, and watches of missing kinds fail.
 """
 
 import asyncio
@@ -30,14 +30,14 @@ log = logging.getLogger(__name__)
 
 
 class Presence(Reports):
-    """Follows the definitions of some APIs."""
+    """Watches the definitions of some APIs."""
 
     def __init__(
         self, cluster: Cluster, apis: Sequence[Api], time: Time, chance: Random, reports: Reports
     ) -> None:
         self._reports = reports
         self._informers = Informers(cluster, time, chance, self)
-        self._is_blind = False  # definitions may not be seen
+        self._is_blind = False  # we may not watch definitions
         self._caches: dict[str, list[tuple[str, str, Cache[Definition]]]] = {}
         for api in apis:
             self._caches[api.kind.group_resource] = [
@@ -75,7 +75,7 @@ class Presence(Reports):
         )
 
     async def run(self) -> None:
-        """Follow the definitions until it turns out that they may not be seen."""
+        """Watch the definitions until the API server forbids it."""
         watching = asyncio.ensure_future(self._informers.run())
         blind = asyncio.ensure_future(self._wait(lambda: self._is_blind))
         try:
@@ -92,7 +92,7 @@ class Presence(Reports):
             await asyncio.gather(watching, blind, return_exceptions=True)
 
     async def wait_until_known(self) -> None:
-        """Return when it is known of each definition whether it is there."""
+        """Return when the operator knows of each definition whether it exists."""
         known = asyncio.ensure_future(self._informers.wait_until_ready())
         blind = asyncio.ensure_future(self._wait(lambda: self._is_blind))
         try:
@@ -110,7 +110,7 @@ class Presence(Reports):
         await self._wait(lambda: not self.find_missing(api))
 
     async def wait_until_absent(self, api: Api) -> None:
-        """Return when a definition of an API has gone."""
+        """Return when a definition of an API is no longer established."""
         await self._wait(lambda: bool(self.find_missing(api)))
 
     async def _wait(self, is_so: Callable[[], bool]) -> None:

@@ -1,14 +1,14 @@
 """
-The operator as a process: what is started, in which order, and how it ends.
+The operator as a process: the order in which its parts start, and how it ends.
 
     pages → certificates → (lease) → admission → definitions → webhooks → operator
 
-The APIs of each home have a lease of their own, and all but the first two steps are taken for
-each lease by itself. Certificates come first, since a definition may name a webhook that converts.
-A process that does not lead answers admission with the certificates that it finds,
-and writes nothing at all. APIs whose lease is lost stop and wait for it again, with nothing
-of what they knew; if no other lease is held the process ends: what it believes may be old. One
-that is told to stop lets running looks end, gives its leases back, and is gone within ten seconds.
+The APIs of each home have a lease of their own, and the process takes all but the first two steps
+for each lease independently. Certificates come first, since a definition may name a conversion
+webhook. A process that does not lead answers admission with the certificates of the Secret, and
+writes nothing at all. APIs whose lease is lost stop, drop their caches and wait for it again; if
+the process holds no other lease it ends, since its state may be stale. On a stop signal the
+process finishes running reconciles, releases its leases, and ends within ten seconds.
 """
 
 import asyncio
@@ -68,7 +68,7 @@ class LeaseLost(KohortError):
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """Everything that a process is started with."""
+    """The settings and APIs that a process is started with."""
 
     apis: Sequence[Api]
     identity: str
@@ -77,8 +77,8 @@ class Launch:
     namespace: str = NAMESPACE
     webhook_url: str = ""
     installing: InstallOptions | None = None
-    cert_dir: Path | None = None  # certificates from files; None: our own
-    read_document: Reader | None = None  # what the server publishes; None: nobody is asked
+    cert_dir: Path | None = None  # folder of certificates; None: issue our own
+    read_document: Reader | None = None  # reads OpenAPI documents; None: no check
 
 
 class Process:
@@ -96,11 +96,11 @@ class Process:
         self._chance = chance or SystemRandom()
         self.measures = Measures(self._time)
         self._cluster = CountedCluster(cluster, self.measures.note_write)
-        # Renewals of a lease are no work, and are not counted as such.
+        # Lease renewals use the uncounted cluster, since they are no writes of plans.
         self.leaderships = [self._make_leadership(cluster, home) for home in self._list_homes()]
         self.measures.is_leading = self.may_write
         self.pages = PageServer()
-        # Reviews store nothing, and are not counted as writes.
+        # Reviews use the uncounted cluster, since the API server stores nothing.
         self._reviews = AccessReviews(cluster, self._time)
         self.admission = AdmissionServer(
             launch.apis,
@@ -111,14 +111,14 @@ class Process:
         settings = launch.configuration
         self._live = LiveContext(settings.tls_version, settings.tls_suites)
         self._keeper = self._make_keeper()
-        self._served: dict[str, ServedApis] = {}  # by the lease that is held for them
+        self._served: dict[str, ServedApis] = {}  # by the lease that the process holds
 
     def _list_homes(self) -> list[Home]:
         return list(dict.fromkeys(api.home for api in self._launch.apis))
 
     def _make_leadership(self, cluster: Cluster, home: Home) -> Leadership:
         launch, told = self._launch, self._launch.configuration
-        # The operator's own home is where it was told to live; all others stay where they are.
+        # The user may set the operator's own namespace and lease; other homes have fixed ones.
         is_own = home == OPERATOR_HOME
         terms = LeaseTerms(
             told.lease_name if is_own else home.lease,
@@ -148,11 +148,11 @@ class Process:
         return Keeper(self._cluster, places, self._live, self._time, self.may_write)
 
     def may_write(self) -> bool:
-        """Whether this process leads, for any API."""
+        """Whether this process holds the lease of any API."""
         return any(each.may_write() for each in self.leaderships)
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Work until told to stop; raises LeaseLost if another leads."""
+        """Work until ``stop`` is set; raises LeaseLost if the process holds no lease any more."""
         async with AsyncExitStack() as stack:
             stack.push_async_callback(self.pages.stop)
             await self._show_pages()
@@ -170,7 +170,7 @@ class Process:
             asyncio.create_task(stop.wait()),
         ]
         try:
-            # None of them ends by itself: what is done has failed, or was told to stop.
+            # No task ends in normal work: a done task has failed, or is the stop signal.
             done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
             for task in done:
                 await task
@@ -186,7 +186,7 @@ class Process:
             await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _admit(self) -> None:
-        """Answer admission as soon as there is a certificate to show."""
+        """Serve admission, and guarded metrics, as soon as a certificate is loaded."""
         told = self._launch.configuration
         await self._keeper.is_armed.wait()
         try:
@@ -199,7 +199,7 @@ class Process:
         await asyncio.Event().wait()
 
     async def _lead(self, leadership: Leadership) -> None:
-        """Work on the APIs of one lease while it is held; raises LeaseLost if none is any more."""
+        """Work on the APIs of one lease while we hold it; raises LeaseLost if it was the last."""
         while True:
             await leadership.acquire()
             work = asyncio.create_task(self._operate(leadership))
@@ -219,7 +219,7 @@ class Process:
             log.warning("the lease %s is lost: %s waits for it", leadership.lease, names)
 
     async def _operate(self, leadership: Leadership) -> None:
-        """What only the one who holds a lease does."""
+        """Install and run the APIs of a lease that this process holds."""
         self._keeper.wake()
         await self._keeper.is_settled.wait()
         while not self.admission.is_serving:
@@ -259,7 +259,7 @@ class Process:
 
     @property
     def operators(self) -> dict[Kind, Operator]:
-        """Those at work, by the kind that they serve."""
+        """The running operators, by the kind that they serve."""
         return {k: o for served in self._served.values() for k, o in served.operators.items()}
 
     async def _show_pages(self) -> None:
@@ -280,7 +280,7 @@ class Process:
         return {"/metrics": lambda: Page(self.measures.registry.render(), True, MEDIA_TYPE)}
 
     async def _show_metrics(self, guard: Guard) -> None:
-        """Show metrics to other machines, over HTTPS and to those who may read them."""
+        """Serve metrics to other machines, over HTTPS and to authorized clients only."""
         address = self._launch.configuration.metrics_address
         if self._are_metrics_guarded:
             await self.pages.start(address, self._metrics, guard)
@@ -288,7 +288,7 @@ class Process:
 
     @property
     def _are_metrics_guarded(self) -> bool:
-        """Whether other machines can read the metrics."""
+        """Whether other machines can reach the metrics, so that they need a guard."""
         address = self._launch.configuration.metrics_address
         return address not in (NOWHERE, "") and not is_local(address)
 
@@ -321,7 +321,7 @@ def _log_all(lines: Sequence[str]) -> None:
 
 
 def _server_names(launch: Launch) -> tuple[str, ...]:
-    """The names by which API servers call the admission server, and scrapers the metrics."""
+    """The DNS names for the certificate: API servers and metric scrapers call these."""
     services = (launch.configuration.service_name, METRICS_SERVICE)
     names = tuple(
         f"{service}.{launch.namespace}{domain}"

@@ -1,9 +1,9 @@
 """
-Whether the cluster keeps the fields that we add to an API: asked of its published schema.
+Whether the API server keeps the fields that Kohort adds to an API: read from its OpenAPI schema.
 
-A definition of somebody else drops them without a word. Then an annotation of the same
-content serves, and whoever starts the operator is told so. The schema is what everybody
-may read; a cluster that does not publish one leaves the question open.
+A definition installed by another operator prunes them silently. Then an annotation of the same
+content works instead, and the operator logs that at start. Every account may read the schema; if
+the API server publishes none, the operator logs that it cannot tell.
 """
 
 import asyncio
@@ -19,11 +19,11 @@ LOOKS_MAX = 5
 LOOK_SECONDS = 2.0
 log = logging.getLogger(__name__)
 
-Reader = Callable[[str], Awaitable[Object]]  # the document at a path of the server
+Reader = Callable[[str], Awaitable[Object]]  # reads a document of the API server by path
 
 
 async def log_pruning(read: Reader, apis: Sequence[Api]) -> None:
-    """Say which fields are dropped; a definition that was just written is given time."""
+    """Log which added fields the API server prunes, after new definitions had time to publish."""
     for api in apis:
         if api.additions:
             await _log_api(read, api)
@@ -51,7 +51,7 @@ async def _check(read: Reader, api: Api) -> list[str]:
     try:
         document = await read(f"/openapi/v3/apis/{kind.group}/{kind.version}")
     except NotFound:
-        raise  # It is published some time after the definition is established.
+        raise  # The API server publishes it some time after establishing the definition.
     except KohortError as error:
         _log_unseen(api, error)
         return []
@@ -76,7 +76,7 @@ def find_pruned(document: Object, kind: Kind, additions: dict[str, str]) -> Iter
 
 
 def _keeps(schema: Object, path: Sequence[str]) -> bool:
-    """Whether a schema keeps a field, at any depth; ``name[]`` is each item of a list or map."""
+    """Whether a schema keeps a field, at any depth; ``name[]`` means each item of a list or map."""
     if not path or schema.get("x-kubernetes-preserve-unknown-fields"):
         return True
     name, is_each = path[0].removesuffix("[]"), path[0].endswith("[]")

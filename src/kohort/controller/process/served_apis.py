@@ -1,8 +1,8 @@
 """
-The APIs of one lease at work: each while its definitions are there, and with caches of its own.
+The APIs of one lease: each runs while its definitions are established, with its own caches.
 
-An API whose definition is deleted stops, with all that it knew, and begins anew when the
-definition is back. The others do not notice.
+When a definition of an API is deleted, the operator stops that API and drops its caches, and
+starts it anew when the definition is back. The other APIs keep running.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ from kohort.controller.operator import Operator
 from kohort.controller.process.measures import Measures
 from kohort.controller.process.presence import Presence
 
-Begin = Callable[[Api], Awaitable[None]]  # what is done beside the work when an API begins
+Begin = Callable[[Api], Awaitable[None]]  # runs beside an API when it starts
 
 
 async def _do_nothing(api: Api) -> None:
@@ -24,7 +24,7 @@ async def _do_nothing(api: Api) -> None:
 
 
 class ServedApis:
-    """Operators by the kind that each serves, as long as the cluster defines it."""
+    """Runs one operator for each kind while the cluster has its definitions."""
 
     def __init__(
         self,
@@ -33,9 +33,9 @@ class ServedApis:
         measures: Measures,
         begin: Begin = _do_nothing,
     ) -> None:
-        self.operators: dict[Kind, Operator] = {}  # those at work
+        self.operators: dict[Kind, Operator] = {}  # the running ones
         self.probes: dict[Kind, list[Probe]] = {}
-        self.undefined: dict[Kind, tuple[str, ...]] = {}  # definitions that are waited for
+        self.undefined: dict[Kind, tuple[str, ...]] = {}  # missing definitions
         self._context = context
         self._apis = tuple(apis)
         self._measures = measures
@@ -43,7 +43,7 @@ class ServedApis:
         self._presence = Presence(context.cluster, apis, context.time, context.chance, measures)
 
     async def run(self) -> None:
-        """Work until stopped."""
+        """Run all APIs until cancelled."""
         async with asyncio.TaskGroup() as group:
             watching = group.create_task(self._presence.run())
             serving = [group.create_task(self._serve(api)) for api in self._apis]
@@ -51,7 +51,7 @@ class ServedApis:
             watching.cancel()
 
     async def _serve(self, api: Api) -> None:
-        """Work on one API while its definitions are there, until told to stop."""
+        """Run one API whenever its definitions are established, until it is stopped."""
         while True:
             await self._presence.wait_until_known()
             self.undefined[api.kind] = self._presence.find_missing(api)

@@ -1,4 +1,4 @@
-"""A cluster whose writes are counted, by verb and by what came of them."""
+"""A cluster client that counts its writes, by verb and by result."""
 
 import builtins
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -13,22 +13,22 @@ Recorder = Callable[[str, str], None]  # verb, result
 
 
 class CountedCluster:
-    """Passes everything on, and counts writes."""
+    """Passes every request on to another client, and counts writes."""
 
     def __init__(self, inner: Cluster, record: Recorder) -> None:
         self._inner = inner
         self._record = record
 
     async def create(self, kind: Kind, namespace: str, obj: Object) -> Object:
-        """Make an object; the answer is what was stored."""
+        """Create an object; returns the object as stored."""
         return await self._count("create", self._inner.create(kind, namespace, obj))
 
     async def dry_run_create(self, kind: Kind, namespace: str, obj: Object) -> Object:
-        """What a create would store; nothing is stored."""
+        """Create with dryRun: returns the object that a create would store."""
         return await self._inner.dry_run_create(kind, namespace, obj)
 
     async def read(self, address: Address) -> Object:
-        """One object, fresh from the server."""
+        """Read one object from the API server."""
         return await self._inner.read(address)
 
     async def update(self, address: Address, obj: Object) -> Object:
@@ -44,7 +44,7 @@ class CountedCluster:
         manager: str = "",
         force: bool = False,
     ) -> Object:
-        """Change part of an object; the answer is what was stored."""
+        """Change part of an object; returns the object as stored."""
         verb = "apply" if form is PatchForm.APPLY else "patch"
         asked = self._inner.patch(address, patch, form, manager=manager, force=force)
         return await self._count(verb, asked)
@@ -52,18 +52,18 @@ class CountedCluster:
     async def delete(
         self, address: Address, *, uid: str = "", propagation: str = "", grace: int | None = None
     ) -> None:
-        """Delete an object, only with that uid if one is given."""
+        """Delete an object; if a uid is given, only the object with that uid."""
         asked = self._inner.delete(address, uid=uid, propagation=propagation, grace=grace)
         await self._count("delete", asked)
 
     async def list(self, selection: Selection) -> Listing:
-        """All objects that are selected."""
+        """List all selected objects."""
         return await self._inner.list(selection)
 
     def watch(
         self, selection: Selection, version: str, *, initial: bool = False
     ) -> AsyncIterator[WatchEvent]:
-        """What changes from a version on."""
+        """Watch the selected objects from a resource version on."""
         return self._inner.watch(selection, version, initial=initial)
 
     async def _count(self, verb: str, asked: Awaitable[T]) -> T:
