@@ -42,7 +42,7 @@ Recorder = Callable[[Key, ReconcileResult, float], None]
 
 @dataclass(frozen=True, slots=True)
 class ControllerContext:
-    """What all API controllers of a process share."""
+    """The cluster client, clock and settings that all API controllers of a process share."""
 
     cluster: Cluster
     time: Time

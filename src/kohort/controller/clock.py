@@ -11,38 +11,38 @@ from typing import Protocol
 
 
 class Time(Protocol):
-    """A clock, and waiting by it."""
+    """A clock that code can read and wait by."""
 
     def now(self) -> datetime:
-        """What the wall says, in UTC."""
+        """The wall clock, in UTC."""
 
     def elapsed(self) -> float:
         """Seconds since some moment in the past; never goes back."""
 
     async def sleep(self, seconds: float) -> None:
-        """Let so much time pass."""
+        """Return after so many seconds."""
 
     async def wait(self, event: asyncio.Event, seconds: float | None) -> None:
-        """Return when the event is set, or after so much time; whichever comes first."""
+        """Return when the event is set, or after so many seconds, whichever is first."""
 
 
 class LoopTime:
     """The event loop's clock for durations, and the wall clock for timestamps."""
 
     def now(self) -> datetime:
-        """What the wall says, in UTC."""
+        """The wall clock, in UTC."""
         return datetime.now(UTC)
 
     def elapsed(self) -> float:
-        """The loop's own time."""
+        """The event loop's own time in seconds."""
         return asyncio.get_running_loop().time()
 
     async def sleep(self, seconds: float) -> None:
-        """Let so much time pass."""
+        """Return after so many seconds."""
         await asyncio.sleep(seconds)
 
     async def wait(self, event: asyncio.Event, seconds: float | None) -> None:
-        """Return when the event is set, or after so much time; whichever comes first."""
+        """Return when the event is set, or after so many seconds, whichever is first."""
         try:
             async with asyncio.timeout(seconds):
                 await event.wait()

@@ -1,5 +1,5 @@
 """
-Events: notices become objects that people see in ``kubectl describe``.
+Events: the operator writes notices as Event objects, which ``kubectl describe`` shows.
 
 The operator does not write the same notice about an object again within moments: an event
 is worth a write when something happened, not each time that it happens in a loop. No
@@ -131,7 +131,7 @@ class EventSink:
 
 
 def _rise(now: str, number: int) -> str:
-    """The nanoseconds of a moment, in hexadecimal digits that sort as the moments do."""
+    """A timestamp in hexadecimal nanoseconds, whose texts sort as the timestamps do."""
     return f"{int(datetime.fromisoformat(now).timestamp()) * 1_000_000_000 + number * 1_000:016x}"
 
 

@@ -71,7 +71,7 @@ def write_claim(spec: Object, terms: LeaseTerms, now: datetime) -> Object:
 
 
 class Election:
-    """One candidate for one lease."""
+    """This process as a candidate for one lease."""
 
     def __init__(self, cluster: Cluster, terms: LeaseTerms, time: Time, chance: Random) -> None:
         self.terms = terms
@@ -119,7 +119,7 @@ class Election:
             return False
 
     async def release(self) -> None:
-        """Give the lease back, so that the next process need not wait until it runs out."""
+        """Release the lease, so that the next process need not wait until it expires."""
         if self._renewed_at is None or self._seen is None:
             return
         self._renewed_at = None

@@ -1,5 +1,5 @@
 """
-Which key is planned next.
+The work queue: which key is reconciled next.
 
 A key waits at most once, runs at most once at a time, and is never lost: one that
 is added while it runs waits again when it is done. Of two times for the same key
@@ -26,19 +26,19 @@ K = TypeVar("K", bound=Hashable)
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """How fast keys come back."""
+    """How long keys are gathered, and their backoff after failures."""
 
     gather_seconds: float = 0.03
     gather_runs: float = 4.0  # or for the time of so many runs of the key, if that is longer
     gather_seconds_max: float = 0.5
     backoff_seconds_first: float = 0.005
     backoff_seconds_max: float = 60.0
-    # After a failure even events wait for so long, so a failing key cannot run in circles.
+    # After a failure even events wait for so long, so a failing key cannot run in a tight loop.
     failure_seconds_min: float = 1.0
 
 
 class Schedule(Generic[K]):
-    """Keys and their times."""
+    """The waiting and running keys, and when each is due."""
 
     def __init__(self, pace: Pace, chance: Random) -> None:
         self._pace = pace
@@ -152,7 +152,7 @@ class RunResult:
 
 
 class WorkQueue(Generic[K]):
-    """Runs work for keys, some at a time."""
+    """Runs the work of due keys, with a limited number of workers."""
 
     def __init__(self, time: Time, chance: Random, pace: Pace = Pace()) -> None:  # noqa: B008
         self.schedule: Schedule[K] = Schedule(pace, chance)

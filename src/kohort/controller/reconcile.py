@@ -93,7 +93,7 @@ class ReconcileResult:
     observed: Observed | None = None  # None if the workload could not be planned
     wanted: int = 0  # groups
     done: tuple[Action, ...] = ()
-    health: Health | None = None  # the verdict that was reported; None if there is none
+    health: Health | None = None  # the reported verdict; None: nothing was reported
 
 
 class Reconciler:

@@ -25,7 +25,7 @@ class WriteTimes:
     last: dict[Address, float] = field(default_factory=dict)
 
     def forget_others(self, kept: set[Address]) -> None:
-        """Forget all objects but these."""
+        """Drop the write times of all objects but these."""
         self.last = {address: at for address, at in self.last.items() if address in kept}
 
 

@@ -1,1 +1,1 @@
-"""The nouns of Kohort: frozen values that every API is translated into."""
+"""The model of Kohort: frozen values into which every API's objects are translated."""

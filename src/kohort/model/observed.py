@@ -120,7 +120,7 @@ class Instance:
 
     @property
     def is_forming(self) -> bool:
-        """Whether members are missing or have not run yet."""
+        """Whether members are missing or still pending."""
         present = [m for m in self.members if m.is_current]
         return len(present) != self.size or any(m.is_pending for m in present)
 
@@ -203,8 +203,8 @@ class Group(Instance):
     """
     One complete serving replica.
 
-    Where an API names roles, the members are those of all its instances, and ``roles`` says
-    which instance has which. Where it has a single nameless role, the group is the instance.
+    Where an API names roles, the group has the members of all its instances, and ``roles`` says
+    which instance has which. Where an API has one nameless role, the group is the instance.
     """
 
     roles: tuple[RoleInstances, ...] = ()

@@ -35,7 +35,7 @@ class Pack:
 
 @dataclass(frozen=True, slots=True)
 class PlacementPolicy:
-    """How the members of each unit are placed."""
+    """How the scheduler should place the members of each unit."""
 
     pack: Pack | None = None
     exclusive: str = ""  # no two units share nodes with the same value of this node label
@@ -49,7 +49,7 @@ NO_PLACEMENT = PlacementPolicy()
 
 @dataclass(frozen=True, slots=True)
 class Gang:
-    """The members of one group that must be placed together."""
+    """The members of one group that the scheduler must place together."""
 
     ordinal: int
     incarnation: str  # of the group; a new incarnation is a new gang

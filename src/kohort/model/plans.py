@@ -95,7 +95,7 @@ class Step:
     may_complete: frozenset[int] = field(default_factory=frozenset)  # units that get all members
     # Members that have ended and that the operator recreates without their unit: (ordinal, name).
     renew: tuple[tuple[int, str], ...] = ()
-    # Parts whose missing members may not be made yet, by ordinal of their unit.
+    # Parts whose missing members the operator may not make yet, by ordinal of their unit.
     waiting_parts: Mapping[int, frozenset[str]] = field(default_factory=dict)
     backing_off: frozenset[int] = frozenset()  # failed units whose members are not replaced yet
     failures: tuple[Failure, ...] = ()  # the failure records to store in the cluster

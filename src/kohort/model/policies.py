@@ -11,14 +11,14 @@ from functools import cache
 
 from kohort.model.units import Level
 
-STRATEGIES = ("budgeted", "compatible")  # of rollouts that are built in, the usual one first
+STRATEGIES = ("budgeted", "compatible")  # the built-in rollout strategies, the default first
 # Packages add strategies by entry points of this group; see kohort.planning.rollout.registry.
 STRATEGY_ENTRY_POINTS = "kohort.rollout_strategies"
 
 
 @cache
 def list_strategies() -> tuple[str, ...]:
-    """The names of all strategies, those that are built in first."""
+    """The names of all strategies, built-in ones first."""
     # This import takes as long as all that 'kohort --help' needs.
     from importlib.metadata import entry_points
 
@@ -92,8 +92,8 @@ class RecoveryPolicy:
 
     trigger: Trigger = Trigger.NEVER
     level: Level = Level.GROUP
-    grace_seconds: float = 0.0  # a failed member may serve again within this time
-    is_forgiving: bool = False  # a member that serves again after a crash has not failed
+    grace_seconds: float = 0.0  # a failed member may become ready again within this time
+    is_forgiving: bool = False  # a member that is ready again after a crash has not failed
     spares_deleted: bool = False  # the operator recreates a deleted member without its unit
     backoff: Backoff = Backoff()
 

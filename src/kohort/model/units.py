@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 
 class Level(StrEnum):
-    """The level of the tree on which a policy acts; the value is the word for one unit of it."""
+    """The level of the tree on which a policy acts; its value is the noun for one unit."""
 
     GROUP = "group"
     INSTANCE = "instance"
@@ -25,7 +25,7 @@ class Level(StrEnum):
 
 
 class Line(NamedTuple):
-    """Which list of units: the groups of a workload, or the instances of a role in a group."""
+    """The name of a line: the groups of a workload, or the instances of a role in a group."""
 
     group: int | None = None  # None: the groups themselves
     role: str = ""

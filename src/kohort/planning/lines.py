@@ -63,7 +63,7 @@ class LineState:
 
     @property
     def noun(self) -> str:
-        """The word for one unit."""
+        """The noun for one unit, for messages: group or instance."""
         return self.rollout.level.value
 
 
@@ -92,7 +92,7 @@ def group_line(workload: Workload, observed: Observed) -> LineState:
 
 
 def role_lines(workload: Workload, group: Group) -> Iterator[LineState]:
-    """The lines of one group: each role that it has, or should have."""
+    """The lines of one group: one for each role that it has or should have."""
     for held in group.roles:
         role = workload.find_role(held.role)
         yield _make_line(group, held, role)

@@ -1,5 +1,5 @@
 """
-Gangs: which members of each group are placed together, or not at all.
+Gangs: which members of each group the scheduler places together, or not at all.
 
 No member may be in one gang with members that the operator makes only when it runs: such a gang
 would wait for ever. So where other members wait for the entry, the entry is a gang of its own,

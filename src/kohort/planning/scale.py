@@ -64,13 +64,13 @@ def choose_ordinals(
 
 
 def find_missing(held: Iterable[int], wanted: int, limit: int) -> tuple[int, ...]:
-    """The lowest ordinals below the wanted count that are not held, at most so many."""
+    """The lowest free ordinals below the wanted count, at most ``limit``."""
     taken = set(held)
     return tuple(islice((o for o in range(wanted) if o not in taken), max(0, limit)))
 
 
 def _order_victims(live: Sequence[Instance], victims: Victims, protected: int) -> list[Instance]:
-    """The units in the order in which they go."""
+    """The units in the order in which the operator takes them down."""
     spared = {unit.ordinal for unit in live[:protected]}
 
     def rank(unit: Instance) -> tuple[bool, bool, int, int]:

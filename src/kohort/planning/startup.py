@@ -16,7 +16,7 @@ from kohort.planning.lines import LineState
 
 
 def plan_startup(state: LineState) -> frozenset[int]:
-    """The units of a line that may have all of their members."""
+    """The units of a line whose members may all start now."""
     return frozenset(unit.ordinal for unit in state.units if _may_complete(state, unit))
 
 
@@ -32,7 +32,7 @@ def _may_complete(state: LineState, unit: Instance) -> bool:
 
 
 def find_waiting_roles(workload: Workload, group: Group) -> dict[str, Blocker]:
-    """The roles of a group that may not begin yet, each with what it waits for."""
+    """The roles of a group that may not begin yet, each with the blocker that names why."""
     held = {role.role: role for role in group.roles}
     found: dict[str, Blocker] = {}
     for role in workload.roles:

@@ -2,8 +2,8 @@
 The report: counts and claims, all taken from one snapshot.
 
 Surge groups count as existing, ready and updated, but never towards the claim
-that the workload is available: that is about the groups the user asked for. A
-group of which half the objects are missing is not counted at all.
+that the workload is available, which is about the wanted groups only. A group of
+which only the entry was made is not counted at all.
 """
 
 from kohort.model.observed import Group, Instance, Observed, RoleInstances

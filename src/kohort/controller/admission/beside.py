@@ -14,7 +14,7 @@ from kohort.cluster.port import Address, Cluster, Selection
 
 
 async def read_beside(cluster: Cluster, address: Address) -> list[Object]:
-    """The objects at an address: one by its name, or without a name all of its namespace."""
+    """Read the object at an address, or all objects of its namespace if it has no name."""
     kind = address.kind
     try:
         if address.name:

@@ -23,7 +23,7 @@ SILENT_RECHECK_SECONDS = 5.0
 # After members have been missing for this long, the operator probes why.
 LATE_SECONDS = 10.0
 LATE_RECHECK_SECONDS = 30.0
-# No wait is shorter: sums of times have rounding errors, and such a wait would never end.
+# The shortest wait: a smaller one may be lost to rounding errors and repeat without end.
 MOMENT_SECONDS = 0.01
 
 # The API server gives these errors only after our webhook has answered.
@@ -81,7 +81,7 @@ class AdmissionProber:
         now: str,
         elapsed: float,
     ) -> tuple[Action, ...]:
-        """The actions without those that delete members, while the probe fails."""
+        """The actions to take now: while the probe fails, none that deletes members."""
         if probe_state.is_idle and not any(disrupts(action) for action in actions):
             return actions
         probe = self._api.make_probe(snapshot)

@@ -1,5 +1,5 @@
 """
-The admission server: the thin shell of HTTP and TLS around the answers.
+The admission server: HTTP and TLS around the answers of the webhooks.
 
 Only API servers call it, with small bodies, on connections that they keep. The server
 reports every error inside a review, also a bug of ours: an API server shows its user the

@@ -32,7 +32,7 @@ Index = Callable[[T], Iterable[str]]
 
 
 class CachedObject(NamedTuple, Generic[T]):
-    """One object as it is cached."""
+    """One decoded object in the cache, with its key, uid and version."""
 
     key: Key
     uid: str
@@ -42,7 +42,7 @@ class CachedObject(NamedTuple, Generic[T]):
 
 
 class UndecodableObject(NamedTuple):
-    """One object that could not be decoded, and why."""
+    """One object that the cache could not decode, and why."""
 
     key: Key
     uid: str

@@ -67,7 +67,7 @@ def is_defined(kind: Kind) -> bool:
 
 
 def select_definition(name: str) -> Selection:
-    """The definition of that name, and no other."""
+    """The selection of one definition by its name."""
     return Selection(DEFINITION_KIND, fields=f"metadata.name={name}")
 
 

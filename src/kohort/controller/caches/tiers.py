@@ -42,7 +42,7 @@ class TierBook:
         self._objects: Mapping[str, TierObjects] | None = None
 
     def read(self) -> Mapping[str, Tiers]:
-        """The tiers of all dialects whose tiers are read from the cluster."""
+        """The tiers of all dialects whose scheduler defines tiers by objects of the cluster."""
         if self._known is None or not self._are_listed:
             self._known = {d.name: self._read(d) for d in self._dialects}
         return self._known

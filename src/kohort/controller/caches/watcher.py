@@ -1,5 +1,5 @@
 """
-List and watch, as a machine with three states and one step function.
+List and watch, as a state machine with three states and one step function.
 
     Unlisted ── first line of a streaming list ──► Filling ── end of it ──► Following
        │  ▲                                           │                       │   │
@@ -112,7 +112,7 @@ class Unlisted:
 
 @dataclass(frozen=True, slots=True)
 class Filling:
-    """A streaming list has begun and not ended."""
+    """A streaming list has begun and has not completed yet."""
 
     failures: int = 0
 

@@ -91,7 +91,7 @@ class Watermarks:
         )
 
     def explain(self, key: Hashable) -> str:
-        """What the key waits for, in words."""
+        """A sentence about the writes that the key waits for."""
         awaited = self._awaited.get(key, _Awaited())
         writes = [f"{kind.plural} at {version}" for kind, version in awaited.versions.items()]
         deletes = [f"{kind.plural} {name[1]} gone" for kind, name in awaited.deletes]

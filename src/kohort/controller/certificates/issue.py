@@ -126,7 +126,7 @@ def renew_material(
 
 
 def read_names(certificate: x509.Certificate) -> set[str]:
-    """The names and addresses that a certificate is for."""
+    """The DNS names and IP addresses that a certificate is valid for."""
     try:
         found = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
     except (x509.ExtensionNotFound, ValueError):

@@ -90,7 +90,7 @@ class Keeper:
         self._changed.set()
 
     async def run(self) -> None:
-        """Keep certificates for ever."""
+        """Check the certificates on every change, and when they are due, for ever."""
         async with asyncio.TaskGroup() as group:
             group.create_task(self._informers.run())
             await self._informers.wait_until_ready()

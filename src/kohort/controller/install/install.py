@@ -168,7 +168,7 @@ async def _write_definition(cluster: Cluster, wanted: Object, options: InstallOp
 
 
 async def _point_conversion(cluster: Cluster, live: Object, wanted: Object) -> str:
-    """Point the conversion webhook of another operator's definition to us, if it has one."""
+    """Point the conversion of a definition that is not ours to us, if it has several versions."""
 
     def merge(live: Object) -> Object | None:
         conversion = _keep_conversion(wanted["spec"], live["spec"])["conversion"]

@@ -1,5 +1,5 @@
 """
-Everything that a cluster needs for the operator, as objects to be applied.
+All objects that a cluster needs for the operator, for ``kubectl apply``.
 
 They come in an order in which they can be applied: an object comes after those it refers to.
 """
@@ -58,7 +58,7 @@ class ManifestOptions:
     namespace: str = NAMESPACE
     image: str = ""  # empty: no Deployment, the operator runs elsewhere
     webhook_url: str = ""  # empty: webhooks are reached by a Service
-    gang: str = ""  # the schedulers that gangs are made for
+    gang: str = ""  # names of the gang schedulers to use
     tiers: tuple[Tier, ...] = ()
     apis: tuple[str, ...] = ()  # names of the APIs to serve; empty: all
 

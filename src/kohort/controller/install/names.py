@@ -1,5 +1,5 @@
 """
-The names under which a cluster knows the operator.
+The names of the operator's own objects on a cluster.
 
 They are those of the upstream operator, so that clients find the Service, the Secret and the
 lease where they were, and two operators on one cluster compete for the same lease.

@@ -43,7 +43,7 @@ def cluster_grants(apis: Sequence[Api], settings: Settings = DEFAULTS) -> list[G
 
 
 def _list_optional(api: Api, settings: Settings) -> Iterator[Kind]:
-    """The kinds that an API watches as soon as another party has defined them."""
+    """The optional kinds of an API, watched as soon as their definitions exist."""
     for watched in api.watched_with(settings):
         if watched.remedy and is_defined(watched.kind):
             yield watched.kind

@@ -25,7 +25,7 @@ _VERSION = f"{_GROUP}/v1"
 
 
 def write_metrics_roles(home: str) -> list[Object]:
-    """The roles to read metrics, and to review the tokens of those who read them."""
+    """The roles to read metrics, and to review the tokens of clients that read them."""
     return [
         *write_role(METRICS_ROLE, "", write_page_rules(metrics_pages()), home, METRICS_BINDING),
         *write_role(PROXY_ROLE, "", write_rules(review_grants()), home, PROXY_BINDING),

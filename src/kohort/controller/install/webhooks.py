@@ -88,7 +88,7 @@ def _write_both(home: Home, apis: Sequence[Api], endpoint: Endpoint) -> Iterator
     ):
         by_name: dict[str, list[Webhook]] = {}
         for hook in hooks:
-            # A webhook without operations is served only for configurations that users install.
+            # A webhook without operations serves configurations that Kohort does not write.
             if hook.operations and hook.mutates is mutates:
                 by_name.setdefault(hook.configuration or usual, []).append(hook)
         for name, chosen in by_name.items():

@@ -126,7 +126,7 @@ def place_pages(configuration: Configuration, *, is_in_cluster: bool) -> Configu
 
 
 def is_local(address: str) -> bool:
-    """Whether only processes of this machine reach an address."""
+    """Whether only processes of this machine can reach a listen address."""
     host = address.rpartition(":")[0].strip("[]")
     try:
         return ip_address(host).is_loopback

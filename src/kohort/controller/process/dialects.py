@@ -1,5 +1,5 @@
 """
-The dialects of gangs that are installed: those of Kohort, and those of other packages.
+The installed dialects, one for each gang scheduler: Kohort's own, and those of other packages.
 
 A package adds one by an entry point in the group ``kohort.gangs``, whose name is the
 dialect's and whose object is a ``Dialect`` or a sequence of variants. A dialect that cannot

@@ -48,7 +48,7 @@ class Presence(Reports):
     def _follow(self, name: str, api: Api) -> tuple[str, str, Cache[Definition]]:
         cache = self._informers.add(select_definition(name), decode_definition, optional=True)
         cache.subscribe(self._note)
-        # Of its own kind one version is read; of the others whichever is served.
+        # The API reads one version of its own kind, and any served version of the others.
         version = api.kind.version if name == api.kind.group_resource else ""
         return name, version, cache
 

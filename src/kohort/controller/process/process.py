@@ -5,7 +5,7 @@ The operator as a process: the order in which its parts start, and how it ends.
 
 The APIs of each home have a lease of their own, and the process takes all but the first two steps
 for each lease independently. Certificates come first, since a definition may name a conversion
-webhook. A process that does not lead answers admission with the certificates of the Secret, and
+webhook. A process that does not lead answers admission with the existing certificates, and
 writes nothing at all. APIs whose lease is lost stop, drop their caches and wait for it again; if
 the process holds no other lease it ends, since its state may be stale. On a stop signal the
 process finishes running reconciles, releases its leases, and ends within ten seconds.
@@ -82,7 +82,7 @@ class Launch:
 
 
 class Process:
-    """One operator, from its start to its end."""
+    """One process of the operator, from its start to its end."""
 
     def __init__(
         self,

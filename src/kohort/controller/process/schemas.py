@@ -63,7 +63,7 @@ def _log_unseen(api: Api, error: KohortError) -> None:
 
 
 def find_pruned(document: Object, kind: Kind, additions: dict[str, str]) -> Iterator[str]:
-    """A sentence for each addition to the spec that the schema in this document lacks."""
+    """A sentence for each field that Kohort adds and the schema in this document lacks."""
     spec = _find_spec(document, kind)
     if spec is None:
         return

@@ -1,5 +1,5 @@
 """
-Strategies by name: those that are built in, and those of installed packages.
+Rollout strategies by name: the built-in ones, and those of installed packages.
 
 A package adds one by an entry point of the group ``kohort.rollout_strategies`` that names a
 function with the signature of ``Strategy``. A package cannot replace a built-in strategy. The

@@ -17,7 +17,7 @@ Strategy = Callable[[Sequence[Unit], Progress | None, str, RolloutPolicy], Rollo
 
 
 class Roster:
-    """Units by ordinal, with the questions that strategies ask. Missing ones are not ready."""
+    """Units by ordinal, with the queries of strategies. A missing unit is not ready."""
 
     def __init__(self, units: Iterable[Unit], target: str) -> None:
         self._units = {unit.ordinal: unit for unit in units if unit.phase is not Phase.LEAVING}
