@@ -145,7 +145,7 @@ class Keeper:
         return None
 
     async def _trust(self, material: Material) -> bool:
-        """Write the authority into all caBundles; returns whether to serve the certificate."""
+        """Write all caBundles if we lead; returns whether the certificate may be served."""
         decoded = [(holder, e.value.decode()) for holder, cache in self._holders for e in cache]
         if self._may_write():
             for holder, found in decoded:

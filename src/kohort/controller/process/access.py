@@ -120,7 +120,7 @@ class AccessReviews:
         return Access(403, f"user {name!r} may not get {path}")
 
     def _fail(self, error: KohortError | TimeoutError) -> Access:
-        """The answer while the API server cannot be reached; it is not cached."""
+        """The answer while the API server answers no reviews; it is not cached."""
         why = "the API server does not answer"
         if isinstance(error, NotFound):
             why = "the cluster does not serve TokenReview and SubjectAccessReview"

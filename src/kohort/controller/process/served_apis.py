@@ -43,7 +43,7 @@ class ServedApis:
         self._presence = Presence(context.cluster, apis, context.time, context.chance, measures)
 
     async def run(self) -> None:
-        """Run all APIs until cancelled."""
+        """Run all APIs until each is stopped."""
         async with asyncio.TaskGroup() as group:
             watching = group.create_task(self._presence.run())
             serving = [group.create_task(self._serve(api)) for api in self._apis]
