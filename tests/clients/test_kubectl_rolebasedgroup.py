@@ -52,8 +52,8 @@ def test_the_example_becomes_ready_scales_and_changes_images_in_running_pods(k):
 
 
 def test_a_group_is_read_in_the_former_version(k):
-    k("apply", "-f", str(EXAMPLE))
-    answer = k("get", "rolebasedgroups.v1alpha1.workloads.x-k8s.io", "llama", "-o=json")
+    k("apply", "-f", "-", stdin=EXAMPLE.read_text().replace("name: llama", "name: former"))
+    answer = k("get", "rolebasedgroups.v1alpha1.workloads.x-k8s.io", "former", "-o=json")
     assert "is deprecated" in answer.stderr
     roles = json.loads(answer.stdout)["spec"]["roles"]
     assert [role["name"] for role in roles] == ["prefill", "decode", "router"]
