@@ -1,1 +1,1 @@
-"""Translators: one package for each foreign API, and what they share."""
+"""Translators: one package for each foreign API, and the code that all of them share."""

@@ -1,9 +1,9 @@
 """
 Exclusive placement: a group, or a subgroup, has a topology domain to itself.
 
-The terms go behind the user's own. A pod that already has a required term of
-both kinds for that topology is left alone, so a second pass changes nothing,
-and of two rules over one topology only the first is written.
+The terms are appended to the user's own. A pod that already has a required affinity and
+anti-affinity term for that topology is left alone: a second pass changes nothing, and of two
+rules over one topology only the first is written.
 """
 
 from kohort.cluster.objects import Object
@@ -12,7 +12,7 @@ _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 
 
 def add_exclusive_terms(affinity: Object | None, topology: str, label: str, value: str) -> Object:
-    """The affinity with terms that keep equals together and all others away."""
+    """The affinity with terms that keep pods of one label value together and all others away."""
     affinity = affinity or {}
     near: Object = affinity.get("podAffinity") or {}
     far: Object = affinity.get("podAntiAffinity") or {}

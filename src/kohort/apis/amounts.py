@@ -1,7 +1,7 @@
 """
 Amounts that users give as a number or as a percentage of a total.
 
-Nothing here complains: what is neither counts as none, and admission says so.
+Nothing here raises: a value that is neither counts as 0, and admission reports it to the user.
 """
 
 import re
@@ -12,7 +12,7 @@ _PERCENT = re.compile(r"([0-9]+)%")
 
 
 def resolve_amount(value: Any, total: int, *, round_up: bool) -> int:
-    """A number, or a percentage of the total; what is neither counts as none."""
+    """Resolve a number, or a percentage of the total; any other value counts as 0."""
     percent = find_percent(value)
     if percent is not None:
         return -(-percent * total // 100) if round_up else percent * total // 100
@@ -22,5 +22,5 @@ def resolve_amount(value: Any, total: int, *, round_up: bool) -> int:
 def find_percent(value: Any) -> int | None:
     """The number of a percentage, if the value is one."""
     found = _PERCENT.fullmatch(value) if isinstance(value, str) else None
-    # More digits than these say no more than that it is far above a hundred.
+    # A number with more digits is far above a hundred percent anyway.
     return int(found[1].lstrip("0")[:_DIGITS_MAX] or "0") if found else None

@@ -33,7 +33,7 @@ Key = tuple[str, str]  # namespace and name of a workload
 
 
 class InvalidWorkload(KohortError):
-    """A workload that cannot be planned as it stands: becomes a condition, is not retried."""
+    """A workload that cannot be planned as it stands: the user sees a condition; no retry."""
 
     def __init__(self, reason: str, message: str) -> None:
         super().__init__(message)
@@ -42,36 +42,36 @@ class InvalidWorkload(KohortError):
 
 @dataclass(frozen=True, slots=True)
 class Watched:
-    """A kind of child that an API has, and how it is found."""
+    """A kind of child object that an API has, and how the operator finds its workload."""
 
     kind: Kind
     decode: Callable[[bytes], Any]  # gives something with ``metadata``
     labels: str = ""  # only objects that match this selector are watched
     owners: Callable[[Any], tuple[Key, ...]] = lambda child: ()  # the workloads it may belong to
-    remedy: str = ""  # what to do where the kind is not served; empty: every cluster serves it
-    is_needed: bool = True  # false: where it is not served, the API does without
+    remedy: str = ""  # how the user gets the kind served; empty: every cluster serves it
+    is_needed: bool = True  # false: where the cluster does not serve it, the API does without
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What the operator was told when it was started."""
+    """The flags that the operator was started with."""
 
-    strategy: str = "budgeted"  # empty: nobody was told anything; what is written down counts
+    strategy: str = "budgeted"  # empty: no operator runs here; the annotations of the object count
     carrier: str = "statefulsets"
-    gangs: tuple[Dialect, ...] = ()  # those in use, the usual one first; none: no gangs are made
+    gangs: tuple[Dialect, ...] = ()  # dialects in use, the default first; empty: no gangs
     tiers: Tiers = field(default_factory=Tiers)  # for dialects that know tiers by labels of nodes
-    has_usual: bool = True  # whether the first dialect is for objects that name none
+    has_usual: bool = True  # whether the first dialect also serves objects that name no dialect
     # The objects that a webhook asked to see beside the one it judges, as far as they exist.
     beside: tuple[Object, ...] = field(default=(), compare=False)
 
     @property
     def are_given(self) -> bool:
-        """Whether this is what an operator was told; a reader has no flags."""
+        """Whether an operator's flags are known; a command that only reads objects has none."""
         return bool(self.strategy)
 
     @property
     def gang_kinds(self) -> frozenset[Kind]:
-        """The kinds of all objects that gangs are told by."""
+        """The kinds of all objects by which schedulers learn of gangs."""
         return frozenset(kind for dialect in self.gangs for kind in dialect.kinds)
 
     def list_beside(self, kind: Kind) -> tuple[Object, ...]:
@@ -80,7 +80,7 @@ class Settings:
         return tuple(f for f in named if f["apiVersion"].rpartition("/")[0] == kind.group)
 
     def find_dialect(self, name: str) -> Dialect | None:
-        """The dialect that an object asks for by name, or the usual one; None: no gang."""
+        """The dialect that an object names, or the default one; None: the object gets no gang."""
         if not name:
             return self.gangs[0] if self.gangs and self.has_usual else None
         return next((d for d in self.gangs if d.name == name != NONE), None)
@@ -91,25 +91,25 @@ DEFAULTS = Settings()
 
 @dataclass(frozen=True, slots=True)
 class PutBacks:
-    """How often an object was put back of late, since another client edits it, and when last."""
+    """How often, and when last, we restored an object that another client keeps editing."""
 
     count: int = 0
     seconds_ago: float = 0.0
-    why: str = ""  # what the last one was about
+    why: str = ""  # what the last restore was about
 
     @property
     def is_recent(self) -> bool:
-        """Whether the next edit may be on its way: nothing is given up meanwhile."""
+        """Whether the other client may edit again soon: the Drifted condition stays meanwhile."""
         return self.quiet_seconds > 0
 
     @property
     def quiet_seconds(self) -> float:
-        """How long nothing is given up yet: ten seconds, and doubling up to five minutes."""
+        """How long the restore counts as recent: ten seconds, then doubling up to five minutes."""
         return self._left(10.0 * 2 ** min(self.count - 1, 10))
 
     @property
     def pause_seconds(self) -> float:
-        """How long to wait before the next one: none the first time, then doubling."""
+        """How long to wait before the next restore: none the first time, then doubling."""
         return self._left(2.0 ** min(self.count - 1, 10))
 
     @property
@@ -126,7 +126,7 @@ class Snapshot:
     """
     A workload and its children, as the caches have them at one moment.
 
-    It is all values: what the caches and the controller learn later is in the next one.
+    It does not change: what the caches and the controller learn later is in the next snapshot.
     """
 
     root: Object
@@ -135,41 +135,42 @@ class Snapshot:
     lost: Mapping[str, tuple[str, ...]] = field(
         default_factory=dict
     )  # members gone, by incarnation
-    dropped: frozenset[str] = frozenset()  # fields that the server did not keep
+    dropped: frozenset[str] = frozenset()  # fields that the API server did not keep
     settings: Settings = DEFAULTS
-    absent: Mapping[Kind, str] = field(default_factory=dict)  # kinds not served, and what to do
+    absent: Mapping[Kind, str] = field(default_factory=dict)  # kinds not served, with the remedy
     unserved: frozenset[Kind] = frozenset()  # kinds not served that the API does without
-    # Groups as the last reconcile read them: it saves time and says nothing.
+    # Groups as the last reconcile read them: a cache that saves time and changes no result.
     group_cache: GroupCache[Group] = field(default_factory=GroupCache)
     tiers: Mapping[str, Tiers] = field(default_factory=dict)  # by the name of the dialect
-    # What those were read from; a dialect whose objects cannot be seen is not there.
+    # The objects that the tiers were read from; a dialect whose objects the operator cannot see
+    # is missing here.
     tier_objects: Mapping[str, TierObjects] = field(default_factory=dict)
-    # Fields that the server did not keep of objects of gangs; a kind of which nothing was
-    # written yet is not there.
+    # Fields of gang objects that the API server dropped; a kind that the operator has not yet
+    # written is missing here.
     pruned: Mapping[Kind, frozenset[str]] = field(default_factory=dict)
-    # Fields of the stored status that have a wrong type: not in the root, and to be removed.
+    # Status fields with a wrong type: the root lacks them, and the next write removes them.
     stray: tuple[str, ...] = ()
     put_backs: Mapping[Address, PutBacks] = field(default_factory=dict)
-    # What the workload names and does not own, by kind, as far as it exists.
+    # Objects that the workload names and does not own, by kind, as far as they exist.
     references: Mapping[Kind, tuple[Any, ...]] = field(default_factory=dict)
 
     def find_node_labels(self, name: str) -> Mapping[str, str] | None:
-        """The labels of a node; None where it is not known."""
+        """The labels of a node; None if the cache does not have the node."""
         node = self.nodes.get(name)
         found: Mapping[str, str] | None = None if node is None else node.metadata.labels
         return found
 
     def measure(self, dialect: Dialect, names: Iterable[str]) -> int | None:
-        """The tier of the narrowest domain that holds these nodes; None where it is not known."""
+        """The tier of the narrowest domain with all these nodes; None if tiers are unknown."""
         objects = self.tier_objects.get(dialect.name, TierObjects())
         return measure_span(dialect, objects, self.nodes, names)
 
     def tiers_of(self, dialect: Dialect) -> Tiers:
-        """The tiers that a dialect can speak of."""
+        """The tiers that a dialect can express."""
         return self.tiers.get(dialect.name, self.settings.tiers)
 
     def find_put_backs(self, kind: Kind, name: str) -> PutBacks:
-        """How often an object of this workload was put back of late."""
+        """How often we restored an object of this workload lately."""
         metadata = self.root["metadata"]
         return self.put_backs.get(Address(kind, metadata.get("namespace", ""), name), PutBacks())
 
@@ -183,7 +184,7 @@ M_co = TypeVar("M_co", covariant=True)
 
 @dataclass(frozen=True, slots=True)
 class Reading(Generic[M_co]):
-    """A snapshot in the words of the model, and what the carrier remembers until it renders."""
+    """A snapshot translated into the model, and what the carrier remembers until it renders."""
 
     workload: Workload
     observed: Observed
@@ -192,7 +193,7 @@ class Reading(Generic[M_co]):
 
 @dataclass(frozen=True, slots=True)
 class ExecutionSummary:
-    """What came of a plan: what was done, what was refused with which words, what was reported."""
+    """The result of a plan: actions done, actions refused with the error, status written or not."""
 
     done: tuple[Action, ...] = ()
     failed: tuple[tuple[Action, str], ...] = ()
@@ -201,7 +202,7 @@ class ExecutionSummary:
 
 @dataclass(frozen=True, slots=True)
 class MissingMember:
-    """A member that ought to exist and is not seen; it may lack the label by which it is."""
+    """A member that should exist and is not in the cache; it may have lost its label."""
 
     address: Address
     restore: Callable[[Object], tuple[Action, ...]]  # what to do about the object of that name
@@ -215,15 +216,15 @@ class AdmissionProbe:
     namespace: str
     obj: Object
     is_admitted: Callable[[Object], bool]  # whether the answer bears the marks of our admission
-    missing: Callable[[], Iterable[MissingMember]] = tuple  # a few that sets do not make
+    missing: Callable[[], Iterable[MissingMember]] = tuple  # a few that sets do not create
 
 
 @dataclass(frozen=True, slots=True)
 class StoredRevision:
-    """A stored revision as people know it: a number to name it by, and what it asked for."""
+    """A stored revision as users know it: a number, and the part of the spec that it stores."""
 
     number: int
-    key: str  # what groups of that revision carry
+    key: str  # the revision key that its groups carry
     name: str  # of the object that stores it
     created: str  # a timestamp
     content: Object  # the part of the spec that makes the revision
@@ -232,12 +233,12 @@ class StoredRevision:
 
 @dataclass(frozen=True, slots=True)
 class UserVerbs:
-    """How an API looks to people, and how it takes their orders: each gives the changed object."""
+    """How users read and change objects of an API; each change returns the changed object."""
 
     role_of: Callable[[int], str]  # the word for a member, by its place in the group
     carrier_of: Callable[[Object, Settings], str]
     list_revisions: Callable[[Snapshot], tuple[StoredRevision, ...]]  # lowest number first
-    # Those below take the name of a role; an empty one means the whole object.
+    # The functions below take the name of a role; an empty name means the whole object.
     go_back: Callable[[Object, StoredRevision, str], Object]
     hold: Callable[[Object, int, str], Object]  # units below the boundary keep their revision
     release: Callable[[Object, str], Object]
@@ -245,14 +246,14 @@ class UserVerbs:
     list_templates: Callable[[Object, str], dict[str, Object]]
     put_template: Callable[[Object, str, Object], Object]  # (…, field, template)
     list_held: Callable[[Object], tuple[str, ...]]  # roles that are held; "" for the whole object
-    list_roles: Callable[[Object], tuple[str, ...]] = lambda root: ()  # none: they have no names
+    list_roles: Callable[[Object], tuple[str, ...]] = lambda root: ()  # empty: without names
     # Parts of pod templates that are laid over a template, and may name an image, too.
     list_patches: Callable[[Object, str], dict[str, Object]] = lambda root, role: {}
 
 
 @dataclass(frozen=True, slots=True)
 class StatusVerdict:
-    """How an object that has no groups is, by its status: a word of ``views.health``, and why."""
+    """The health of an object without groups, read from its status: a word of ``views.health``."""
 
     word: str
     reason: str
@@ -261,17 +262,17 @@ class StatusVerdict:
 
 @dataclass(frozen=True, slots=True)
 class AdmissionResult:
-    """What admission says of an object: its new form, what is wrong, and what to warn of."""
+    """The answer of admission for an object: its new form, errors and warnings."""
 
     obj: Object | None = None
     errors: tuple[FieldError, ...] = ()
     warnings: tuple[str, ...] = ()
-    refusal: str = ""  # a sentence, where no field is to blame
+    refusal: str = ""  # a sentence for the user, where no single field is wrong
 
 
 @dataclass(frozen=True, slots=True)
 class Webhook:
-    """One webhook that an API needs, by the names that its clients know."""
+    """One webhook that an API needs, under the name and path of the upstream project."""
 
     name: str
     path: str
@@ -282,12 +283,12 @@ class Webhook:
     ]  # (object, old object, settings)
     selector: Object | None = None  # objectSelector
     mutates: bool = False
-    # What else has to be read to judge an object; the settings then hold it as ``beside``.
+    # Other objects that the webhook reads to judge an object; ``Settings.beside`` then holds them.
     # An address without a name stands for all objects of its kind in its namespace.
     find_beside: Callable[[Object, Settings], tuple[Address, ...]] = lambda obj, settings: ()
     namespaces: Object | None = None  # namespaceSelector
-    reinvocation: str = "Never"  # of one that changes objects
-    configuration: str = ""  # its webhook configuration, where that is not its home's
+    reinvocation: str = "Never"  # reinvocationPolicy, of a mutating webhook
+    configuration: str = ""  # its webhook configuration, where it is not the one of its home
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,66 +298,66 @@ class Api:
     kind: Kind
     short_name: str
     watched: tuple[Watched, ...]
-    members: Kind  # the kind of its members
-    # The workload and the incarnation that a member belonged to, when it has gone.
+    members: Kind  # the kind of its members, such as Pod
+    # The workload and the incarnation that a deleted member belonged to.
     find_lost: Callable[[Any, Callable[[Kind, Key], Any]], tuple[Key, str] | None]
     read: Callable[[Snapshot], Reading[Any]]  # raises InvalidWorkload
     render: Callable[[Snapshot, Reading[Any], Plan], tuple[Action, ...]]
     write_status: Callable[[Snapshot, Reading[Any], Plan, str], Object]  # (…, now) -> status
     list_events: Callable[[Snapshot, Reading[Any], Plan, ExecutionSummary], tuple[Notice, ...]]
-    # What a status has from its first write on, even that of an object which cannot be planned.
+    # Fields that a status has from its first write on, even if the object cannot be planned.
     start_status: Callable[[Object], Object] = lambda root: {}
-    has_conditions: bool = True  # false: its definition has no room for them, ours included
-    # How an object without groups is; None: groups and members say so.
+    has_conditions: bool = True  # false: its definition has none, so ours are not written
+    # The health of an object without groups; None: groups and members tell it.
     read_verdict: Callable[[Object], StatusVerdict | None] = lambda root: None
-    # What was decided about a workload that no plan says, each in a sentence for people.
+    # Decisions about a workload that are not in the plan, each as a sentence for users.
     list_decisions: Callable[[Reading[Any]], tuple[str, ...]] = lambda reading: ()
-    # The status of an object that cannot be planned, before the condition that says so: (…, now).
+    # The status of an object that cannot be planned, without the condition that says so: (…, now).
     write_error: Callable[[Snapshot, InvalidWorkload, str], Object] = lambda snapshot, error, now: (
         dict(snapshot.root.get("status") or {})
     )
     webhooks: tuple[Webhook, ...] = ()
     home: Home = OWN_HOME
-    scheduler: str = ""  # that its pods name unless the user says otherwise; empty: the default
-    unserved: tuple[UnservedKind, ...] = ()  # what an install must not take a controller from
+    scheduler: str = ""  # schedulerName of pods where the user sets none; empty: the default
+    unserved: tuple[UnservedKind, ...] = ()  # kinds that an install must not take over
     # The CustomResourceDefinitions, each made afresh; that of the kind itself comes first.
     definitions: tuple[Define, ...] = (dict,)
     convert: Convert | None = None  # needed where a definition has several versions
-    writes: tuple[Grant, ...] = ()  # what its actions need, beyond what it watches
-    verbs: UserVerbs | None = None  # None: people cannot act on it through us
-    # None: its members need no admission by us, so nothing has to be asked.
+    writes: tuple[Grant, ...] = ()  # the RBAC rights of its actions, beyond those of its watches
+    verbs: UserVerbs | None = None  # None: users cannot act on it through our commands
+    # Makes a dry-run pod; None: its members need no admission by us.
     make_probe: Callable[[Snapshot], AdmissionProbe | None] = lambda snapshot: None
-    # Wakes whoever makes members and has given up for a while; empty if none is missing.
+    # Makes a StatefulSet controller that backs off try again; empty if no member is missing.
     wake: Callable[[Snapshot, str], tuple[Action, ...]] = lambda snapshot, now: ()
-    references: tuple[Reference, ...] = ()  # kinds of objects that workloads name
-    # Children whose status is ours to write: (…, now), with those that the snapshot has.
+    references: tuple[Reference, ...] = ()  # kinds of objects that workloads refer to by name
+    # Children in the snapshot whose status the operator writes: (…, now).
     list_projections: Callable[[Snapshot, Reading[Any], Plan, str], tuple[Projection, ...]] = (
         lambda snapshot, reading, plan, now: ()
     )
-    # Fields of the spec that are ours, such as ``roles[].placement``, each with the annotation
-    # that serves where it is dropped.
+    # Fields that Kohort adds to the spec, such as ``roles[].placement``, each with the annotation
+    # that users set where the installed CRD drops the field.
     additions: dict[str, str] = field(default_factory=dict)
-    # How the objects of its gangs are found, whatever their kind.
+    # How the operator finds the objects of its gangs, whatever their kind.
     watch_gangs: Callable[[Kind, str], Watched] | None = None  # (kind, remedy)
-    heeds_tiers: Callable[[Any], bool] = lambda root: False  # whether a change of tiers matters
+    heeds_tiers: Callable[[Any], bool] = lambda root: False  # whether tiers concern a workload
 
     def definition(self) -> Object:
         """The CustomResourceDefinition of its own kind, made afresh."""
         return self.definitions[0]()
 
     def read_checked(self, snapshot: Snapshot) -> Reading[Any]:
-        """The snapshot in the words of the model; raises InvalidWorkload, and nothing else."""
+        """The snapshot translated into the model; raises InvalidWorkload, and nothing else."""
         misfit = self.find_misfit(snapshot.root)
         if misfit:
             raise InvalidWorkload("Malformed", f"{misfit}: mend the object, or delete it")
         return self.read(snapshot)
 
     def find_misfit(self, root: Object) -> str:
-        """What about metadata and spec has another shape than the definition says; or nothing."""
+        """The first field of metadata or spec that does not fit the definition; or nothing."""
         return shape_of(self.definitions[0], self.kind.version).find_misfit(root)
 
     def find_stray(self, root: Object) -> tuple[Object, tuple[str, ...]]:
-        """The object without fields of the status that cannot be read, and their names."""
+        """The object without status fields of a wrong type, and the names of these fields."""
         status = root.get("status")
         if not isinstance(status, dict | None):
             return {**root, "status": {}}, ()
@@ -367,7 +368,7 @@ class Api:
         return {**root, "status": kept}, stray
 
     def watched_with(self, settings: Settings) -> tuple[Watched, ...]:
-        """What is watched where the operator was told this."""
+        """The kinds that an operator with these settings watches."""
         if self.watch_gangs is None:
             return self.watched
         # Dialects may share a kind; it is watched once.
@@ -377,13 +378,13 @@ class Api:
         return (*self.watched, *found)
 
     def writes_with(self, settings: Settings) -> tuple[Grant, ...]:
-        """What its actions need where the operator was told this."""
+        """The RBAC rights that the actions of an operator with these settings need."""
         if self.watch_gangs is None:
             return self.writes
         return (*self.writes, *(grant for d in settings.gangs for grant in d.grants))
 
     def reads_with(self, settings: Settings) -> tuple[Kind, ...]:
-        """What is read of the cluster to know its tiers, where the operator was told this."""
+        """The kinds that an operator with these settings reads to learn the cluster's tiers."""
         if self.watch_gangs is None:
             return ()
         return tuple(dict.fromkeys(k for d in settings.gangs if d.read_tiers for k in d.reads))

@@ -3,8 +3,8 @@ Conversion between the versions of a kind, by the API that the kind belongs to.
 
 A converter is pure: it gets an object and the name of a version, and gives the object in that
 version. It raises ConversionError, with a sentence for the user, where there is no such form.
-Over HTTPS and inside an embedded cluster the same function answers. What it does not know of is
-never guessed: an object of another kind or version is refused.
+The same function answers over HTTPS and inside an embedded cluster. It never guesses: an object
+of an unknown kind or version is refused.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -21,15 +21,15 @@ Define = Callable[[], Object]
 
 
 class ConversionError(KohortError):
-    """An object that has no form in the version that was asked for."""
+    """An object that has no form in the requested version."""
 
 
 class ConverterMistake(ConversionError):
-    """A converter that raised what it should not: our fault, and not the object's."""
+    """A converter raised an unexpected exception: a bug of ours, not a fault of the object."""
 
 
 class Versioned(Protocol):
-    """What has definitions, and perhaps a converter for those with several versions."""
+    """An API with definitions, and a converter if a definition has several versions."""
 
     @property
     def definitions(self) -> tuple[Define, ...]:
@@ -62,7 +62,7 @@ def needs_conversion(definition: Object) -> bool:
 
 
 def collect_converters(apis: Sequence[Versioned]) -> Converters:
-    """The converters of all APIs, by the kind that each is for."""
+    """The converters of all APIs, by group and kind."""
     found: dict[tuple[str, str], Converter] = {}
     for api in apis:
         for definition in (define() for define in api.definitions if api.convert):
@@ -100,7 +100,7 @@ def convert_object(converters: Converters, obj: Any, api_version: str) -> Object
             f"{_describe(obj)} cannot be converted to {version}: a mistake of Kohort "
             f"({type(error).__name__}), report it"
         ) from error
-    # The identity of an object is the server's; a converter may leave it out.
+    # The API server sets apiVersion and kind; a converter may leave them out.
     return {**converted, "apiVersion": api_version, "kind": kind}
 
 

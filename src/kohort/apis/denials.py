@@ -1,9 +1,9 @@
 """
-How a verdict of admission is refused: the Status that the one who asked will see.
+How admission refuses an object: the Status that the client will see.
 
 Upstream answers every refusal with 403 and all field errors as one text, and its
-clients match on that. Both ways to ask us, over HTTPS and inside the embedded
-cluster, answer with this same value.
+clients match on that. We answer with the same value over HTTPS and inside the
+embedded cluster.
 """
 
 from kohort.apis.api import AdmissionResult
@@ -12,7 +12,7 @@ from kohort.cluster.objects import Object
 
 
 def find_denial(answer: AdmissionResult) -> Object | None:
-    """The Status of a refusal; None if the verdict lets the object pass."""
+    """The Status of a refusal; None if admission accepts the object."""
     message = answer.refusal or (aggregate(answer.errors) if answer.errors else "")
     return write_denial(403, message, "Forbidden") if message else None
 

@@ -1,8 +1,8 @@
 """
-What is kept of pods that are not ready: enough to say what keeps them from serving.
+The fields that the cache keeps of pods that are not ready: enough to say why.
 
-Most pods of a cluster are ready, and nothing of this is kept of them. The shape is that
-of the pod itself, so what reads whole pods reads these too.
+Most pods of a cluster are ready, and the cache keeps none of these fields for them. The shape
+is that of a pod, so code that reads whole pods reads these, too.
 """
 
 import orjson
@@ -13,14 +13,14 @@ _METADATA = ("name", "uid", "creationTimestamp", "deletionTimestamp", "finalizer
 _SPEC = ("nodeName", "schedulerName", "schedulingGates")
 _STATUS = ("phase", "reason", "message")
 _CONDITIONS = ("Ready", "PodScheduled", "PodReadyToStartContainers")
-# Volumes that a pod brings along itself never keep it waiting.
+# Volumes that the kubelet makes from the pod alone never keep it waiting.
 _OWN_VOLUMES = ("emptyDir", "downwardAPI")
 _CONTAINER = ("name", "ready", "restartCount", "state", "lastState")
 _LISTS = ("containerStatuses", "initContainerStatuses")
 
 
 def read_details(raw: bytes) -> Object:
-    """The part of a pod that says why it does not serve."""
+    """The fields of a pod that tell why it is not ready."""
     pod: Object = orjson.loads(raw)
     status: Object = pod.get("status") or {}
     conditions = [c for c in status.get("conditions") or () if c.get("type") in _CONDITIONS]
@@ -39,7 +39,7 @@ def read_details(raw: bytes) -> Object:
 
 
 def list_outer_volumes(spec: Object) -> list[Object]:
-    """The volumes of a pod that are made of something outside of it."""
+    """The volumes of a pod that need something outside of it, such as a claim or a Secret."""
     volumes = spec.get("volumes") or ()
     return [v for v in volumes if not any(name in v for name in _OWN_VOLUMES)]
 

@@ -1,11 +1,11 @@
 """
-Edits: fields of an object that another client set, as the API server has recorded it.
+Edits: fields of an object that another client set, as the API server recorded them.
 
-The server records who set which field last (``metadata.managedFields``). The client that
-made an object has set its selector, which cannot be changed later: that manager and our own
-are its keepers. A field that another manager has set and that no keeper holds, too, is an
-edit. A server or client that strips these records leaves no edits to be seen; a field
-that was taken away has no manager and is not seen either.
+The API server records which client set a field last (``metadata.managedFields``). The client
+that made an object has set its selector, which is immutable: that manager and our own are its
+keepers. A field that another manager has set and that no keeper also holds is an edit. If a
+server or client strips these records, we see no edits; nor do we see a removed field, which
+has no manager.
 """
 
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ import orjson
 
 from kohort.cluster.objects import Object
 
-# Field names, and the items of lists: by their keys or their value.
+# Field names, and items of lists: named by their keys or their value.
 Step = str
 Path = tuple[Step, ...]
 _ITEM = "."
@@ -53,7 +53,7 @@ _decode = msgspec.json.Decoder(_Managed).decode
 
 
 def find_edits(raw: bytes, keeper: str, *below: Step, maker: Path = _SELECTOR) -> tuple[Edit, ...]:
-    """What clients other than the keeper and the maker have set below a path."""
+    """The fields below a path that clients other than the keeper and the maker have set."""
     entries = [e for e in _decode(raw).metadata.managed_fields if not e.subresource]
     others = [e for e in entries if e.manager != keeper and not _holds(e, maker)]
     others = [e for e in others if _holds(e, below)]
@@ -65,7 +65,7 @@ def find_edits(raw: bytes, keeper: str, *below: Step, maker: Path = _SELECTOR) -
 
 
 def find_setter(raw: bytes, keeper: str, path: Path) -> str:
-    """The client that has set this field, through a subresource or not, if it keeps nothing."""
+    """The client that set this field, through a subresource or not, unless a keeper also did."""
     entries = [e for e in _decode(raw).metadata.managed_fields if _holds(e, path)]
     if any(e.manager == keeper or _holds(e, _SELECTOR) for e in entries):
         return ""
@@ -90,7 +90,7 @@ def _leaves(entry: _Entry, below: Path) -> Iterator[Path]:
 def _walk(path: Path, fields: Object) -> Iterator[Path]:
     for step, inner in fields.items():
         if step == _ITEM:
-            # A map that came into being with its first key is nothing by itself.
+            # A map that was created along with its first key is no edit by itself.
             if path[-1].startswith(("k:", "v:")):
                 yield path
         elif isinstance(inner, dict) and inner:
@@ -100,7 +100,7 @@ def _walk(path: Path, fields: Object) -> Iterator[Path]:
 
 
 def locate(obj: Any, path: Path) -> tuple[str | int, ...] | None:
-    """Where a path leads in this very object: keys and indexes; None if nowhere."""
+    """Where a managed-fields path leads in this object: keys and indexes; None if nowhere."""
     found: list[str | int] = []
     for step in path:
         place = _find_place(obj, step)
@@ -131,7 +131,7 @@ def _has_keys(item: Any, wanted: Object) -> bool:
 
 
 def write_path(path: Path) -> str:
-    """A path as people read it: ``spec.template.spec.containers[engine].image``."""
+    """A path for users to read: ``spec.template.spec.containers[engine].image``."""
     text = ""
     for step in path:
         form, _, rest = step.partition(":")

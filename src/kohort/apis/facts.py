@@ -1,9 +1,9 @@
 """
-Facts: what the operator keeps of the objects it watches.
+Facts: the fields that the operator caches of the objects it watches.
 
-Caches hold these instead of whole objects: a pod costs a tenth of its JSON. They
-are partial, so they are compared and read, never written back. What has to be
-compared field by field keeps its JSON beside the facts.
+Caches hold these instead of whole objects: a pod costs a tenth of its JSON. They are
+partial, so the operator compares and reads them and never writes them back. Objects that it
+compares field by field keep their JSON beside the facts.
 """
 
 from typing import Any, TypeVar
@@ -15,7 +15,7 @@ from kohort.apis.details import read_details
 from kohort.apis.edits import Edit
 from kohort.cluster.objects import Object
 
-# What a decoder raises for an object that has not the shape of its kind.
+# The exceptions of a decoder for an object that does not fit its kind.
 UNDECODABLE = (
     msgspec.MsgspecError,
     ValueError,
@@ -36,7 +36,7 @@ class Owner(msgspec.Struct, gc=False, rename="camel"):
 
 
 class Meta(msgspec.Struct, rename="camel"):
-    """The metadata that plans look at."""
+    """The metadata that planning uses."""
 
     name: str = ""
     namespace: str = ""
@@ -74,7 +74,7 @@ class Condition(msgspec.Struct, gc=False, rename="camel"):
 
 
 class Restarts(msgspec.Struct, gc=False, rename="camel"):
-    """How often a container has started again, and why it does not run."""
+    """The restarts of a container, and its current and last state."""
 
     name: str = ""
     restart_count: int = 0
@@ -83,14 +83,14 @@ class Restarts(msgspec.Struct, gc=False, rename="camel"):
 
 
 class PodSpecFacts(msgspec.Struct, gc=False, rename="camel"):
-    """Where a pod runs."""
+    """The node and the scheduler of a pod."""
 
     node_name: str = ""
     scheduler_name: str = ""
 
 
 class PodStatusFacts(msgspec.Struct, rename="camel"):
-    """How a pod is."""
+    """The phase, conditions and containers of a pod."""
 
     phase: str = ""
     conditions: list[Condition] | None = None
@@ -99,41 +99,41 @@ class PodStatusFacts(msgspec.Struct, rename="camel"):
 
 
 class PodFacts(msgspec.Struct, rename="camel"):
-    """A pod."""
+    """The cached fields of a pod."""
 
     metadata: Meta
     spec: PodSpecFacts = msgspec.field(default_factory=PodSpecFacts)
     status: PodStatusFacts = msgspec.field(default_factory=PodStatusFacts)
     details: dict[str, Any] | None = None  # of a pod that is not ready, or is leaving
     edits: tuple[Edit, ...] = ()  # by other clients than its maker, as far as they matter
-    is_admitted: bool = True  # false: made while its API's webhook was not asked
+    is_admitted: bool = True  # false: created while our webhook was not called
 
     @property
     def is_ready(self) -> bool:
-        """Whether it runs and says that it is ready."""
+        """Whether the pod runs and its Ready condition is true."""
         found = self.ready_condition
         return found is not None and found.status == "True" and self.status.phase == "Running"
 
     @property
     def ready_condition(self) -> Condition | None:
-        """What it says of being ready."""
+        """The pod's Ready condition."""
         return next((c for c in self.status.conditions or () if c.type == "Ready"), None)
 
     @property
     def has_ended(self) -> bool:
-        """Whether all its containers have ended, and none will start again."""
+        """Whether all containers of the pod have ended, and none will start again."""
         return self.status.phase in ("Failed", "Succeeded")
 
     @property
     def restarts(self) -> int:
-        """How often its containers have started again."""
+        """The number of restarts of all containers of the pod."""
         status = self.status
         seen = [*(status.container_statuses or ()), *(status.init_container_statuses or ())]
         return sum(container.restart_count for container in seen)
 
     @property
     def waits_for(self) -> str:
-        """The reason for which a container does not run, or nothing."""
+        """The reason for which a container waits to run, or nothing."""
         for container in self.status.container_statuses or ():
             waiting = container.state.get("waiting") or {}
             if waiting.get("reason"):
@@ -142,20 +142,20 @@ class PodFacts(msgspec.Struct, rename="camel"):
 
 
 class SetSpecFacts(msgspec.Struct, rename="camel"):
-    """What a set was asked for."""
+    """The replicas and update strategy in a StatefulSet's spec."""
 
     replicas: int = 1
     update_strategy: dict[str, Any] = {}
 
     @property
     def partition(self) -> int:
-        """The ordinal from which pods are updated."""
+        """The ordinal from which the StatefulSet controller updates pods."""
         rolling = self.update_strategy.get("rollingUpdate") or {}
         return int(rolling.get("partition") or 0)
 
 
 class SetStatusFacts(msgspec.Struct, gc=False, rename="camel"):
-    """What a set says of itself."""
+    """The numbers and revisions in a StatefulSet's status."""
 
     observed_generation: int = 0
     replicas: int = 0
@@ -165,18 +165,18 @@ class SetStatusFacts(msgspec.Struct, gc=False, rename="camel"):
 
 
 class SetFacts(msgspec.Struct, rename="camel"):
-    """A StatefulSet."""
+    """The cached fields of a StatefulSet."""
 
     metadata: Meta
     spec: SetSpecFacts = msgspec.field(default_factory=SetSpecFacts)
     status: SetStatusFacts = msgspec.field(default_factory=SetStatusFacts)
     raw: bytes = b""  # the JSON, for a set that is compared field by field
     edits: tuple[Edit, ...] = ()  # of its template, by other clients
-    scaled_by: str = ""  # the client that has set its replicas, if that is another one
+    scaled_by: str = ""  # the other client that has set its replicas, if any
 
     @property
     def is_settled(self) -> bool:
-        """Whether all its pods are available, on one revision."""
+        """Whether all pods of the StatefulSet are available, on one revision."""
         status = self.status
         return (
             status.available_replicas == self.spec.replicas
@@ -193,25 +193,25 @@ class NodeCondition(msgspec.Struct, gc=False, rename="camel"):
 
 
 class NodeStatusFacts(msgspec.Struct):
-    """How a node is."""
+    """The conditions of a node."""
 
     conditions: list[NodeCondition] | None = None
 
 
 class NodeFacts(msgspec.Struct):
-    """A node: its labels are what placement looks at; whether it answers explains its pods."""
+    """A node: its labels matter to placement, its readiness explains why pods fail."""
 
     metadata: Meta
     status: NodeStatusFacts = msgspec.field(default_factory=NodeStatusFacts)
 
     @property
     def is_ready(self) -> bool:
-        """Whether it answers."""
+        """Whether the node's Ready condition is true."""
         return any(c.type == "Ready" and c.status == "True" for c in self.status.conditions or ())
 
     @property
     def ready_since(self) -> str | None:
-        """Since when it answers, or does not."""
+        """Since when the node has been ready, or not ready."""
         ready = (c for c in self.status.conditions or () if c.type == "Ready")
         return next((c.last_transition_time for c in ready), None)
 
@@ -232,7 +232,7 @@ class Whole:
 
 
 class Head(msgspec.Struct):
-    """An object of which only the metadata matters."""
+    """An object of which the cache keeps only the metadata."""
 
     metadata: Meta
 
@@ -246,7 +246,7 @@ read_head = _head.decode
 
 
 def read_pod(raw: bytes) -> PodFacts:
-    """A pod; what keeps it from serving is read only where it does not serve."""
+    """Decode a pod, with details if it is not ready or is leaving."""
     return add_details(_pod.decode(raw), raw)
 
 
@@ -254,7 +254,7 @@ P = TypeVar("P", bound=PodFacts)
 
 
 def add_details(pod: P, raw: bytes) -> P:
-    """The pod, with what keeps it from serving."""
+    """Add the details of why a pod is not ready, if it is not."""
     is_serving = pod.is_ready and not pod.metadata.is_leaving
     pod.details = None if is_serving else read_details(raw)
     return pod

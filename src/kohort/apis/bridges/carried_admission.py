@@ -1,8 +1,8 @@
 """
-Admission of LeaderWorkerSets, where one carrier more is known.
+Admission of LeaderWorkerSets, where a ModelServing is one more possible carrier.
 
-All other rules are those of the API: they are asked about the set without this carrier. The carrier
-of a set that has pods does not change unless the user lets these go.
+The API's own webhooks apply all other rules, to the set without this carrier. The carrier
+of a set that has pods does not change unless the user allows these pods to be deleted.
 """
 
 from dataclasses import replace
@@ -14,7 +14,7 @@ from kohort.cluster.objects import Object, annotations_of
 
 
 def carry_webhooks(webhooks: tuple[Webhook, ...], carrier: str, force: str) -> tuple[Webhook, ...]:
-    """The webhooks of the API, which let this carrier pass."""
+    """The webhooks of the API, changed so that they accept this carrier."""
     return tuple(
         _carry(webhook, carrier, force) if webhook.kind == labels.KIND else webhook
         for webhook in webhooks
@@ -38,7 +38,7 @@ def _carry(webhook: Webhook, carrier: str, force: str) -> Webhook:
 
 
 def _find_switch(lws: Object, old: Object | None, carrier: str, force: str) -> FieldError | None:
-    """Why the carrier of a set cannot change now; None if it does not, or may."""
+    """Why the carrier of a set cannot change now; None if it stays or may change."""
     if old is None or _has(lws, carrier) == _has(old, carrier):
         return None
     status = old.get("status")

@@ -1,7 +1,7 @@
 """
 The groups of a LeaderWorkerSet that a ModelServing carries, read from its pods.
 
-They bear LeaderWorkerSet's labels by plugin `lws`, and belong to the ModelServing.
+Plugin `lws` gives these pods LeaderWorkerSet's labels; their owner is the ModelServing.
 """
 
 from collections import defaultdict
@@ -30,7 +30,7 @@ _READER = Reader(
 
 
 def read_groups(pods: Iterable[PodFacts], owner: str, lws: Object) -> tuple[Group, ...]:
-    """The groups that pods of that owner make, lowest ordinal first."""
+    """The groups that the pods of this owner form, lowest ordinal first."""
     found: dict[int, dict[int, PodFacts]] = defaultdict(dict)
     for pod in pods:
         group, index = _READER.group_of(pod.metadata), _READER.index_of(pod.metadata)

@@ -1,14 +1,14 @@
 """
-LeaderWorkerSets that a ModelServing of ours carries: ``kohort.dev/carrier: modelserving``.
+LeaderWorkerSets whose pods a ModelServing makes: ``kohort.dev/carrier: modelserving``.
 
-The ModelServing is made from the set by the same conversion that users have, is owned by the set,
-and goes with it. The set keeps a status of its own, read from the pods; it counts nothing as
-updated before the ModelServing has seen what was asked for last. A set whose pods have another
-carrier is left alone unless ``kohort.dev/force: "true"`` says that they may go.
+The operator makes the ModelServing by the conversion that users can run themselves; the set owns
+it, so it is deleted with the set. The operator reads the set's status from the pods, and counts no
+pod as updated before the ModelServing has observed its latest spec. A set whose pods have another
+carrier is left alone unless ``kohort.dev/force: "true"`` allows the operator to delete them.
 
-Nobody is fought. This is the controller of LeaderWorkerSets, which acts only while it holds the
-lease of that API. Where another controller of them is there, or has made sets after the
-ModelServing, nothing is done, forced or not, and the condition says so.
+The operator fights no other controller: it acts on LeaderWorkerSets only while it holds the
+lease of that API. Where another controller is installed, or has made sets after the ModelServing,
+the operator does nothing, forced or not, and the condition says so.
 """
 
 from collections.abc import Iterator
@@ -66,19 +66,19 @@ _NOT_SEEN = "unseen"  # the revision of a set whose ModelServing has not seen it
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """What rendering needs."""
+    """The ModelServing to render, and objects of the former carrier to delete."""
 
     wanted: Object  # the ModelServing
-    leftovers: tuple[SetFacts | PodFacts, ...]  # of another carrier, and may go
+    leftovers: tuple[SetFacts | PodFacts, ...]  # of another carrier; may be deleted
 
 
 def is_carried(lws: Object) -> bool:
-    """Whether a set asks for a ModelServing."""
+    """Whether the user has asked for a ModelServing as the set's carrier."""
     return annotations_of(lws).get(lws_labels.CARRIER) == CARRIER
 
 
 def carry_by_serving(base: Api) -> Api:
-    """LeaderWorkerSet, with one carrier more."""
+    """The LeaderWorkerSet API with ModelServing as one more carrier."""
 
     def read(snapshot: Snapshot) -> Reading[Any]:
         return _read(snapshot) if is_carried(snapshot.root) else base.read(snapshot)
@@ -144,7 +144,7 @@ def _read(snapshot: Snapshot) -> Reading[Memory]:
 
 
 def _find_own(snapshot: Snapshot) -> Whole | None:
-    """The ModelServing of this very set; one of its name that is not its own is an error."""
+    """The ModelServing that this set owns; one of the same name and another owner is an error."""
     held: tuple[Whole, ...] = snapshot.all(labels.KIND)
     found = next((s for s in held if s.metadata.name == name_of(snapshot.root)), None)
     if found is not None and found.metadata.controller != uid_of(snapshot.root):
@@ -157,7 +157,7 @@ def _find_own(snapshot: Snapshot) -> Whole | None:
 
 
 def _find_leftovers(snapshot: Snapshot, held: Whole | None) -> tuple[SetFacts | PodFacts, ...]:
-    """What another carrier has made for the set, where the user lets it go."""
+    """The objects that another carrier made for the set, if the user allows their deletion."""
     uid, name = uid_of(snapshot.root), name_of(snapshot.root)
     children = (*snapshot.all(lws_labels.STATEFUL_SET), *snapshot.all(lws_labels.POD))
     found = tuple(c for c in children if c.metadata.controller == uid)
@@ -186,7 +186,7 @@ def _kind_of(child: SetFacts | PodFacts) -> Kind:
 
 
 def make_serving(given: Object) -> Object:
-    """The ModelServing that carries a set; raises InvalidWorkload."""
+    """The ModelServing that makes the pods of a set; raises InvalidWorkload."""
     lws = default_workload(given)
     try:
         done = convert_to_serving(lws, ROLE)
@@ -218,7 +218,7 @@ def make_serving(given: Object) -> Object:
 
 
 def _is_seen(wanted: Object, held: Object) -> bool:
-    """Whether the ModelServing asks for what the set asks for, and has been looked at since."""
+    """Whether the ModelServing has the spec that we want, and its controller has observed it."""
     seen = (held.get("status") or {}).get("observedGeneration")
     return seen == metadata_of(held).get("generation") and not find_changes(wanted, held, MANAGER)
 

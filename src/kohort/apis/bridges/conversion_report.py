@@ -2,8 +2,8 @@
 What became of each field when an object was converted to another kind.
 
 A line has one of three levels. Exact: pods behave as before. Approximate: something differs in a
-way that the line names. Lost: there is no counterpart; some of that matters to whoever runs the
-workload, and some does not, such as a field that changed nothing.
+way that the line names. Lost: there is no counterpart; some losses matter to the user of the
+workload, and some do not, such as a field that changed nothing.
 """
 
 from collections.abc import Iterable, Mapping
@@ -17,11 +17,11 @@ from kohort.cluster.objects import Object, name_of, namespace_of
 
 
 class ConversionRefused(KohortError):
-    """An object that cannot be converted at all, with what to do."""
+    """The object cannot be converted at all; the message tells the user what to do."""
 
 
 class Level(StrEnum):
-    """How well a field was kept."""
+    """How well the conversion kept a field."""
 
     EXACT = "exact"
     APPROXIMATE = "approximate"
@@ -30,7 +30,7 @@ class Level(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ReportLine:
-    """One field of one object."""
+    """The result for one field of one object."""
 
     subject: str  # the object: kind/name
     level: Level
@@ -47,34 +47,34 @@ class ReportLine:
 
 @dataclass(slots=True)
 class ConversionReport:
-    """The lines about one object, in the order in which they were found."""
+    """The lines about one object, in the order in which the conversion found them."""
 
     subject: str
     lines: list[ReportLine] = field(default_factory=list)
 
     def exact(self, source: str, target: str, note: str = "") -> None:
-        """The field is kept."""
+        """Report that the field is kept."""
         self.lines.append(ReportLine(self.subject, Level.EXACT, source, target, note))
 
     def approximate(self, source: str, target: str, note: str) -> None:
-        """The field is kept nearly."""
+        """Report that the field is kept with a difference, which the note names."""
         self.lines.append(ReportLine(self.subject, Level.APPROXIMATE, source, target, note))
 
     def lost(self, source: str, note: str, *, matters: bool = True) -> None:
-        """The field has no counterpart."""
+        """Report that the field has no counterpart."""
         self.lines.append(ReportLine(self.subject, Level.LOST, source, "", note, matters))
 
 
 @dataclass(frozen=True, slots=True)
 class Converted:
-    """An object of the other kind, and what became of each field."""
+    """The object of the other kind, and what became of each field."""
 
     object: Object
     lines: tuple[ReportLine, ...]
 
 
 def open_report(obj: Object) -> ConversionReport:
-    """The report on an object, without lines yet."""
+    """A new report on an object, without lines."""
     namespace = namespace_of(obj)
     where = f"{namespace}/" if namespace else ""
     return ConversionReport(f"{obj.get('kind')}/{where}{name_of(obj)}")
@@ -83,13 +83,13 @@ def open_report(obj: Object) -> ConversionReport:
 def report_unknown(
     report: ConversionReport, path: str, found: Mapping[str, Any], known: Iterable[str]
 ) -> None:
-    """A field that this version knows nothing of is lost, and may matter."""
+    """Report every field that this version of Kohort does not know as lost, which may matter."""
     for name in sorted(found.keys() - set(known)):
         report.lost(f"{path}.{name}", "this version of Kohort knows no such field")
 
 
 def refuse_faults(source: Object, converted: Object, faults: Iterable[FieldError]) -> None:
-    """Refuse a conversion whose outcome the API server would refuse."""
+    """Raise ConversionRefused if the API server would refuse the converted object."""
     found = [str(fault) for fault in faults]
     if found:
         raise ConversionRefused(

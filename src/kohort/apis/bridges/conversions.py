@@ -1,7 +1,7 @@
 """
-All documents of an input at once: sets are converted, what points to them follows on request.
+Convert all documents of an input at once: the sets, and on request the objects that select them.
 
-Documents of other kinds pass as they are, in their places.
+Documents of other kinds pass unchanged, in their places.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -26,7 +26,7 @@ _FROM: Mapping[str, tuple[tuple[Kind, ...], Convert]] = {
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """What came of an input."""
+    """The documents after a conversion, and the report on their fields."""
 
     objects: tuple[Object, ...]
     lines: tuple[ReportLine, ...]
@@ -36,7 +36,7 @@ class Conversion:
 def convert_documents(
     documents: Sequence[Object], target: str, role: str, *, rewrites_selectors: bool = False
 ) -> Conversion:
-    """The documents with every set in the kind that is wanted; raises ConversionRefused."""
+    """The documents with every set converted to the target kind; raises ConversionRefused."""
     kinds, convert = _FROM[target]
     found = [_is_one_of(document, kinds) for document in documents]
     sets = {

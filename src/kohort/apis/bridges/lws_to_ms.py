@@ -84,7 +84,7 @@ _HANDLED = (
 
 
 def convert_to_serving(given: Object, role: str) -> Converted:
-    """The ModelServing that does what a LeaderWorkerSet does, as far as there are words for it."""
+    """The ModelServing that does what a LeaderWorkerSet does, as far as it has fields for it."""
     lws: Object = drop_nulls(given)
     report = open_report(lws)
     report.exact("kind", f"{labels.KIND.api_version} {labels.KIND.name}")
@@ -117,7 +117,7 @@ def convert_to_serving(given: Object, role: str) -> Converted:
 
 
 def _convert_scheduler(lws: Object, report: ConversionReport) -> str:
-    """One scheduler for all pods; a ModelServing that names none would get another default."""
+    """One scheduler for all pods; without a name the ModelServing would default to Volcano."""
     template, found = template_of(lws), []
     used = ("leaderTemplate", "workerTemplate") if size_of(lws) > 1 else ("leaderTemplate",)
     if "leaderTemplate" not in template:
@@ -168,7 +168,7 @@ def _convert_rollout(lws: Object, report: ConversionReport) -> Object | None:
 
 
 def _configure(lws: Object, report: ConversionReport) -> Object:
-    """The configuration of plugin `lws`: what ModelServing has no field for."""
+    """The configuration of plugin `lws`, for settings that have no field in a ModelServing."""
     config: Object = {"groupKey": GROUP_KEY, "subdomainPolicy": subdomain_policy_of(lws)}
     note = "pods carry LeaderWorkerSet's labels, annotations and variables"
     report.exact("labels, annotations and variables of pods", "spec.plugins[0]", note)
@@ -193,7 +193,7 @@ def _configure(lws: Object, report: ConversionReport) -> Object:
 
 
 def _convert_group(lws: Object, role: str, report: ConversionReport) -> Object:
-    """The template of a group: one role, one instance of it."""
+    """The template of a group: one role with one instance."""
     template, workers = template_of(lws), size_of(lws) - 1
     report_unknown(report, "spec", spec_of(lws), _SPEC)
     report_unknown(report, _TEMPLATE, template, _GROUP)
@@ -223,7 +223,7 @@ def _convert_group(lws: Object, role: str, report: ConversionReport) -> Object:
 
 
 def _add_volumes(spec: Object, claims: list[Any]) -> Object:
-    """The pod spec with a generic ephemeral volume for each claim, in place of its namesake."""
+    """The pod spec with an ephemeral volume for each claim, replacing a volume of the same name."""
     if not claims:
         return spec
     made = []

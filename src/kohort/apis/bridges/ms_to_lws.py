@@ -108,7 +108,7 @@ def convert_to_lws(given: Object, role: str) -> Converted:
 
 
 def find_role(obj: Object, default: str) -> str:
-    """The name of the only role of a ModelServing, and otherwise that of the default."""
+    """The name of a ModelServing's only role; the default name if it has several roles or none."""
     roles = roles_of(obj)
     return str(roles[0].get("name")) if len(roles) == 1 else default
 
@@ -120,7 +120,7 @@ _TOPOLOGIES = {
 
 
 def _choose_role(serving: Object, name: str, report: ConversionReport) -> Object:
-    """The role that is converted: the only one, or the one that was named."""
+    """The role to convert: the only one, or the one that the user named."""
     roles = roles_of(serving)
     found = roles if len(roles) == 1 else [role for role in roles if role.get("name") == name]
     if not found:
@@ -163,7 +163,7 @@ def _convert_group(role: Object, spec: ServingSpec, report: ConversionReport) ->
 
 
 def _name_scheduler(template: Object, scheduler: str) -> Object:
-    """The template with the scheduler that its pods have had, whatever it said itself."""
+    """The template with the scheduler that the ModelServing gave its pods, overriding its own."""
     spec: Object = template.get("spec") or {}
     if scheduler == spec.get("schedulerName", DEFAULT_SCHEDULER):
         return template
@@ -171,11 +171,11 @@ def _name_scheduler(template: Object, scheduler: str) -> Object:
 
 
 def _report_variables(role: Object, path: str, report: ConversionReport) -> None:
-    """Containers that read a variable which LeaderWorkerSet calls otherwise."""
+    """Report variables that containers read and that LeaderWorkerSet names differently."""
     templates = [role.get("entryTemplate"), role.get("workerTemplate")]
     text = orjson.dumps(templates).decode()
     for theirs, ours in _VARIABLES.items():
-        # LeaderWorkerSet's own names end with two of these.
+        # Two of these names are the end of LeaderWorkerSet's own names.
         if theirs in text.replace(f"LWS_{theirs}", ""):
             report.lost(f"variable {theirs} in {path}", f"say {ours} instead")
 
@@ -217,7 +217,7 @@ def _convert_rollout(serving: Object, spec: ServingSpec, report: ConversionRepor
 
 
 def _read_plugins(spec: ServingSpec, report: ConversionReport) -> dict[str, Any]:
-    """The configuration of plugin `lws`; every other plugin is lost."""
+    """The configuration of plugin `lws`; all other plugins are reported as lost."""
     config: dict[str, Any] = {}
     for plugin in spec.plugins:
         path = f"spec.plugins[{plugin.name}]"
@@ -234,7 +234,7 @@ def _read_plugins(spec: ServingSpec, report: ConversionReport) -> dict[str, Any]
 
 
 def _convert_topology(spec: ServingSpec, metadata: Object, report: ConversionReport) -> Object:
-    """A group is one role instance, so either policy is the group's; both are one too many."""
+    """Keep the group's policy, or else the role's: a group is one role instance."""
     policy, path = spec.group_topology, f"spec.template.{FIELD}"
     target = f"{_NOTES}[{lws_labels.NETWORK_TOPOLOGY}]"
     if policy is not None:

@@ -1,7 +1,7 @@
 """
-Metadata of an object that becomes another kind: what users wrote, without what servers wrote.
+Metadata of an object that becomes another kind: the user's fields, without the API server's.
 
-Keys of the old kind's own domain go: what they said is said by fields of the new one.
+Keys of the old kind's own domain are dropped: fields of the new kind say the same.
 """
 
 from kohort.apis.bridges.conversion_report import ConversionReport
@@ -15,7 +15,7 @@ _LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 def convert_metadata(
     source: Object, report: ConversionReport, prefix: str, handled: tuple[str, ...] = ()
 ) -> Object:
-    """Name, namespace, labels and annotations without those that are handled elsewhere."""
+    """Name, namespace, labels and annotations, except keys that the caller converts itself."""
     given = metadata_of(source)
     metadata: Object = {key: given[key] for key in _KEPT if given.get(key)}
     for key in metadata:
@@ -39,7 +39,7 @@ def convert_metadata(
 
 
 def convert_template(template: Object, report: ConversionReport, path: str, target: str) -> Object:
-    """Labels, annotations and spec of a pod template, which is all that both kinds share."""
+    """Labels, annotations and spec of a pod template, the fields that both kinds share."""
     metadata: Object = template.get("metadata") or {}
     kept = {key: metadata[key] for key in ("labels", "annotations") if metadata.get(key)}
     for key in sorted(metadata.keys() - {"labels", "annotations", "creationTimestamp", "name"}):

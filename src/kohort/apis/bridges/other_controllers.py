@@ -1,9 +1,9 @@
 """
-Another controller of LeaderWorkerSets on the cluster: whether one is there.
+Whether another controller of LeaderWorkerSets runs on the cluster.
 
-It is told by who holds a lease of upstream's name, in whichever namespace it was installed, and by
-who manages the webhook configuration of upstream's name. The names alone tell nothing: Kohort bears
-them itself. A process of Kohort says in a lease that it is one, and its configuration is labelled.
+Two objects of upstream's name tell: who holds the lease, in whichever namespace upstream was
+installed, and who manages the webhook configuration. Their names alone tell nothing, since Kohort
+uses them too. But a process of Kohort names itself in its lease, and labels its configuration.
 """
 
 from collections.abc import Iterator
@@ -31,7 +31,7 @@ _REMEDY = "let the operator see it ('kohort manifests' prints the roles)"
 
 
 def refer_to_others(home: Home) -> tuple[Reference, ...]:
-    """What is watched for the sake of sets that a ModelServing carries."""
+    """The leases and webhook configurations to watch for sets that a ModelServing carries."""
     return (
         Reference(
             LEASE, _ask, remedy=_REMEDY, names_of=_name_lease, only=home.lease, is_shown=False
@@ -48,7 +48,7 @@ def refer_to_others(home: Home) -> tuple[Reference, ...]:
 
 
 def find_another(snapshot: Snapshot) -> str:
-    """The other controller that is there, in words; nothing if there is none."""
+    """A sentence that names another controller on the cluster; empty if there is none."""
     return next(_list_others(snapshot), "")
 
 
@@ -68,7 +68,7 @@ def _list_others(snapshot: Snapshot) -> Iterator[str]:
 
 
 def _ask(lws: Object) -> tuple[Key, ...]:
-    """Only sets that a ModelServing carries ask whether another controller is there."""
+    """The reference of a set to other controllers; only sets carried by a ModelServing have it."""
     metadata = lws.get("metadata") or {}
     notes = metadata.get("annotations") or {}
     return _ANOTHER if notes.get(labels.CARRIER) == CARRIER else ()

@@ -36,7 +36,7 @@ _ASK = "--rewrite-selectors rewrites it"
 
 
 class Rewriter:
-    """Lets what points to converted sets point to what they became."""
+    """Points Services, budgets and autoscalers of converted sets to the new objects."""
 
     def __init__(self, sets: Sets, *, is_to_serving: bool, writes: bool) -> None:
         self._sets = sets
@@ -47,7 +47,7 @@ class Rewriter:
         self._name = lws_labels.NAME if is_to_serving else labels.NAME
 
     def rewrite(self, document: Object) -> Converted:
-        """The document, which points elsewhere if it pointed to a set and that was asked for."""
+        """The document; if it selects a converted set and the user wants it, with new selectors."""
         report = open_report(document)
         made = document
         spec = document.get("spec")
@@ -96,7 +96,7 @@ class Rewriter:
         return {**document, "spec": {**spec, "selector": new}}
 
     def _find_role(self, namespace: str, terms: Terms, expressions: list[Any]) -> str | None:
-        """The role of the set that a selector selects pods of; None if it selects none of ours."""
+        """The role of the set whose pods a selector finds; None if it finds no converted set."""
         named = [terms.get(self._name, "")]
         for expression in expressions:
             if expression.get("key") == self._name and expression.get("operator") == "In":
@@ -154,11 +154,11 @@ class Rewriter:
             yield key, value
 
     def _own_role(self, role: str) -> tuple[tuple[str, str], ...]:
-        """What every pod of the only role carries, and no pod of a LeaderWorkerSet."""
+        """Labels that every pod of the only role has, and no pod of a LeaderWorkerSet."""
         return (labels.ROLE, role), (labels.ROLE_ID, names.role_id(role, 0))
 
     def _is_kept(self, key: str) -> bool:
-        """Whether pods of the new object may carry a label that was not translated."""
+        """Whether pods of the new object may have a label that was not translated."""
         if self._is_to_serving:
             return key != POD_NAME
         return not key.startswith(labels.PREFIX)
@@ -171,14 +171,14 @@ class Rewriter:
 
 
 def _read_terms(found: Any) -> Terms:
-    """A mapping of texts; one that the server would refuse selects nothing here."""
+    """The labels of a selector; one that the API server would refuse counts as empty."""
     given = found if isinstance(found, dict) else {}
     is_good = all(isinstance(text, str) for pair in given.items() for text in pair)
     return given if is_good else {}
 
 
 def _read_expressions(found: Any) -> list[Any]:
-    """Expressions of a selector; a list that the server would refuse selects nothing here."""
+    """The expressions of a selector; a list that the API server would refuse counts as empty."""
     given = found if isinstance(found, list) else []
     is_good = all(
         isinstance(one, dict)

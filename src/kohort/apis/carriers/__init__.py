@@ -1,1 +1,1 @@
-"""Carriers: how units become objects, and how objects are read back as units."""
+"""Carriers: which objects make up a unit, and how these are read back as units."""

@@ -1,9 +1,9 @@
 """
-A carrier, as a value: by which objects units exist, and what it can be asked for.
+A carrier, as a value: which objects it makes for units, and what it is able to do.
 
-A carrier decides nothing. It reads what exists into the model, with whatever it has to
-remember until it renders, and renders what a plan says. Which units are made, taken down or
-changed is decided in planning, by the reach that the carrier has.
+A carrier decides nothing. It reads the existing objects into the model, with all that it has
+to remember until it renders, and turns a plan into actions. Planning decides which units to
+make, delete or change, within the reach of the carrier.
 """
 
 from collections.abc import Callable

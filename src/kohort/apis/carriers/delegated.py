@@ -1,10 +1,10 @@
 """
-Lines that another controller carries, and that are told only numbers.
+Lines of units that another controller runs: we only tell it numbers.
 
-A Deployment, a StatefulSet or a LeaderWorkerSet rolls and mends its units itself. What is read of
-it is a tally, and a tally that was written before the last change counts nothing as updated; what
-it is told is how many units, and for those that know one, below which ordinal units stay as
-they are.
+A Deployment, a StatefulSet or a LeaderWorkerSet rolls and repairs its units itself. We read a
+tally from its status; a status older than the last change of the spec counts no unit as updated.
+We write its replicas and, where the kind has one, its partition: the ordinal below which units
+stay as they are.
 """
 
 from collections.abc import Callable, Iterator
@@ -23,13 +23,13 @@ LEADER_WORKER_SET = Kind("leaderworkerset.x-k8s.io", "v1", "LeaderWorkerSet", "l
 
 @dataclass(frozen=True, slots=True)
 class Delegate:
-    """A kind that carries a line for us: where its numbers stand."""
+    """A kind whose controller runs a line for us: where its numbers stand."""
 
     kind: Kind
     exist: str  # fields of the status
     ready: str
     updated: str
-    partition: tuple[str, ...] = ()  # path in the spec; empty: it knows none
+    partition: tuple[str, ...] = ()  # path in the spec; empty: the kind has no partition
     is_settled: Callable[[Object], bool] = lambda obj: True
 
 
@@ -56,7 +56,7 @@ DELEGATES = {
 
 
 def read_tally(obj: Object) -> Tally:
-    """What the other controller says of its line."""
+    """The numbers that the other controller reports of its line."""
     delegate = _find(obj)
     status, metadata = obj.get("status") or {}, obj["metadata"]
     is_seen = int(status.get("observedGeneration") or 0) >= int(metadata.get("generation") or 0)
@@ -67,14 +67,14 @@ def read_tally(obj: Object) -> Tally:
         exist=int(status.get(delegate.exist) or 0),
         ready=ready,
         updated=updated,
-        # No status says which of the ready ones are updated: at least so many are.
+        # No status says which ready units are updated: at least this many are.
         updated_ready=max(0, updated + ready - int(status.get(delegate.exist) or 0)),
         is_seen=is_seen,
     )
 
 
 def patch_numbers(obj: Object, step: Step) -> Iterator[Action]:
-    """What the other controller is told so that its line has the numbers of a step."""
+    """Patch replicas and partition of the other controller's object to the numbers of a step."""
     delegate, spec = _find(obj), obj.get("spec") or {}
     change: Object = {}
     if spec.get("replicas", 1) != step.rollout.count:

@@ -1,10 +1,10 @@
 """
 Objects that should exist, and no others: Services, ConfigMaps, budgets, autoscalers.
 
-What is missing is made, what differs is applied, and what is ours and wanted no more is deleted
-by its uid. Only what we write is compared: defaults of the server and fields of others are left
-alone, but a field that we own and no longer want is taken away. An object of another owner is
-never touched; it is named, so that the user can decide.
+Missing objects are created, different ones applied, and those of ours that are no longer
+desired deleted by uid. Only fields that we write are compared: defaults of the API server and
+fields of other clients stay, but a field that we own and no longer want is removed. An object of
+another owner is never touched; it is reported, so that the user can decide.
 """
 
 from collections.abc import Iterable, Iterator
@@ -19,7 +19,7 @@ from kohort.cluster.port import Address, PatchForm
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """An object that has a name which we want, and that belongs to another owner."""
+    """An object with a name that we need, and with another owner."""
 
     kind: Kind
     name: str
@@ -33,17 +33,17 @@ class DesiredObjects:
     kind: Kind
     objects: tuple[Object, ...]
     manager: str  # our field manager
-    ignored: tuple[str, ...] = ()  # dotted paths that others may set, such as spec.replicas
-    # Numbers of others are written back as they were seen, so a later one must not be lost.
+    ignored: tuple[str, ...] = ()  # dotted paths that other clients may set, such as spec.replicas
+    # We write numbers of other clients back as we read them: a newer one must make it fail.
     is_guarded: bool = False
-    # Field managers of a former controller: what they wrote is ours before we change it.
+    # Field managers of a former controller: we take over their fields before we change them.
     former: tuple[str, ...] = ()
 
 
 def render_desired(
     owner: Object, desired: DesiredObjects, held: Iterable[Whole]
 ) -> Iterator[Action]:
-    """What makes the objects that exist into those that should."""
+    """The actions that turn the existing objects into the desired ones."""
     uid, by_name = uid_of(owner), {found.metadata.name: found for found in held}
     wanted = {name_of(obj): obj for obj in desired.objects}
     for name, obj in wanted.items():
@@ -66,7 +66,7 @@ def render_desired(
 
 
 def apply_made(action: Action, manager: str) -> Action:
-    """A create as an apply, so that the server knows from the first write on what is ours."""
+    """A create turned into an apply, so that the API server records our fields from the start."""
     if not isinstance(action, Create):
         return action
     address = Address(action.kind, action.namespace, name_of(action.obj))
@@ -76,7 +76,7 @@ def apply_made(action: Action, manager: str) -> Action:
 
 
 def find_taken(owner: Object, desired: DesiredObjects, held: Iterable[Whole]) -> Iterator[Taken]:
-    """The names that we want and that others have."""
+    """Objects of other owners that have names which we need."""
     uid, names = uid_of(owner), {name_of(obj) for obj in desired.objects}
     for found in held:
         if found.metadata.name in names and found.metadata.controller != uid:
@@ -104,10 +104,10 @@ def _bring(desired: DesiredObjects, wanted: Object, found: Object) -> Iterator[A
 
 def _adopt_fields(desired: DesiredObjects, found: Object) -> list[Object]:
     """
-    The patch that makes fields of a former controller ours; nothing where it has none.
+    The patch that makes fields of a former controller ours; empty if it owns none.
 
-    An apply takes away only what the same manager applied before. Without this, a variable that
-    the former controller wrote and that nobody wants any more would stay for ever.
+    An apply removes only fields that the same manager applied before. Without this patch, a
+    variable that the former controller wrote and the user has removed would stay for ever.
     """
     metadata = found["metadata"]
     entries: list[Object] = metadata.get("managedFields") or []
@@ -143,7 +143,7 @@ def _merge_fields(one: Object, other: Object) -> Object:
 def find_changes(
     wanted: Object, found: Object, manager: str, ignored: tuple[str, ...] = ()
 ) -> list[str]:
-    """The paths that an apply would change, as far as one can tell before it."""
+    """The paths that an apply would change, as far as we can tell before it."""
     owned = _find_owned(found, manager)
     paths = dict.fromkeys((*_compare("", wanted, found), *_find_dropped("", wanted, owned)))
     return [path for path in paths if not path.startswith(ignored)] if ignored else list(paths)
@@ -171,7 +171,7 @@ def _find_owned(found: Object, manager: str) -> Object:
 
 
 def _find_dropped(path: str, wanted: Object, owned: Object) -> Iterator[str]:
-    """Fields that we applied last time, and that are not in what we want now."""
+    """Fields that we applied last time and that the desired object no longer has."""
     prefix = f"{path}." if path else ""
     for key, below in owned.items():
         if not key.startswith("f:") or (path == "metadata" and key in ("f:uid",)):

@@ -1,11 +1,11 @@
 """
-Failures as the cluster remembers them: one annotation, on the revision in force.
+Failures of groups, stored in an annotation of the revision in force.
 
-It lies beside the groups and not on them, since they go; and not on the workload, which
-users' tools compare. When another revision comes into force, the records stay where they are: all
+It is not on the groups, since they are deleted; and not on the workload, which users' tools
+compare. When another revision comes into force, old records stay where they are, so all
 revisions are read. For each group the record on the revision in force counts, since each write
-there holds all that is known, and else the newest. Moments alone do not say which was written
-last: the controller's clock may have been put back. What cannot be read is no record.
+there holds all that is known; otherwise the newest. Times alone do not tell which record was
+written last: the controller's clock may have been put back. A record that cannot be read is none.
 """
 
 from collections.abc import Iterable, Mapping
@@ -23,14 +23,14 @@ from kohort.model.units import GROUPS, Line
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What is to be written down of failures, and why."""
+    """The text to store about failures, and why."""
 
     text: str
     why: str
 
 
 def plan_record(held: Mapping[Line, tuple[Failure, ...]], plan: Plan) -> Record | None:
-    """The record after a plan; None if it says what is written down already."""
+    """The record after a plan; None if the stored record says the same."""
     known = {line: own for line, own in held.items() if own}
     new = dict(known)
     for line, step in plan.steps.items():
@@ -46,7 +46,7 @@ def plan_record(held: Mapping[Line, tuple[Failure, ...]], plan: Plan) -> Record 
 
 
 def write_failures(failures: Iterable[Failure]) -> str:
-    """The text of the annotation: by ordinal, or by group, role and ordinal."""
+    """The text of the annotation: keyed by ordinal, or by group, role and ordinal."""
     return orjson.dumps({_name(f): _write(f) for f in failures}).decode()
 
 
@@ -64,7 +64,7 @@ def _find_place(name: str) -> tuple[Line, int]:
 
 
 def read_failures(texts: Iterable[str], in_force: str = "") -> tuple[Failure, ...]:
-    """The record of each unit that counts, lowest ordinal first: that in force, or the newest."""
+    """For each unit the record on the revision in force, or else the newest; by ordinal."""
     newest: dict[str, Failure] = {}
     for text in texts:
         for failure in _read_text(text):

@@ -1,7 +1,7 @@
 """
-Members as every carrier reads them: where a pod stands, and how it is.
+Members as every carrier reads them: the place of a pod in its group, and its health.
 
-Where it stands is written by the API, each in labels and annotations of its own.
+Each API writes that place in labels and annotations of its own.
 """
 
 from collections.abc import Callable
@@ -22,7 +22,7 @@ _BROKEN = (
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """How an API writes places and revisions on pods and sets."""
+    """How an API stores group, index and revision on pods and StatefulSets."""
 
     group_of: Callable[[Meta], int | None]  # the group of a pod
     index_of: Callable[[Meta], int | None]  # the place of a pod in its group; 0 is the entry
@@ -57,9 +57,9 @@ def read_member(reader: Reader, index: int, pod: PodFacts, is_current: bool) -> 
 
 def _has_recovered(pod: PodFacts, condition: Condition | None) -> bool:
     """
-    Whether a pod that restarted and is not ready was ready since its containers run.
+    Whether a pod that restarted and is not ready was ready after its containers started.
 
-    A condition that changed after the last start can only have changed from true to false.
+    A Ready condition that changed after the last start can only have changed from true to false.
     """
     running = [c.state.get("running") or {} for c in pod.status.container_statuses or ()]
     if not running or not all(state.get("startedAt") for state in running) or condition is None:
@@ -72,7 +72,7 @@ def _was_ready(pod: PodFacts, condition: Condition | None) -> bool:
     """
     Whether a pod that is not ready was ready before.
 
-    The condition comes into being before any container starts. If it changed after
+    The Ready condition exists before any container starts. If it changed after
     one had started, it can only have changed from true to false.
     """
     changed = read_moment(condition.last_transition_time) if condition else 0.0
@@ -87,7 +87,7 @@ def _read_starts(container: Restarts) -> list[float]:
 
 
 def _find_crash(pod: PodFacts) -> Crash | None:
-    """How the container that ended last did so, if one has started again or will not."""
+    """How the container that ended last ended, if it restarted or its pod has ended."""
     status = pod.status
     found = []
     for container in (*(status.container_statuses or ()), *(status.init_container_statuses or ())):
@@ -100,20 +100,20 @@ def _find_crash(pod: PodFacts) -> Crash | None:
 
 
 def _is_crashing(pod: PodFacts) -> bool:
-    """Whether a container crashes again and again, and just runs between two crashes."""
+    """Whether a container crashes repeatedly, even if it runs at the moment."""
     crash = _find_crash(pod)
     return pod.restarts >= _RESTARTS_MANY and crash is not None and bool(crash.code)
 
 
 def read_cost(text: str) -> int:
-    """What a deletion costs, as an annotation says it; 0 where that is no whole number."""
+    """The deletion cost in an annotation; 0 if it is not a whole number."""
     negative = text.startswith("-")
     number = find_whole(text[1:] if negative else text)
     return 0 if number is None else -number if negative else number
 
 
 def read_moment(stamp: str | None) -> float:
-    """A timestamp in seconds; 0 where there is none, or none that can be read."""
+    """A timestamp in seconds; 0 if it is missing or cannot be read."""
     if not stamp:
         return 0.0
     try:

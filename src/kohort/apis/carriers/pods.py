@@ -1,11 +1,11 @@
 """
-Groups carried by pods alone: the workload owns the entry pod of each, and that owns the others.
+Groups carried by pods alone: the workload owns each entry pod, which owns the other pods.
 
-The entry's uid is the incarnation, and ownership says who is part of it: a pod of
-another owner is a leftover, however it is called. No set stands between us and the
-pods, so nothing but our own note remembers a rollout: the note is what a set's spec
-is on the other carrier. A decision is written there first and acted on in a later
-plan that has read it, so a controller may die after any write.
+The entry's uid is the incarnation, and owner references say which pods are part of it: a pod of
+another owner is a leftover, whatever its name. No StatefulSet stands between us and the pods, so
+only our own note remembers a rollout, as a StatefulSet's spec does for the other carrier. The
+operator first writes a decision there and acts on it in a later plan that has read it, so it
+may die after any write.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -25,20 +25,20 @@ from kohort.model.units import Phase
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """The progress of a rollout as it is written down, on the revision that it leads to."""
+    """The progress of a rollout, stored on the revision that it leads to."""
 
     progress: Progress
-    base: str  # what units below the boundary are made from when they have to be made anew
+    base: str  # the revision from which lost units below the boundary are recreated
     turn: int  # rises with each change of target: the note with the highest is in force
 
 
 _Number = Annotated[int, msgspec.Meta(ge=0)]
-# More groups than any workload may have: a note that another client wrote is bounded, too.
+# More groups than any workload may have: it bounds a note that another client wrote.
 _Count = Annotated[int, msgspec.Meta(ge=0, le=2_000_000)]
 
 
 class _NoteFacts(msgspec.Struct):
-    """A note as it is written."""
+    """A note in its stored form."""
 
     turn: _Number
     boundary: _Number
@@ -64,18 +64,18 @@ def write_note(note: Note) -> str:
 
 
 def find_note(text: str, target: str) -> Note | None:
-    """The note that a text holds, if it is one; the target is the revision that carries it."""
+    """The note in a text, or None; the target is the revision that carries the note."""
     try:
         facts = _notes.decode(text)
     except (msgspec.MsgspecError, ValueError):
-        # Another client wrote over it. What is not known is found out from the pods.
+        # Another client overwrote the note; the progress is then found from the pods.
         return None
     progress = Progress(facts.boundary, facts.count, facts.noted, target)
     return Note(progress, facts.base, facts.turn)
 
 
 def assume_progress(groups: tuple[Group, ...]) -> Progress | None:
-    """What can be said without a note: that many groups exist, and none may be replaced yet."""
+    """The progress if there is no note: these groups exist, and none may be replaced yet."""
     if not groups:
         return None
     count = groups[-1].ordinal + 1
@@ -84,11 +84,10 @@ def assume_progress(groups: tuple[Group, ...]) -> Progress | None:
 
 def settle_base(note: Note, groups: Iterable[Group], stored: Collection[str]) -> str:
     """
-    What lost units below the boundary are made from after this note: its target, once done.
+    The revision to recreate lost units below the boundary from: the target, once it is done.
 
-    It is done when every wanted unit has served on it: then the base is not stored in sight any
-    more, or all of them serve now. A unit that is missing says nothing of a target that may
-    never have served.
+    It is done when every wanted unit has served on it: then all of them serve now, or the base
+    is no longer stored. A missing unit does not count: the target may never have served.
     """
     progress, units = note.progress, {group.ordinal: group for group in groups}
     serving = {o for o, g in units.items() if g.phase is Phase.READY}
@@ -108,7 +107,7 @@ def read_groups(
     """
     The groups of the workload with that uid, lowest ordinal first.
 
-    Those that did not change are recalled.
+    Groups that did not change come from the cache.
     """
     group_cache = group_cache or GroupCache()
     entries: dict[int, PodFacts] = {}
@@ -140,7 +139,7 @@ def _read_group(
     lost: tuple[str, ...],
 ) -> Group:
     size = reader.size_of(entry.metadata)
-    # A pod that says to stand beyond the end of its group is no member.
+    # A pod whose index is beyond the size of its group is no member.
     within = [place for place in others if place[0] < size]
     places = [(0, entry), *sorted(within, key=lambda place: place[0])]
     members = tuple(_read_member(reader, index, pod) for index, pod in places)
@@ -159,7 +158,7 @@ def _read_group(
 
 def _read_member(reader: Reader, index: int, pod: PodFacts) -> Member:
     member = read_member(reader, index, pod, is_current=True)
-    # No controller replaces a pod that has ended, so it counts as one that has failed.
+    # No controller replaces a pod that has ended, so it counts as failed.
     return replace(member, has_ended=True) if pod.has_ended else member
 
 

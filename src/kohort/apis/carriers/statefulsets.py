@@ -1,13 +1,12 @@
 """
 Groups carried by StatefulSets: one set of entry members, and one set of others for each entry.
 
-The set of a group's other members belongs to its entry pod, so a new entry is a
-new incarnation and everything of the old one goes with it. Whatever belongs to an
-owner that is not alive is a leftover: it is not read as part of the group, and it
-is not taken over by name.
+The entry pod owns the StatefulSet of the group's other members, so a new entry is a new
+incarnation, and the garbage collector deletes everything of the old one. An object whose owner
+no longer exists is a leftover: it is not read as part of the group, nor taken over by name.
 
-A set can only replace a suffix of ordinals, so a rollout is its partition and its
-replica count, and both are memory: they are read back as the progress.
+A StatefulSet can only replace a suffix of ordinals, so a rollout is its partition and its
+replicas. Both are also our memory: they are read back as the progress.
 """
 
 from collections.abc import Iterable, Mapping
@@ -27,7 +26,7 @@ def read_groups(
     lost: Mapping[str, tuple[str, ...]],
     group_cache: GroupCache[Group] | None = None,
 ) -> tuple[Group, ...]:
-    """The groups that exist, lowest ordinal first; those that did not change are recalled."""
+    """The groups that exist, lowest ordinal first; unchanged groups come from the cache."""
     group_cache = group_cache or GroupCache()
     by_group: dict[int, dict[int, PodFacts]] = {}
     for pod in pods:
@@ -63,7 +62,7 @@ def _read_group(
     members = tuple(
         read_member(reader, index, pod, index == 0 or pod.metadata.controller == set_uid != "")
         for index, pod in sorted(pods.items())
-        # A pod that says to stand beyond the end of its group is no member.
+        # A pod whose index is beyond the size of its group is no member.
         if index == 0 or index < size
     )
     return Group(
@@ -80,7 +79,7 @@ def _read_group(
 
 
 def find_own_set(entry: PodFacts, sets: Mapping[str, SetFacts]) -> SetFacts | None:
-    """The set of a group's other members, if it belongs to this very entry."""
+    """The StatefulSet of a group's other members, if this very entry pod owns it."""
     found = sets.get(entry.metadata.name)
     if found is None or found.metadata.controller != entry.metadata.uid:
         return None
@@ -95,7 +94,7 @@ def _phase_of(
     has_others = size == 1 or (
         others is not None and others.is_settled and not others.metadata.is_leaving
     )
-    # A set counts a pod that is on its way out until it has gone, so the pods are asked too.
+    # A StatefulSet counts a terminating pod until it is gone, so the pods are checked, too.
     ready = {m.index for m in members if m.is_current and m.phase is Phase.READY}
     if has_others and all(index in ready for index in range(size)):
         return Phase.READY

@@ -1,4 +1,4 @@
-"""CustomResourceDefinitions, made from models of ours."""
+"""CustomResourceDefinitions, generated from our models."""
 
 from kohort.apis.definitions.definition import (
     Column,

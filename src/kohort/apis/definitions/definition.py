@@ -1,8 +1,8 @@
 """
 A CustomResourceDefinition, from a model and the few facts around it.
 
-The label says that Kohort made it, so that an install never writes over a CRD
-that somebody else brought.
+Its managed-by label says that Kohort made it: an install never overwrites a CRD
+that another project installed.
 """
 
 from collections.abc import Mapping
@@ -42,7 +42,7 @@ class ScalePaths:
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """What a kind is to its users, in one version."""
+    """How users see a kind, in one version."""
 
     kind: Kind
     short_names: tuple[str, ...]
@@ -55,7 +55,7 @@ class Definition:
     annotations: Mapping[str, str] = field(default_factory=dict)
     is_status_apart: bool = True  # whether status is a subresource, which few kinds do without
     is_spec_required: bool = False
-    deprecation: str = ""  # what clients of this version are warned of
+    deprecation: str = ""  # the warning for clients of this version
 
 
 def write_definition(definition: Definition, *others: Definition) -> Object:

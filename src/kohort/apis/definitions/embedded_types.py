@@ -2,8 +2,8 @@
 The schemas of built-in types that a workload embeds: pod templates and volume claims.
 
 ``data/pods.json`` is made by ``tools/pod_types.py`` and never edited. A structural
-schema cannot refer, so each type is written out wherever it is held. Every answer
-is a fresh one, which its asker may change.
+schema has no references, so each type is written out wherever it is used. Every call
+returns a fresh schema, which the caller may change.
 """
 
 from functools import cache
@@ -21,7 +21,7 @@ VOLUME_CLAIM = "io.k8s.api.core.v1.PersistentVolumeClaim"
 
 
 def embed_type(name: str) -> Object:
-    """The schema of a built-in type, with everything that it holds."""
+    """The schema of a built-in type, with the schemas of all its fields."""
     return _expand(_table()[name])
 
 

@@ -1,9 +1,9 @@
 """
-The words that models of workloads are written in.
+The types and annotations in which models of workloads are written.
 
 A model is a msgspec Struct: its docstring describes the object, ``about`` a
-field, and a field that may be absent has a default; None is no value. What
-only Kubernetes knows (formats, list types, embedded types) goes along as extra
+field, and a field that may be absent has a default; None is no value. Facts that
+only Kubernetes has (formats, list types, embedded types) are passed as extra
 schema, so that one line of a model says everything about one field.
 """
 
@@ -23,12 +23,12 @@ VolumeClaim = Annotated[dict[str, Any], Meta(extra_json_schema={EMBEDS: VOLUME_C
 
 
 def about(description: str, **limits: Any) -> Meta:
-    """What a field is for, and its limits."""
+    """The description of a field, and its limits."""
     return Meta(description=description, **limits)
 
 
 def keyed_by(*keys: str) -> Meta:
-    """A list whose entries are told apart by some of their fields."""
+    """A list of type map: the named fields of an entry are its key."""
     words = {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": list(keys)}
     return Meta(extra_json_schema=words)
 

@@ -1,8 +1,8 @@
 """
-From a model to the structural schema that the server checks objects against.
+From a model to the structural schema against which the API server checks objects.
 
-Every word of a schema is written in one place here. What a model can say and a
-structural schema cannot is our own mistake, and is met with an assertion.
+Every keyword of a schema is written in one place here. A model that a structural
+schema cannot express is a bug of ours, and fails an assertion.
 """
 
 import inspect
@@ -28,7 +28,7 @@ _WORDS = {
 
 
 def write_schema(model: type[Struct]) -> Object:
-    """The schema of an object with the fields of a model."""
+    """The schema of an object that has the fields of a model."""
     schema: Object = {"type": "object"}
     text = inspect.getdoc(model)
     if text:

@@ -1,11 +1,11 @@
 """
-Whether an object has the shape that its definition gives it: types, and what is required.
+Whether an object fits its definition: the types of its fields, and the required ones.
 
-The definition on a cluster may be another's, or may have been tightened after an
-object was stored. So what comes in is checked against ours before any code counts on
-its shape, and one wrong object costs a sentence instead of an exception. Values are
-left to admission: a number that is too large is still a number. A null counts as
-absent, as it does for the API server.
+The definition on a cluster may be another project's, or may have become stricter after
+an object was stored. So every object is checked against our definition before any code
+relies on its shape, and a wrong object gives a sentence instead of an exception. Admission
+checks the values: a number that is too large is still a number. A null counts as absent,
+as it does for the API server.
 """
 
 import re
@@ -18,7 +18,7 @@ import orjson
 from kohort.apis.definitions.embedded_types import METADATA, POD_SPEC, embed_type
 from kohort.cluster.objects import Object
 
-# Deeper than any field of Kubernetes, and what encoders still take.
+# Deeper than any field of Kubernetes; JSON encoders still accept it.
 DEPTH_MAX = 200
 _SHOWN_MAX = 60
 _INT_OR_STRING = "x-kubernetes-int-or-string"
@@ -44,13 +44,13 @@ class Shape:
         self._root = {**root, "properties": {**properties, "metadata": embed_type(METADATA)}}
 
     def find_misfit(self, obj: Any) -> str:
-        """What is wrong with metadata and spec, the first of it as a sentence; or nothing."""
+        """The first error in metadata and spec, as a sentence; or nothing."""
         if is_deeper(obj, DEPTH_MAX):
             return f"the object is nested more than {DEPTH_MAX} levels deep"
         return _find_misfit(self._root, obj, "")
 
     def find_status_misfits(self, obj: Object) -> tuple[str, ...]:
-        """The fields of the status that have another type than they should."""
+        """The fields of the status that have a wrong type."""
         status = obj.get("status")
         if not isinstance(status, dict):
             return ()
@@ -66,7 +66,7 @@ class Shape:
 
 
 def is_deeper(value: Any, limit: int) -> bool:
-    """Whether a value has more levels; counted level by level, since recursion has a bound too."""
+    """Whether a value has more levels than the limit; without recursion, which has a limit too."""
     level: list[Any] = [value] if isinstance(value, dict | list) else []
     for _ in range(limit):
         level = [
@@ -82,17 +82,17 @@ def is_deeper(value: Any, limit: int) -> bool:
 
 @cache
 def shape_of(define: Callable[[], Object], version: str = "") -> Shape:
-    """The shape that a definition gives to a version, or to its first; made once."""
+    """The shape that a definition gives to a version, or to its first version; cached."""
     return Shape(define(), version)
 
 
 def find_metadata_misfit(obj: Object) -> str:
-    """What is wrong with the metadata of any object; or nothing."""
+    """The first error in the metadata of any object; or nothing."""
     return _find_misfit(_metadata(), obj.get("metadata"), "metadata")
 
 
 def find_pod_misfit(pod: Object) -> str:
-    """What is wrong with the types of a pod; what it lacks is for the API server to say."""
+    """The first field of a pod with a wrong type; the API server reports missing fields."""
     wrong = find_metadata_misfit(pod)
     return wrong or _find_misfit(_pod_spec(), pod.get("spec"), "spec", requires=False)
 
@@ -108,7 +108,7 @@ def _pod_spec() -> Object:
 
 
 def _find_misfit(schema: Object, value: Any, path: str, requires: bool = True) -> str:
-    """The first misfit; looked for as deep as the schema goes, however deep the value is."""
+    """The first field that does not fit the schema; no deeper than the schema itself."""
     if value is None:
         return ""
     if schema.get(_INT_OR_STRING):

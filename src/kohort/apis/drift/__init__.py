@@ -1,1 +1,1 @@
-"""What other clients edited of objects that we made: how it is seen, put back and told."""
+"""Edits by other clients of objects that we made: how we see, undo and report them."""

@@ -1,8 +1,8 @@
 """
-How a workload takes back what was left without an owner.
+How a workload becomes the owner again of objects that were orphaned.
 
-``kubectl delete --cascade=orphan`` leaves everything running without one. Which objects were its
-own says each API; the version guards the reference against another owner who comes first.
+``kubectl delete --cascade=orphan`` leaves all children running without an owner. Each API says
+which of them were its own; the resourceVersion guards against another owner who comes first.
 """
 
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Labels that tell whose an object is and where it stands, put back where a client changed them."""
+"""Labels that tell an object's owner and place, restored where another client changed them."""
 
 from collections.abc import Iterator, Mapping
 
@@ -12,7 +12,7 @@ from kohort.cluster.port import Address
 def put_labels_back(
     snapshot: Snapshot, kind: Kind, metadata: Meta, change: Mapping[str, str | None]
 ) -> Iterator[Action]:
-    """A patch of these labels; none while a client that insists is given a pause."""
+    """Patch these labels back; no patch during the pause after recent restores of the object."""
     name = metadata.name
     if snapshot.find_put_backs(kind, name).may_repeat:
         named = " and ".join(change)

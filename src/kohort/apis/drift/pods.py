@@ -1,10 +1,10 @@
 """
-Pods that another client edited in place: what is seen of that, and how it is told.
+Pods that another client edited in place: how we see that, and how we report it.
 
 The image of a container is the one field of a pod that changes what it runs (``kubectl
-set image pod/…``); a label that says its revision is what a rollout looks at. A pod
-that was edited so was not made from its revision any more, whatever it says: its group is
-made anew, within the budget. The image is seen by who set it, and so is the label.
+set image pod/…``); its revision label is what a rollout looks at. After such an edit a
+pod no longer matches its revision, so we recreate its group, within the budget. The
+managed fields tell which client set the image or the label.
 """
 
 from collections.abc import Collection, Iterable, Iterator
@@ -14,16 +14,16 @@ from kohort.apis.facts import PodFacts
 from kohort.model.observed import Instance
 from kohort.model.units import Phase
 
-# Set by the server when a pod is made, and never changed: its holder has made the pod.
+# The API server sets it on creation and never changes it: its manager has created the pod.
 _MAKER = ("f:spec", "f:restartPolicy")
 _LABELS = ("f:metadata", "f:labels")
 _NAMED_MAX = 3
 
 
 def find_pod_edits(raw: bytes, revisions: Collection[str]) -> tuple[Edit, ...]:
-    """The images and the labels of its revision that another client than a pod's maker has set."""
+    """The images and revision labels of a pod that another client than its maker has set."""
     found: list[Edit] = []
-    # Nearly all pods were written by one client, but for their status.
+    # Nearly all pods have one manager, except for their status.
     if raw.count(b'"f:spec"') > 1:
         found += [e for e in find_edits(raw, "", "f:spec", maker=_MAKER) if _is_image(e.path)]
     if raw.count(b'"f:labels"') > 1:
@@ -37,19 +37,19 @@ def _is_image(path: Path) -> bool:
 
 
 def has_foreign_image(pod: PodFacts) -> bool:
-    """Whether a container of it runs an image that another client has set."""
+    """Whether another client has set the image of one of the pod's containers."""
     return any(edit.path[0] == "f:spec" for edit in pod.edits)
 
 
 def describe_edit(pod: PodFacts) -> str:
-    """What was edited of a pod, and by whom."""
+    """Which fields of a pod were edited, and by which client."""
     named = ", ".join(str(edit) for edit in pod.edits[:_NAMED_MAX])
     who = ", ".join(sorted({edit.manager for edit in pod.edits}))
     return f"Pod {pod.metadata.name}: {who} set {named}; its group is made anew"
 
 
 def describe_edited(units: Iterable[Instance], pods: Iterable[PodFacts]) -> dict[int, str]:
-    """What was edited in place of each edited unit, by ordinal; the lowest pod speaks for it."""
+    """By ordinal, a sentence on the first edited pod of each unit that was edited in place."""
     edited = {pod.metadata.uid: pod for pod in pods if pod.edits}
     if not edited:
         return {}
@@ -62,7 +62,7 @@ def describe_edited(units: Iterable[Instance], pods: Iterable[PodFacts]) -> dict
 
 
 def describe_pods(units: Iterable[Instance], pods: Iterable[PodFacts]) -> Iterator[str]:
-    """Which pods of edited units were edited in place, and by whom."""
+    """A sentence on each edited pod of the edited units: which fields, by which client."""
     edited = [pod for pod in pods if pod.edits]
     if not edited:
         return

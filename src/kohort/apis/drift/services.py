@@ -1,9 +1,9 @@
 """
 Services that another client edited.
 
-Members find each other by what a service selects, and before they are ready. These two fields are
-put back, whichever client changed them; what was added beside them, such as a port, does no harm
-and stays. A Service of another owner is not ours to edit.
+Members find each other through the Service's selector, even before they are ready. We restore
+these two fields, whichever client changed them; additions, such as a port, do no harm
+and stay. We do not edit a Service of another owner.
 """
 
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ _PUT_BACK = ("publishNotReadyAddresses", "selector")
 def put_service_back(
     snapshot: Snapshot, kind: Kind, found: Whole, wanted: Object, owner: str
 ) -> Iterator[Action]:
-    """A patch of the fields of a service of that owner which differ from the spec that we made."""
+    """Patch the fields of a Service of this owner that differ from the spec that we made."""
     name = found.metadata.name
     if found.metadata.controller != owner or found.metadata.is_leaving:
         return
@@ -38,7 +38,7 @@ def put_service_back(
 
 @lru_cache(maxsize=16_384)
 def _read_fields(raw: bytes) -> Object:
-    """The fields of a service that are ours; asked for at each look, and hardly ever new."""
+    """The fields of a Service that we own; cached, since each reconcile reads them."""
     spec = orjson.loads(raw).get("spec") or {}
     return {field: spec.get(field) for field in _PUT_BACK}
 
@@ -48,7 +48,7 @@ def _find_change(wanted: Object, found: Object) -> Object:
     for field in _PUT_BACK:
         ours, theirs = wanted[field], found.get(field)
         if ours != theirs:
-            # A merge keeps the keys that it does not name.
+            # A merge patch keeps the keys that it does not name.
             others = dict.fromkeys(theirs or {}) if isinstance(ours, dict) else {}
             change[field] = {**others, **ours} if isinstance(ours, dict) else ours
     return change

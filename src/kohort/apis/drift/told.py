@@ -1,8 +1,8 @@
 """
-How people are told of edits by other clients: a condition while they last, and events.
+How users learn of edits by other clients: a condition while they last, and events.
 
-The condition is there only if it was true once. What is put back has its event at once, though
-the status may have to wait.
+The condition appears once it has been true. A restored edit has its event at once, even if
+the status is written later.
 """
 
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ _MESSAGE_MAX = 32_768
 def judge_edits(
     conditions: list[Object], drift: tuple[str, ...], generation: int, now: str
 ) -> list[Object]:
-    """Whether another client has edited our objects; nothing is said where none ever did."""
+    """Set the Drifted condition: whether other clients edited our objects; absent if never."""
     message = SEPARATOR.join(drift)[:_MESSAGE_MAX]
     claim = {"status": "True", "reason": "EditedByOthers", "message": message}
     if not drift:
@@ -32,7 +32,7 @@ def judge_edits(
 def put_rare_claim(
     conditions: list[Object], kind: str, claim: Object, generation: int, now: str
 ) -> list[Object]:
-    """The conditions with one that is there only if it was true once."""
+    """Set a condition that appears only once it has been true."""
     held = next((c for c in conditions if c.get("type") == kind), None)
     if claim["status"] != "True" and (held is None or held.get("status") != "True"):
         return conditions
@@ -46,7 +46,7 @@ def put_rare_claim(
 
 
 def list_edit_events(snapshot: Snapshot, plan: Plan, summary: ExecutionSummary) -> Iterator[Notice]:
-    """One event for each time that something is put back, and one for each new claim."""
+    """One event for each edit that was undone, and one when Drifted becomes true."""
     undone = [a.undoes for a in summary.done if isinstance(a, Patch | Delete) and a.undoes]
     for text in dict.fromkeys(undone):
         yield Notice("Warning", DRIFTED, text[:1_000], "Update")
@@ -58,5 +58,5 @@ def list_edit_events(snapshot: Snapshot, plan: Plan, summary: ExecutionSummary) 
 
 
 def list_recent(snapshot: Snapshot) -> Iterator[str]:
-    """What was put back a moment ago, each in a sentence."""
+    """The edits that were undone a moment ago, each in a sentence."""
     yield from dict.fromkeys(puts.why for puts in snapshot.put_backs.values() if puts.is_recent)

@@ -1,1 +1,1 @@
-"""Gangs, in the words of each scheduler: one intent, many dialects."""
+"""Gangs: one intent, translated into the objects of each scheduler by its dialect."""

@@ -1,8 +1,8 @@
 """
 The kinds of gang schedulers, from models of ours: for a cluster that has none of them.
 
-``kohort up --gang NAME`` installs them. On a cluster with the scheduler itself they are
-there already, and nobody writes over them.
+``kohort up --gang NAME`` installs them. A cluster with the scheduler itself has them
+already, and the install does not overwrite them.
 """
 
 from kohort.apis.definitions import write_definition

@@ -1,5 +1,5 @@
 """
-The words that models of gang schedulers' kinds have in common.
+The types that models of gang schedulers' kinds have in common.
 
 They are what many Kubernetes kinds hold: amounts of resources, label selectors, and
 rules that a schema says in CEL.
@@ -19,12 +19,12 @@ LABEL_KEY = rf"^({_LABEL}(\.{_LABEL})*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-
 
 
 def words(**extra: Any) -> Meta:
-    """Words of a schema that no other word here stands for."""
+    """Keywords of a schema that no other type here stands for."""
     return Meta(extra_json_schema=extra)
 
 
 def rules(*pairs: tuple[str, str]) -> Meta:
-    """Rules in CEL, each with the message for those who break it."""
+    """Rules in CEL, each with the message for a client that breaks it."""
     written = [{"rule": rule, "message": message} for rule, message in pairs]
     return Meta(extra_json_schema={"x-kubernetes-validations": written})
 
