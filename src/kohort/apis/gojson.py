@@ -2,9 +2,9 @@
 Values as Go writes them: the JSON of typed structs, byte for byte.
 
 A revision key is a hash over bytes that Go made, and the API server stores
-built-in objects by the same rules. So a field's fate hangs on its Go type: a
-zero with ``omitempty`` is left out even if the user wrote it, a pointer keeps
-its zero, a struct is always there, a list without ``omitempty`` becomes null.
+built-in objects by the same rules. So the Go type of a field decides: a zero with
+``omitempty`` is left out even if the user wrote it, a pointer keeps its zero, a
+struct is always there, a list without ``omitempty`` becomes null.
 The table of built-in types is printed by ``tools/go_json``; an API adds its own types, in
 the same form. Fields that no type has are left out, as Go does, unless the caller keeps them.
 """
@@ -33,7 +33,7 @@ def write_bytes(value: Any) -> bytes:
 
 
 def drop_nulls(value: Any) -> Any:
-    """The value without the members that are null, which say nothing in an object we send."""
+    """The value without nulls, which mean nothing in an object that we send."""
     if isinstance(value, dict):
         return {key: drop_nulls(inner) for key, inner in value.items() if inner is not None}
     if isinstance(value, list):
@@ -42,7 +42,7 @@ def drop_nulls(value: Any) -> Any:
 
 
 class GoTypes:
-    """The built-in types, and those of one API."""
+    """The built-in types, and the types of one API."""
 
     def __init__(self, own: Mapping[str, list[str]] | None = None, *, keeps_more: bool = False):
         self._own = own or {}
@@ -54,7 +54,7 @@ class GoTypes:
         return self._writer(name)(value)
 
     def _writer(self, name: str) -> Write:
-        """How to write a value of that type; null stands for a value that is absent."""
+        """The function that writes a value of this type; null stands for an absent value."""
         if name not in self._writers:
             self._writers[name] = self._make_writer(name)
         return self._writers[name]
@@ -69,7 +69,7 @@ class GoTypes:
         return _LEAVES.get(name) or self._struct(name)
 
     def _optional(self, name: str) -> Write:
-        # Types may hold themselves behind a pointer, so the inner writer is found when needed.
+        # Types may contain themselves behind a pointer, so the inner writer is looked up late.
         return lambda value: None if value is None else self._writer(name)(value)
 
     def _struct(self, name: str) -> Write:
@@ -118,7 +118,7 @@ def _map(write: Write) -> Write:
 
 
 def _absence(kind: str, flag: str) -> Callable[[Any], bool]:
-    """Whether a falsy value of that type is left out."""
+    """Whether Go omits a falsy value of this type."""
     if flag == "z" or (flag == "o" and kind.startswith("*")):
         return lambda written: written is None
     if flag == "o" and kind.startswith(("[]", "{}", "string", "bool", "number")):

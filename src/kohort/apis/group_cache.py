@@ -1,9 +1,9 @@
 """
-What was read of the parts of a workload last time, so that only changed parts are read.
+The groups of a workload as last read, so that only changed groups are read again.
 
-Facts in caches are replaced and never changed, so a part whose facts are the very
-same objects reads the same. Facts are held here and compared by identity: nothing
-can take the place of one unnoticed. All of it may be lost without harm.
+Facts in caches are replaced and never changed, so a group whose facts are the very same
+objects reads the same. This cache holds the facts and compares them by identity, so no
+other object can reuse their ids. It may be dropped at any time without harm.
 """
 
 from collections.abc import Callable, Collection
@@ -14,13 +14,13 @@ T = TypeVar("T")
 
 
 class GroupCache(Generic[T]):
-    """Parts by number, each with the facts that it was read from."""
+    """Groups by number, each with the facts that it was read from."""
 
     def __init__(self) -> None:
         self._known: dict[int, tuple[tuple[object, ...], T]] = {}
 
     def read(self, number: int, facts: tuple[object, ...], read: Callable[[], T]) -> T:
-        """The part as it was read from these very facts, or read now."""
+        """The cached group if it was read from these very facts; otherwise read it now."""
         known = self._known.get(number)
         if known is not None and len(known[0]) == len(facts) and all(map(is_, known[0], facts)):
             return known[1]
@@ -29,6 +29,6 @@ class GroupCache(Generic[T]):
         return value
 
     def keep(self, numbers: Collection[int]) -> None:
-        """Forget all other parts."""
+        """Forget all groups with other numbers."""
         if len(self._known) > len(numbers):
             self._known = {n: known for n, known in self._known.items() if n in numbers}

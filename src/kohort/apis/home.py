@@ -1,9 +1,9 @@
 """
-The home of an API: where its upstream controller lives, and by which names a cluster knows it.
+The home of an API: the namespace and the names that its upstream controller uses.
 
-Two operators on one cluster must meet each other instead of passing by: so leases, webhook
-configurations and event reporters bear upstream's names and lie where upstream keeps them.
-An API without an upstream lives at a home of our own.
+Two operators on one cluster must notice each other: so our leases, webhook configurations
+and event reporters have upstream's names and namespace. An API without an upstream has
+names of our own.
 """
 
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Home:
-    """Where the controller of an API lives upstream."""
+    """The namespace and names of the upstream controller of an API."""
 
     namespace: str = "kohort-system"
     lease: str = "kohort-controller-manager"  # its name; it lies in the namespace
@@ -25,12 +25,12 @@ class Home:
 
     @property
     def mutating_name(self) -> str:
-        """The name of the configuration of webhooks that change objects."""
+        """The name of the MutatingWebhookConfiguration."""
         return self.mutating or f"{self.prefix}-mutating-webhook-configuration"
 
     @property
     def validating_name(self) -> str:
-        """The name of the configuration of webhooks that judge objects."""
+        """The name of the ValidatingWebhookConfiguration."""
         return self.validating or f"{self.prefix}-validating-webhook-configuration"
 
 
@@ -39,18 +39,18 @@ _HOLDER = "_kohort-"
 
 
 def name_holder(host: str, unique: str) -> str:
-    """Who holds a lease: a process of Kohort says so, since its pod may bear upstream's name."""
+    """The holder identity of a lease, marked as Kohort's: its pod may have upstream's name."""
     return f"{host}{_HOLDER}{unique}"
 
 
 def is_own_holder(holder: str) -> bool:
-    """Whether a process of Kohort holds a lease."""
+    """Whether a process of Kohort holds the lease with this holder identity."""
     return _HOLDER in holder
 
 
 @dataclass(frozen=True, slots=True)
 class UnservedKind:
-    """A kind that comes with an upstream controller, and that Kohort does not serve."""
+    """A kind of an upstream project that Kohort does not serve."""
 
     definition: str  # the name of its CustomResourceDefinition
-    flag: str  # what a user says who installs all the same
+    flag: str  # the flag by which the user installs all the same

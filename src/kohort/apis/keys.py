@@ -1,8 +1,8 @@
 """
-What a label, annotation or variable means, as a row of the reference page of all keys.
+The meaning of a label, annotation or variable: a row of the reference page of all keys.
 
-Each API lists its keys in its ``labels`` module, beside the texts themselves; the page
-is made from these rows, so that it cannot be behind.
+Each API lists its keys in its ``labels`` module, beside the keys themselves; the page
+is generated from these rows, so it is never out of date.
 """
 
 from dataclasses import dataclass
@@ -17,6 +17,6 @@ class Key:
 
     text: str
     kind: str
-    objects: str  # what carries it
-    value: str  # what it says
-    since: str  # upstream, or the version of Kohort that brought it
+    objects: str  # the objects that carry it
+    value: str  # the meaning of its value
+    since: str  # upstream, or the first version of Kohort that has it

@@ -1,8 +1,8 @@
 """
-The intent of one gang, before any scheduler's words: all that a dialect may need.
+The intent of one gang, before any dialect renders it: all that a dialect may need.
 
-An API fills it from the group's own revision. A dialect renders it, and says which
-clauses of it are lost on the way.
+An API fills it from the group's own revision. A dialect renders it, and reports the
+clauses that its scheduler has no way to express.
 """
 
 from collections.abc import Mapping
@@ -14,32 +14,32 @@ from kohort.model.placement import Gang, Pack
 
 @dataclass(frozen=True, slots=True)
 class SubgroupKind:
-    """Subgroups of a gang that are made alike."""
+    """Subgroups of a gang that have the same size and limits."""
 
     name: str
     key: str  # the label whose values tell one subgroup from the next
     size: int  # members of each
     count: int  # how many there are
-    selector: Mapping[str, str] = field(default_factory=dict)  # the members of all of them
+    selector: Mapping[str, str] = field(default_factory=dict)  # selects the members of all of them
     pack: Pack | None = None
     first: int = 0  # the lowest value of the label; the others follow
     extra: int = 0  # members of the first subgroup beyond its size
-    is_everywhere: bool = False  # whether all that the selector finds have the label
+    is_everywhere: bool = False  # whether all selected pods have the label
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The name of each subgroup, as ``Membership.part`` says it: by the label's value."""
+        """The name of each subgroup, as in ``Membership.part``: it ends with the label's value."""
         return tuple(f"{self.name}-{self.first + place}" for place in range(self.count))
 
 
 @dataclass(frozen=True, slots=True)
 class Intent:
-    """One gang."""
+    """One gang: its members, owner, queue and limits."""
 
     namespace: str
     name: str
     gang: Gang
-    owner: Object  # an ownerReference: the gang goes with it
+    owner: Object  # an ownerReference: the gang is deleted with it
     labels: Mapping[str, str] = field(default_factory=dict)
     annotations: Mapping[str, str] = field(
         default_factory=dict
@@ -49,19 +49,19 @@ class Intent:
     priorities: tuple[str, ...] = ()  # the priority classes of members, each once; "" is none
     schedulers: tuple[str, ...] = ()  # the schedulers that members name, each once
     parts: tuple[SubgroupKind, ...] = ()
-    exclusive: str = ""  # the node label whose value the gang has to itself
+    exclusive: str = ""  # the node label whose value no other gang may share
     shapes: int = 1  # how many templates its members are made from
     notes: Mapping[str, str] = field(default_factory=dict)  # annotations of the gang's objects
 
     @property
     def priority(self) -> str:
-        """The priority class that all members share; empty if they do not."""
+        """The priority class that all members share; empty if they differ."""
         return self.priorities[0] if len(self.priorities) == 1 else ""
 
 
 @dataclass(frozen=True, slots=True)
 class Membership:
-    """What one pod is told of its gang, when it is made."""
+    """The facts that a dialect writes on one pod of a gang when it is created."""
 
     gang: str  # the name of the gang
     size: int  # members of the complete group
@@ -74,23 +74,23 @@ class Membership:
 
 @dataclass(frozen=True, slots=True)
 class Tier:
-    """One width of domains, as the cluster names it."""
+    """One width of network domains, as the cluster names it."""
 
     number: int
     name: str = ""
-    label: str = ""  # the node label whose value tells its domains apart; empty: none is known
+    label: str = ""  # the node label whose value tells its domains apart; empty: unknown
     source: str = ""  # the object that declares it, where a workload may choose among several
 
 
 @dataclass(frozen=True, slots=True)
 class Tiers:
-    """The tiers of a cluster, as far as they are known."""
+    """The tiers of a cluster, as far as the operator knows them."""
 
     all: tuple[Tier, ...] = ()  # nearest first
-    are_known: bool = False  # false: nobody could be asked, so nothing is missing
+    are_known: bool = False  # false: the operator could not read them, so a missing tier is no loss
 
     def find(self, pack: Pack) -> Tier | None:
-        """The tier that a pack names."""
+        """The tier that a pack names, or None."""
         for tier in self.all:
             if tier.number == pack.tier or (pack.tier_name and tier.name == pack.tier_name):
                 return tier

@@ -1,8 +1,8 @@
 """
-The dialects that come with Kohort, and those that others bring.
+The dialects that come with Kohort; entry points may add others.
 
-The order is that in which ``auto`` looks for them. Variants of one name speak to one
-scheduler, the newest first; the first that the cluster serves is used.
+``auto`` looks for them in this order. Variants of one name are for one scheduler,
+the newest first; the first that the cluster serves is used.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,7 +29,7 @@ DIALECTS: Known = {
 
 
 def read_variants(name: str, found: object) -> tuple[Dialect, ...]:
-    """What an entry point names, as variants of one dialect; raises ValueError."""
+    """The dialects of an entry point, as variants of one name; raises ValueError."""
     variants = tuple(found) if isinstance(found, Sequence) else (found,)
     kept = tuple(variant for variant in variants if isinstance(variant, Dialect))
     if not variants or len(kept) < len(variants):

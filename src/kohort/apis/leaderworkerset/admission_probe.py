@@ -1,8 +1,8 @@
 """
-What to ask, and whom to wake, when pods may not be made because our webhook is away.
+Whether our webhook admits pods again, and how to make the StatefulSet controller retry.
 
-Pods are made by the sets' own controller, which waits longer after each failure.
-A changed annotation makes it look at a set at once.
+The StatefulSet controller creates the pods, and backs off after each failure. A changed
+annotation makes it look at a set at once.
 """
 
 from collections import Counter
@@ -20,11 +20,11 @@ from kohort.cluster.port import Address
 
 WOKEN = "kohort.dev/woken-at"
 _NOBODY = "999999999"
-ASKED_MAX = 5  # members that are read by name at once
+ASKED_MAX = 5  # how many missing members are read by name at once
 
 
 def make_probe(snapshot: Snapshot) -> AdmissionProbe | None:
-    """A leader that is never made; None if we make the pods ourselves, without a webhook."""
+    """A leader for a dry-run create; None if the operator makes the pods, without a webhook."""
     lws = snapshot.root
     if annotations_of(lws).get(labels.CARRIER) == "pods" or spec.replicas_of(lws) == 0:
         return None
@@ -53,7 +53,7 @@ def _is_admitted(pod: Object) -> bool:
 
 
 def wake(snapshot: Snapshot, now: str) -> tuple[Action, ...]:
-    """A touch for each set that lacks pods."""
+    """Patch an annotation of each StatefulSet that lacks pods, to wake its controller."""
     pods: tuple[PodFacts, ...] = snapshot.all(POD)
     made = Counter(pod.metadata.controller for pod in pods)
     return tuple(_touches(snapshot.all(STATEFUL_SET), made, now))

@@ -1,4 +1,4 @@
-"""LeaderWorkerSet, as the value that the operator knows it by."""
+"""The LeaderWorkerSet API, as a value for the controller."""
 
 from collections.abc import Callable
 from typing import Any
@@ -50,7 +50,7 @@ from kohort.cluster.permissions import Grant
 from kohort.cluster.port import Address
 
 NETWORK_TOPOLOGY = labels.NETWORK_TOPOLOGY.encode()
-# Pods that we make ourselves come with everything that the webhook would add.
+# Pods that the operator makes already have everything that the webhook would add.
 _SELECTOR = {
     "matchExpressions": [
         {"key": labels.NAME, "operator": "Exists"},
@@ -66,7 +66,7 @@ def _owners(child: Any) -> tuple[Key, ...]:
 
 
 def _read_set(raw: bytes) -> SetFacts:
-    """The set of leaders is compared field by field, so it keeps its JSON."""
+    """Decode a StatefulSet; the leader set keeps its JSON, to be compared field by field."""
     facts = read_set(raw)
     facts.edits = find_edits(raw, labels.FIELD_MANAGER, *TEMPLATE)
     facts.scaled_by = find_setter(raw, labels.FIELD_MANAGER, REPLICAS)
@@ -83,7 +83,7 @@ def _read_pod(raw: bytes) -> PodFacts:
 
 
 def _read_revision(raw: bytes) -> Whole:
-    """Revisions of the sets carry our labels too; only our own keep their JSON."""
+    """Decode a revision; those of StatefulSets carry our labels too, and drop their JSON."""
     revision = Whole(raw)
     if not _is_ours(revision):
         revision.raw = b""
@@ -100,7 +100,7 @@ def _revision_owners(revision: Whole) -> tuple[Key, ...]:
 
 
 def _lost(pod: PodFacts, find: Callable[[Kind, Key], Any]) -> tuple[Key, str] | None:
-    """Which incarnation a worker that has gone belonged to, if that one is still there."""
+    """The incarnation that a deleted worker belonged to, if that incarnation still exists."""
     metadata = pod.metadata
     place = find_ordinal(metadata.name)
     if metadata.labels.get(labels.WORKER_INDEX) in (None, "0") or place is None:
@@ -116,7 +116,7 @@ def _lost(pod: PodFacts, find: Callable[[Kind, Key], Any]) -> tuple[Key, str] | 
 
 
 def _has_place(metadata: Meta, index: int, owner: PodFacts | SetFacts) -> bool:
-    """Whether a worker's labels name a place that its group has; users can forge those labels."""
+    """Whether a worker's labels name a place that its group has; users can forge labels."""
     size = (
         owner.spec.replicas + 1 if isinstance(owner, SetFacts) else READER.size_of(owner.metadata)
     )
@@ -129,7 +129,7 @@ def _heeds_tiers(root: Whole) -> bool:
 
 def _default(lws: Object, old: Object | None, settings: Settings) -> AdmissionResult:
     if find_metadata_misfit(lws):
-        return AdmissionResult()  # The API server, or our own validation, says what is wrong.
+        return AdmissionResult()  # The API server or our validation reports the error.
     filled = default_workload(lws)
     if old is None:
         filled = record_carrier(filled, settings.carrier)
@@ -141,7 +141,7 @@ def _validate(lws: Object, old: Object | None, settings: Settings) -> AdmissionR
     if misfit := shape.find_misfit(lws):
         return AdmissionResult(refusal=misfit)
     if old is not None and shape.find_misfit(old):
-        old = None  # Whatever was stored, this update mends it.
+        old = None  # The stored object is malformed, and this update repairs it.
     errors = (*validate_workload(lws, old), *validate_placement(lws, old, settings))
     warnings = (*warn_workload(lws), *warn_placement(lws, settings))
     return AdmissionResult(errors=errors, warnings=warnings)
@@ -170,7 +170,7 @@ def _find_leader(pod: Object, settings: Settings) -> tuple[Address, ...]:
 
 
 def _find_pod_dialect(pod: Object, settings: Settings) -> Dialect | None:
-    """The dialect of the gang that a pod joins: a worker follows its leader, if that is known."""
+    """The dialect of the gang that a pod joins: its leader's, if that pod could be read."""
     for leader in settings.list_beside(POD):
         return find_dialect(settings, labels_of(leader), annotations_of(leader))
     return settings.find_dialect(annotations_of(pod).get(labels.GANG, ""))
@@ -207,19 +207,19 @@ WEBHOOKS = (
         ("CREATE", "UPDATE"),
         _validate,
     ),
-    # Served for upstream's manifests; our own leave it out, since it allows everything.
+    # Upstream's manifests name it; ours leave it out, since it allows everything.
     Webhook("vpod.kb.io", "/validate--v1-pod", POD, (), _allow, _SELECTOR),
 )
 
-# A create that meets a namesake reads it; an apply may have to create.
+# A create of an existing name reads that object; an apply may have to create.
 WRITES = (
     Grant(STATEFUL_SET, ("get", "create", "patch")),
     Grant(SERVICE, ("get", "create", "patch")),
     Grant(REVISION, ("get", "create", "patch", "delete")),
-    # A label that another client changed is put back, and an orphan gets its owner.
+    # We restore a label that another client changed, and adopt orphaned pods.
     Grant(POD, ("get", "create", "patch", "delete")),
     Grant(CLAIM, ("get", "create", "patch")),
-    # Workers and worker sets belong to their leader, and block its deletion.
+    # Leaders own workers and worker sets, whose references block the leader's deletion.
     Grant(POD, ("update",), "finalizers"),
 )
 

@@ -1,9 +1,9 @@
 """
-Which carrier a LeaderWorkerSet has: what it says itself, and nothing else.
+The carrier of a LeaderWorkerSet: its annotation alone decides.
 
-Admission writes the carrier on a new object unless it is the usual one, so a flag
-that changes later touches new objects only. An object that admission would refuse may
-still be stored, by an API server that could not ask: it is not planned.
+Admission writes the carrier on a new object unless it is the default, so a flag that changes
+later affects new objects only. An API server that could not reach our webhook may have
+stored an object that admission would refuse: such an object is not planned.
 """
 
 from dataclasses import replace
@@ -39,7 +39,7 @@ CARRIERS: dict[str, Carrier[Any]] = {
 
 
 def read(snapshot: Snapshot) -> Reading[Any]:
-    """The snapshot in the words of the model."""
+    """The snapshot translated into the model."""
     carrier = _name_carrier(snapshot)
     if carrier not in CARRIERS:
         known = " or ".join(sorted(CARRIERS))
@@ -59,7 +59,7 @@ def read(snapshot: Snapshot) -> Reading[Any]:
     observed = replace(found.observed, failures=_read_failures(found))
     progress = observed.progress
     if progress is not None and any(True for _ in find_misplaced(snapshot)):
-        # Who is in which group is not known before their labels are back.
+        # The members of each group are unknown until their labels are restored.
         observed = replace(observed, progress=replace(progress, is_seen=False))
     return replace(found, workload=workload, observed=observed)
 
@@ -76,13 +76,13 @@ def _read_failures(found: Reading[Any]) -> tuple[Failure, ...]:
 
 
 def render(snapshot: Snapshot, found: Reading[Any], plan: Plan) -> tuple[Action, ...]:
-    """What to do about the objects of a workload."""
+    """The actions that bring the objects of a workload to the plan."""
     rendered = CARRIERS[_name_carrier(snapshot)].render(snapshot, found, plan)
     return (*_note_failures(found, plan), *rendered, *_note_strategy(snapshot, found))
 
 
 def _note_failures(found: Reading[Any], plan: Plan) -> tuple[Action, ...]:
-    """Record failures on the revision in force; what follows from them comes in a later plan."""
+    """Record failures on the revision in force; a later plan acts on them."""
     revision, failures = found.memory.revision, plan.step.failures
     if revision is None or found.workload.is_leaving or failures == found.observed.failures:
         return ()
@@ -99,7 +99,7 @@ def _nth(count: int) -> str:
 
 
 def _note_strategy(snapshot: Snapshot, found: Reading[Any]) -> tuple[Action, ...]:
-    """Write down a strategy that only a flag says, where those who ask why can read it."""
+    """Record a strategy that only a flag sets, so that commands without flags can read it."""
     revision = found.memory.revision
     if revision is None or found.workload.is_leaving:
         return ()

@@ -1,8 +1,8 @@
 """
-What a LeaderWorkerSet's user is told, in upstream's words.
+The events of a LeaderWorkerSet, in upstream's words.
 
-Events are made from what was done and what was refused, after it was: a plan that
-came to nothing says nothing.
+Events are made after the actions, from those done and those refused: a plan without
+actions has no events.
 """
 
 from collections.abc import Iterator
@@ -29,7 +29,7 @@ from kohort.model.reasons import Notice
 def list_events(
     snapshot: Snapshot, reading: Reading[Memory], plan: Plan, summary: ExecutionSummary
 ) -> tuple[Notice, ...]:
-    """The events that a plan is worth, once this has come of it."""
+    """The events of a plan, after its actions were done or refused."""
     if reading.workload.is_leaving:
         return ()
     return tuple(_notices(snapshot, reading, plan, summary))
@@ -94,14 +94,14 @@ def _failure(name: str, reading: Reading[Memory], action: Action, message: str) 
 
 
 def _is_note(memory: Memory, action: Patch) -> bool:
-    """Whether a patch writes how far a rollout has come."""
+    """Whether a patch writes the progress of a rollout."""
     body = action.patch if isinstance(action.patch, dict) else {}
     notes = (body.get("metadata") or {}).get("annotations") or {}
     return isinstance(memory, PodMemory) and labels.PROGRESS in notes
 
 
 def _pod_notices(summary: ExecutionSummary) -> Iterator[Notice]:
-    """One event for all pods that a plan has made: one for each would double the writes."""
+    """One event for all pods that a plan created: one for each would double the writes."""
     made = [name_of(a.obj) for a in summary.done if isinstance(a, Create) and a.kind == POD]
     if made:
         more = f" and {len(made) - 3} more" if len(made) > 3 else ""
@@ -110,7 +110,7 @@ def _pod_notices(summary: ExecutionSummary) -> Iterator[Notice]:
 
 
 def _adoption_notices(reading: Reading[Memory], summary: ExecutionSummary) -> Iterator[Notice]:
-    """One event for all objects without an owner that a plan has taken back."""
+    """One event for all objects without an owner that a plan has adopted."""
     found = [a.address for a in summary.done if isinstance(a, Patch) and _adopts(reading, a)]
     if found:
         named = [f"{address.kind.name} {address.name}" for address in found]
@@ -120,7 +120,7 @@ def _adoption_notices(reading: Reading[Memory], summary: ExecutionSummary) -> It
 
 
 def _adopts(reading: Reading[Memory], action: Patch) -> bool:
-    """Whether a patch gives an object that had none its owner."""
+    """Whether a patch gives an owner to an object that had none."""
     memory: Memory = reading.memory
     kind, name = action.address.kind, action.address.name
     if (kind, name) == (STATEFUL_SET, reading.workload.name):
@@ -185,7 +185,7 @@ def _condition_notices(lws: Object, reading: Reading[Memory], plan: Plan) -> Ite
 
 
 def _placement_notices(lws: Object, plan: Plan) -> Iterator[Notice]:
-    """One event for what is lost, and another when that is something else."""
+    """One event when clauses of the placement are lost, and another when they change."""
     text = SEPARATOR.join((*plan.report.losses, *plan.report.ignored))
     held = find_condition(lws, DEGRADED) or {}
     if text and (held.get("status"), held.get("message")) != ("True", text[:32_768]):

@@ -1,16 +1,15 @@
 """
-The objects of a LeaderWorkerSet's gangs, as they exist, and what has to be done about them.
+The existing objects of a LeaderWorkerSet's gangs, and the actions that bring them to the plan.
 
-Each live leader that was admitted into a gang has its own, which belong to it and go
-with it. They are made when they are missing, whoever took them. One of the same name
-that belongs to a leader of before is waited for: the garbage collector takes it, and that
-is when we are asked again (lws#1054). One that belonged to the workload and lost it with
-``--cascade=orphan`` is taken back. Leaders of a time without gangs get none, since
-a scheduler would keep room for pods that never come.
+Each live leader that was admitted into a gang owns the objects of that gang, so they are deleted
+with it. The operator recreates missing ones. If a former leader still owns one of the same name,
+it waits until the garbage collector deletes that object, which triggers the next reconcile
+(lws#1054). One that the workload owned and lost by ``--cascade=orphan`` is adopted. Leaders made
+without gangs get none, since a scheduler would reserve room for pods that never come.
 
-Topology, queue and priority are patched as long as no member has a node, and never
+The operator patches topology, queue and priority as long as no member has a node, and never
 afterwards: a constraint that the scheduler has acted on stays (P5). Counts stay as they
-were made (P3). Patches hold the spec alone: where status is no part of its own,
+were created (P3). Patches hold the spec alone: where status is no subresource,
 anything else would write it too (P6).
 """
 
@@ -40,7 +39,7 @@ from kohort.cluster.port import Address
 from kohort.model.placement import Gang
 from kohort.model.plans import Plan
 
-# What belongs to one of these goes with it.
+# The garbage collector deletes objects that one of these owns.
 _COLLECTED = ("Pod", labels.KIND.name)
 
 
@@ -57,7 +56,7 @@ class Gangs:
         self._specs: dict[str, Object] = {}  # by the key of their revision
 
     def find(self, leader: PodFacts) -> tuple[Gang, Dialect] | None:
-        """The gang that the group of this leader is placed as, and the words for it."""
+        """The gang of this leader's group, and its dialect; None if it has no gang."""
         metadata = self._restore(leader).metadata
         is_worker = labels.LEADER_NAME in metadata.annotations
         gang = self._planned.get(metadata.uid)
@@ -72,7 +71,7 @@ class Gangs:
         return found is not None and found[0].minimum > 1
 
     def ensure(self, leader: PodFacts) -> Iterator[Action]:
-        """What is missing of the gang of this leader, or differs and may still be changed."""
+        """Create missing gang objects of this leader, and patch those that may still change."""
         leader = self._restore(leader)
         found = self.find(leader)
         if found is None:
@@ -84,7 +83,7 @@ class Gangs:
         if then is None:
             return
         if gang.is_placed:
-            # It was lost, and its pods may stand wider than the wish of today allows.
+            # The gang object was lost; its pods may be further apart than today's topology allows.
             gang = replace(gang, pack=None)
         intent = make_intent(then, as_leader(then, leader), gang, dialect)
         for wanted in dialect.render(intent, self._family.tiers_of(dialect)):
@@ -93,7 +92,7 @@ class Gangs:
                 yield from self._bring(kind, wanted, leader, gang, dialect)
 
     def _restore(self, leader: PodFacts) -> PodFacts:
-        """The leader with its revision; where the label tells none, the name of its gang does."""
+        """The leader with its revision; if its label names none, the name of its gang does."""
         metadata, marks = leader.metadata, leader.metadata.labels
         if self._find_spec(marks.get(labels.REVISION, "")) is not None:
             return leader
@@ -112,7 +111,7 @@ class Gangs:
         held = self._all(kind).get(name_of(wanted))
         group = leader.metadata.name
         if held is not None and self._is_orphan(held, dialect):
-            # It is taken back before anything else is done about it.
+            # It is adopted before any other action.
             return
         if held is None or _is_in_the_way(held):
             why = f"group {group} has no {_name_kind(kind)}"
@@ -127,7 +126,7 @@ class Gangs:
                 yield Patch(address, body, why=why)
 
     def _is_settled(self, leader: PodFacts, gang: Gang, dialect: Dialect) -> bool:
-        """Whether nothing can be wrong: all is there, and may not be changed any more."""
+        """Whether all gang objects of this leader exist and may no longer change."""
         if dialect.is_mutable and not gang.is_placed:
             return False
         name = dialect.find_gang(leader.metadata.labels, leader.metadata.annotations)
@@ -139,7 +138,7 @@ class Gangs:
         return held.metadata.controller in owners and not held.metadata.is_leaving
 
     def _is_orphan(self, held: Whole, dialect: Dialect) -> bool:
-        """Whether the workload made it, and was deleted without it."""
+        """Whether the workload made this object and was deleted without it."""
         metadata, marks = held.metadata, held.metadata.labels
         if dialect.belongs_to_leader or metadata.owner_references or metadata.is_leaving:
             return False
@@ -150,7 +149,7 @@ class Gangs:
         )
 
     def collect(self, reading: Reading[Any]) -> Iterator[Action]:
-        """Delete gangs of the workload that no pod names, and that no pod to be made will name."""
+        """Delete the workload's gangs that no pod names, and that no future pod will name."""
         for dialect in self._family.settings.gangs:
             if not dialect.belongs_to_leader:
                 for kind in dialect.kinds:
@@ -169,7 +168,7 @@ class Gangs:
                 yield Delete(kind, metadata.namespace, name, metadata.uid, why=why)
 
     def _may_come(self, held: Whole, dialect: Dialect, reading: Reading[Any]) -> bool:
-        """Whether a leader may still be made that is in this gang."""
+        """Whether a future leader may still join this gang."""
         marks, progress = held.metadata.labels, reading.observed.progress
         index, step = marks.get(labels.GROUP_INDEX, ""), self._plan.step.rollout
         count = max(step.count, progress.count if progress else 0)
@@ -179,7 +178,7 @@ class Gangs:
         if marks.get(labels.REVISION) == reading.workload.revision:
             is_chosen = choose_dialect(self._lws, self._family.settings) == dialect
             return is_chosen or not self._plan.report.is_done
-        # Below the boundary leaders keep their revision, above it only until the carrier knows.
+        # Leaders below the boundary keep their revision; those above only until the carrier knows.
         target = reading.workload.revision
         is_known = progress is not None and progress.target == target and progress.is_seen
         boundary = max(step.boundary, progress.boundary if progress else 0)
@@ -212,13 +211,13 @@ def _name_kind(kind: Kind) -> str:
 
 
 def _is_in_the_way(held: Whole) -> bool:
-    """Whether no controller will delete it: the API server's refusal then says whose it is."""
+    """Whether no controller will delete the object: the create's refusal then names its owner."""
     owners = [owner for owner in held.metadata.owner_references if owner.controller]
     return not held.metadata.is_leaving and not any(owner.kind in _COLLECTED for owner in owners)
 
 
 def _find_change(wanted: Object, held: Whole, dialect: Dialect, pruned: frozenset[str]) -> Object:
-    """The fields of the spec to be patched; a clause that is asked for no more is taken away."""
+    """The fields of the spec to patch; null for a clause that the user has removed."""
     found: Object = held.decode().get("spec") or {}
     asked: Object = wanted.get("spec") or {}
     change: Object = {}
@@ -234,7 +233,7 @@ def _find_change(wanted: Object, held: Whole, dialect: Dialect, pruned: frozense
 
 
 def _with_endings(wanted: Any, found: Any) -> Any:
-    """The value, with an end for each leaf that is there beside it: a merge would keep that."""
+    """The value with null for each field that only the stored object has: a merge keeps those."""
     if not isinstance(wanted, dict) or not isinstance(found, dict):
         return wanted
     return {
@@ -244,7 +243,7 @@ def _with_endings(wanted: Any, found: Any) -> Any:
 
 
 def as_leader(lws: Object, leader: PodFacts) -> Object:
-    """The leader as far as rendering asks for it; its containers are those of its template."""
+    """The leader pod as rendering needs it; the containers come from its template."""
     template = spec.template_of(lws)
     chosen = template.get("leaderTemplate") or template.get("workerTemplate") or {}
     metadata = leader.metadata

@@ -1,12 +1,12 @@
 """
-Old revisions: kept for undo, out of the sight of upstream's selectors.
+Old revisions: kept for undo, without the labels by which upstream selects them.
 
-When a rollout has ended, upstream deletes every revision but the current one. We
-take its labels off them and put one of our own on, and keep the last ten, so that
-somebody can go back, and so that upstream could take over again and see nothing.
+When a rollout has ended, upstream deletes every revision but the current one. We replace its
+labels on old revisions by one of our own and keep the last ten: users can roll back, and
+upstream could take over again without seeing them.
 
-A revision on which all groups served is marked before another takes its place: an
-undo goes to the newest of those. The mark is an annotation, written once.
+A revision on which all groups were ready is marked before another replaces it: an undo goes to
+the newest marked one. The mark is an annotation, written once.
 """
 
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ KEPT_MAX = 10
 
 
 def mark_served(lws: Object, reading: Reading[Memory], plan: Plan) -> tuple[Action, ...]:
-    """Remember that the revision that is about to be replaced has served."""
+    """Mark the revision that is about to be replaced if all groups were ready on it."""
     key = plan.served
     stored = [r for r in reading.memory.revisions if r.metadata.labels.get(labels.REVISION) == key]
     if not key or not stored or labels.SERVED in stored[-1].metadata.annotations:
@@ -35,10 +35,10 @@ def mark_served(lws: Object, reading: Reading[Memory], plan: Plan) -> tuple[Acti
 
 
 def render_history(lws: Object, revisions: tuple[Whole, ...], key: str) -> Iterator[Action]:
-    """Put old revisions aside, and let the oldest go."""
+    """Relabel old revisions as history, and delete the oldest."""
     visible = [r for r in revisions if r.metadata.labels.get(labels.REVISION)]
     old = [r for r in visible if r.metadata.labels[labels.REVISION] != key]
-    # A second object of the current revision, left by a race, is not history (spec §16.5).
+    # A second object of the current revision, left by a race, is not history.
     aside = [r for r in revisions if HISTORY in r.metadata.labels]
     for revision in old:
         metadata = revision.metadata

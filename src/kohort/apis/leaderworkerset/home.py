@@ -1,4 +1,4 @@
-"""Where the upstream controller of LeaderWorkerSet lives."""
+"""The namespace and names of the upstream controller of LeaderWorkerSet."""
 
 from kohort.apis.home import Home, UnservedKind
 from kohort.apis.leaderworkerset import labels

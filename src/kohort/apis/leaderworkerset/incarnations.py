@@ -1,11 +1,11 @@
 """
-Which groups are ours, and which of them are not what their labels say.
+Which pods and groups are ours, and which groups differ from what their labels say.
 
-A leader belongs to the leader set that exists now; one of an earlier set is on its
-way out. A leader may carry the right revision and yet be old, when an annotation
-changed the template and not the revision: the set says so, once it has seen its
-own generation. And members that were made while our webhook was not asked lack
-their marks and their variables, so their group cannot work, whatever it says.
+Leaders of an earlier leader set are about to be deleted. A leader may have the right
+revision label and yet be old, when an annotation changed the template and not the
+revision: the StatefulSet's status tells, once its controller has observed the generation.
+Members that were made while our webhook was not called lack labels and variables, so their
+group cannot work, whatever its pods report.
 """
 
 from collections import defaultdict
@@ -28,7 +28,7 @@ _SET_REVISION = "controller-revision-hash"
 
 
 def own_pods(pods: Iterable[PodFacts], leader_set: SetFacts | None) -> list[PodFacts]:
-    """All pods but the leaders of another set; one without a set will be adopted by ours."""
+    """All pods but the leaders of another set; our set will adopt leaders without an owner."""
     owners = {"", leader_set.metadata.uid if leader_set else ""}
     return [pod for pod in pods if not _is_leader(pod) or pod.metadata.controller in owners]
 
@@ -40,7 +40,7 @@ def judge_groups(
     sets: Mapping[str, SetFacts],
     drift: Drift,
 ) -> tuple[Group, ...]:
-    """The groups, with what their labels do not tell."""
+    """The groups with their true revision, and marked where they are edited or unfit."""
     unmarked: dict[str, list[str]] = defaultdict(list)
     leaders: dict[str, PodFacts] = {}
     foreign = {pod.metadata.uid for pod in pods if pod.edits and has_foreign_image(pod)}
@@ -71,7 +71,7 @@ def _compare(
     """The group with the revision that its members were made from."""
     held = leader.metadata.labels
     made_from, label = held.get(_SET_REVISION, ""), held.get(labels.REVISION, "")
-    # Service, gang and workers follow the label: a leader that lost it is none of ours, and goes.
+    # Service, gang and workers follow the label: a leader without it is not ours, and is replaced.
     is_known = bool(made_from and label)
     own = judge_revision(label, made_from, leader_set, drift) if is_known else label
     others = find_own_set(leader, sets) if group.size > 1 else None
@@ -87,7 +87,7 @@ def _compare(
 
 
 def _disown(group: Group, foreign: set[str], target: str) -> Group:
-    """The group without its revision, if one of its pods runs the image of another client."""
+    """The group without its revision, if another client set the image of one of its pods."""
     edited = any(m.uid in foreign and m.is_current for m in group.members)
     if group.revision != target or not edited:
         return group

@@ -35,7 +35,7 @@ SUBDOMAIN_POLICY = PREFIX + "subdomainPolicy"
 LEADER_REQUESTS_TPUS = PREFIX + "leader-requests-tpus"
 RECREATE_AFTER_START = PREFIX + "experimental-recreate-group-after-start"
 
-# Names the gang of a pod, for the one provider that upstream has.
+# Names the gang of a pod, for the one gang scheduler that upstream supports.
 GROUP_NAME = "scheduling.k8s.io/group-name"
 UPSTREAM_GANG = "volcano"
 
@@ -47,9 +47,9 @@ GANG = "kohort.dev/gang"  # the dialect of its gangs, or none
 NETWORK_TOPOLOGY = "kohort.dev/network-topology"  # as the field of that name, in JSON
 PROGRESS = "kohort.dev/progress"
 RESTARTS = "kohort.dev/restarts"  # on the revision in force: the last failure of each group
-# On the revision in force: the strategy that the operator was told, for those who only read.
+# On the revision in force: the strategy from the operator's flag, for commands that only read.
 STRATEGY_IN_USE = "kohort.dev/strategy-in-use"
-# On a revision on which all groups were ready before another was wanted: undo goes there.
+# On a revision on which all groups were ready before the next one: undo goes there.
 SERVED = "kohort.dev/served"
 
 # Carriers.
@@ -60,7 +60,7 @@ LEADER_ADDRESS_VARIABLE = "LWS_LEADER_ADDRESS"
 GROUP_SIZE_VARIABLE = "LWS_GROUP_SIZE"
 WORKER_INDEX_VARIABLE = "LWS_WORKER_INDEX"
 
-# The one field manager of upstream and of ours: an apply by us takes over what it wrote.
+# Upstream and we share one field manager: our apply takes over the fields that upstream wrote.
 FIELD_MANAGER = "lws"
 
 MIN_READY_SECONDS = min_ready.MIN_READY_SECONDS

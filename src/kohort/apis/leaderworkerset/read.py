@@ -1,10 +1,10 @@
 """
 From a LeaderWorkerSet and its children to the model, and to the revision in force.
 
-The revision that all groups should reach is decided here: the one that the leader
-set carries, as long as the object still asks for the same; otherwise one that asks
-for it already, and only then a new one. So a write that is repeated, or a template
-that comes back, makes no second revision (spec §16.4, §16.5).
+This module decides which revision all groups should reach: the one on the leader set, as
+long as the spec still matches it; otherwise a stored one that matches, and only then
+a new one. So a repeated write, or a template that the user restores, makes no second
+revision.
 """
 
 from collections.abc import Iterator
@@ -68,18 +68,18 @@ REVISION = Kind("apps", "v1", "ControllerRevision", "controllerrevisions")
 
 # Revisions that are kept for undo carry this instead of upstream's labels.
 HISTORY = "kohort.dev/history-of"
-# All replicas and as many again for a surge; more is what somebody else asked of the set, and
-# to walk so many groups would keep all other workloads waiting.
+# All replicas and as many again for a surge; another client has set any larger number, and
+# walking so many groups would keep all other workloads waiting.
 COUNT_MAX = 2_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """What rendering needs and the model does not know."""
+    """What rendering needs beyond the model: the leader set and the revisions."""
 
     leader_set: SetFacts | None
     revisions: tuple[Whole, ...]  # ours, lowest number first
-    revision: Whole | None  # the one in force; None: it has to be made
+    revision: Whole | None  # the one in force; None: it must be created
     key: str
     drift: Drift = field(default=Drift(), kw_only=True)
     # The leader set of an earlier object of this name still exists.
@@ -87,7 +87,7 @@ class Memory:
 
 
 def read(snapshot: Snapshot) -> Reading[Memory]:
-    """The snapshot in the words of the model."""
+    """The snapshot translated into the model."""
     lws = snapshot.root
     leader_set = _find_leader_set(snapshot)
     revisions = own_revisions(snapshot)
@@ -122,7 +122,7 @@ def read(snapshot: Snapshot) -> Reading[Memory]:
 
 
 def read_workload(snapshot: Snapshot, key: str, groups: tuple[Group, ...]) -> Workload:
-    """What the user asks for, with the revision that all groups should reach."""
+    """The user's spec, with the revision that all groups should reach."""
     lws = snapshot.root
     wanted = spec.replicas_of(lws)
     policy = RolloutPolicy(
@@ -151,7 +151,7 @@ def read_workload(snapshot: Snapshot, key: str, groups: tuple[Group, ...]) -> Wo
 
 
 def _noted_strategy(snapshot: Snapshot) -> str:
-    """What the operator says that it uses; a reader has no flags of its own."""
+    """The strategy that the operator recorded, for commands without its flags."""
     visible = [r for r in own_revisions(snapshot) if labels.REVISION in r.metadata.labels]
     notes = visible[-1].metadata.annotations if visible else {}
     return notes.get(labels.STRATEGY_IN_USE) or STRATEGIES[0]
@@ -181,7 +181,7 @@ def _find_leader_set(snapshot: Snapshot) -> SetFacts | None:
 
 
 def _has_leftover(snapshot: Snapshot) -> bool:
-    """Whether the leader set of an object that was deleted and made anew still has to go."""
+    """Whether the leader set of a deleted object of the same name still exists."""
     name, uid = name_of(snapshot.root), uid_of(snapshot.root)
     for found in snapshot.all(STATEFUL_SET):
         if found.metadata.name == name:
@@ -196,7 +196,7 @@ def _has_leftover(snapshot: Snapshot) -> bool:
 
 def own_revisions(snapshot: Snapshot) -> tuple[Whole, ...]:
     """The revisions of this very object, lowest number first."""
-    # The revisions of the sets themselves carry the same labels, so the owner decides.
+    # Revisions of the StatefulSets have the same labels, so the owner decides.
     uid = uid_of(snapshot.root)
     found: tuple[Whole, ...] = snapshot.all(REVISION)
     own = [r for r in found if r.metadata.controller in ("", uid) and is_readable(r)]
@@ -204,18 +204,18 @@ def own_revisions(snapshot: Snapshot) -> tuple[Whole, ...]:
 
 
 def describe_forged(snapshot: Snapshot) -> Iterator[str]:
-    """Which objects say to be revisions of this one, and are ignored."""
+    """A sentence on each owned ControllerRevision that cannot be read and is ignored."""
     uid = uid_of(snapshot.root)
     found: tuple[Whole, ...] = snapshot.all(REVISION)
     for revision in found:
-        # One without an owner may be that of a set which was orphaned.
+        # One without an owner may belong to an orphaned StatefulSet.
         if revision.metadata.controller == uid and not is_readable(revision):
             name = revision.metadata.name
             yield f"ControllerRevision {name} cannot be read and is ignored: delete it"
 
 
 def is_readable(revision: Whole) -> bool:
-    """Whether an object that says to be a revision can be read as one."""
+    """Whether a ControllerRevision holds a template that we can read."""
     return _is_readable(revision.raw)
 
 
@@ -239,10 +239,10 @@ def _find_held(
     lws: Object, leader_set: SetFacts | None, revisions: tuple[Whole, ...]
 ) -> str | None:
     """
-    The key that was aimed at, if what it stands for is known.
+    The revision key on the leader set, if we know which spec it stands for.
 
-    Where its revision is gone, the leader set tells whether the object still asks for
-    the same. Else the old name would be given to what is new, and nothing would roll.
+    If its revision is gone, the leader set's template tells whether the spec is unchanged.
+    Otherwise a new spec would get the old key, and nothing would roll.
     """
     if leader_set is None:
         return None
@@ -257,7 +257,7 @@ def _find_held(
 def choose_revision(
     lws: Object, held: str | None, revisions: tuple[Whole, ...]
 ) -> tuple[Whole | None, str]:
-    """The revision to reach, and its key; ``held`` is the key of the one that was aimed at."""
+    """The revision to reach, and its key; ``held`` is the key of the last target."""
     wanted = _key_of(uid_of(lws), orjson.dumps(lws["spec"]))
     if held is not None:
         current = _newest(revisions, held)
@@ -265,7 +265,7 @@ def choose_revision(
             return None, held
         if _is_same(lws, current):
             return current, held
-    # The same request may have been written down under another name, by an earlier version.
+    # An earlier version may have stored the same spec under another key.
     same = [r for r in revisions if r.metadata.labels.get(labels.REVISION) and _is_same(lws, r)]
     found = _newest(tuple(same), wanted) or (same[-1] if same else None)
     return found, wanted if found is None else found.metadata.labels[labels.REVISION]
@@ -296,7 +296,7 @@ def _progress_of(leader_set: SetFacts, drift: Drift) -> Progress:
     count = min(leader_set.spec.replicas, COUNT_MAX)
     is_seen = leader_set.status.observed_generation >= metadata.generation
     return Progress(
-        # While a template of another client stands, nobody has given up anything.
+        # While another client's template is in place, no group counts as released.
         boundary=max(leader_set.spec.partition, count if drift.edits else 0),
         count=count,
         noted=leader_set.spec.replicas if noted is None else noted,
@@ -307,7 +307,7 @@ def _progress_of(leader_set: SetFacts, drift: Drift) -> Progress:
 
 
 def _is_base(status: SetStatusFacts) -> bool:
-    """Whether the set makes all groups alike: no rollout began, or it went back to its start."""
+    """Whether the set makes all groups alike: no rollout began, or it was rolled back."""
     return status.current_revision == status.update_revision != ""
 
 
@@ -322,7 +322,7 @@ def _find_group(name: str, workload: str | None, group_text: str, index_text: st
     group, index = find_whole(group_text), find_whole(index_text)
     if group is not None:
         return group if _fits_name(name, workload, group, index) else None
-    # Pods made while no webhook answered lack the label; a leader's name still tells.
+    # Pods made while no webhook answered lack the label; a leader's name tells its group.
     if index == 0:
         found = find_ordinal(name)
         return found[1] if found else None
@@ -330,7 +330,7 @@ def _find_group(name: str, workload: str | None, group_text: str, index_text: st
 
 
 def _fits_name(name: str, workload: str | None, group: int, index: int | None) -> bool:
-    """Whether the name of a pod is that of its place: labels can be forged, names not."""
+    """Whether the name of a pod fits its place labels: labels can be forged, names cannot."""
     if workload is None or index is None:
         return True
     leader = leader_name(workload, group)

@@ -1,15 +1,14 @@
 """
-From a plan to the objects that carry it out.
+From a plan to actions on StatefulSets, Services, revisions and gangs.
 
-Actions of one plan do not depend on each other: what needs a revision that is not
-stored yet, or a leader that has no node, waits for a later plan. Nothing is
-written that is there already.
+Actions of one plan do not depend on each other: an action that needs a revision not yet
+stored, or a leader without a node, waits for a later plan. Objects that are already as
+planned are not written.
 
-The template of the leader set is written when the revision changes. A template
-that differs although the revision is the same is either the user's doing (an
-annotation that goes into it): then it is written with the partition raised, so
-that it rolls under the budget; or it is ours (a newer Kohort renders otherwise):
-then it waits for the next revision.
+The template of the leader set is written when the revision changes. If the template differs
+though the revision is the same, either the user changed it (by an annotation that goes into
+it): then it is written with the partition raised, so that it rolls within the budget; or a
+newer Kohort renders it differently: then it waits for the next revision.
 """
 
 from collections.abc import Iterator
@@ -62,7 +61,7 @@ _USERS_NOTES = (
 
 
 def render(snapshot: Snapshot, reading: Reading[Memory], plan: Plan) -> tuple[Action, ...]:
-    """What to do about the objects of a workload."""
+    """The actions on the objects of a workload."""
     if reading.workload.is_leaving:
         return ()
     return tuple(_actions(snapshot, reading, plan))
@@ -71,14 +70,14 @@ def render(snapshot: Snapshot, reading: Reading[Memory], plan: Plan) -> tuple[Ac
 def _actions(snapshot: Snapshot, reading: Reading[Memory], plan: Plan) -> Iterator[Action]:
     memory: Memory = reading.memory
     if memory.has_leftover:
-        # The garbage collector takes it, and all that hangs on it, away.
+        # The garbage collector deletes it with all its dependents.
         return
     served = mark_served(snapshot.root, reading, plan)
     yield from served
     if memory.revision is None:
         yield create_revision(snapshot.root, memory)
     elif not served:
-        # The carrier forgets the last target with this write, so the mark comes first.
+        # This write replaces the last target on the leader set, so the served mark comes first.
         yield from _leader_set_actions(snapshot, reading, plan)
     for stored in memory.revisions:
         yield from adopt(snapshot.root, REVISION, stored.metadata)
@@ -106,7 +105,7 @@ def _actions(snapshot: Snapshot, reading: Reading[Memory], plan: Plan) -> Iterat
 
 
 def create_revision(lws: Object, memory: Memory) -> Create:
-    """The revision that the object asks for, to be stored."""
+    """Create the ControllerRevision for the current spec."""
     number = number_of(memory.revisions[-1]) + 1 if memory.revisions else 1
     body = make_revision(lws, number, memory.key)
     return Create(REVISION, namespace_of(lws), body, why=f"revision {memory.key} is not stored")
@@ -128,7 +127,7 @@ def _leader_set_actions(
         return
     wanted = leader_set(lws, memory.key, rollout.count, rollout.boundary, found)
     if live is not None and not live.metadata.controller:
-        # It is ours again unless another owner comes first.
+        # Adopt it, unless another owner comes first.
         wanted["metadata"]["resourceVersion"] = live.metadata.resource_version
     end_scheduler(lws, wanted["spec"]["template"], found["spec"]["template"], snapshot.settings)
     differences = find_differences(wanted, found, snapshot.dropped)
@@ -155,11 +154,11 @@ def _leader_set_actions(
 
 def _find_start(snapshot: Snapshot, reading: Reading[Memory]) -> tuple[Object, str]:
     """
-    What a leader set is made from, and the key of that revision.
+    The spec that a new leader set is made from, and the key of that revision.
 
-    A set knows one template when it is made, and gives it to all groups. Where a partition
-    holds some back from a rollout under way, that has to be the one which they have: the
-    oldest in sight, since all others are put aside when a rollout ends.
+    A new StatefulSet has one template for all groups. If a partition holds some groups back
+    from the rollout, that must be the template which they have: the oldest revision not in
+    the history, since all others move there when a rollout ends.
     """
     memory: Memory = reading.memory
     lws, key = snapshot.root, memory.key
@@ -171,7 +170,7 @@ def _find_start(snapshot: Snapshot, reading: Reading[Memory]) -> tuple[Object, s
 
 
 def _is_edited(reading: Reading[Memory]) -> bool:
-    """Whether another client edited the template, as far as can be seen."""
+    """Whether another client edited the template, as far as we can see."""
     progress, memory = reading.observed.progress, reading.memory
     is_rolling = progress is not None and progress.is_seen
     edited = any(group.is_edited for group in reading.observed.groups)
@@ -179,7 +178,7 @@ def _is_edited(reading: Reading[Memory]) -> bool:
 
 
 def _remove_additions(memory: Memory, wanted: Object, found: Object) -> Iterator[Action]:
-    """Take away what no apply can: fields that another client has added."""
+    """Remove fields that another client has added, which an apply does not."""
     removals = find_additions(memory.drift.edits, wanted, found)
     if not removals or not memory.drift.puts.may_repeat:
         return
@@ -211,7 +210,7 @@ def _decode(live: SetFacts) -> Object:
 
 
 def _gives_up(reading: Reading[Memory], wanted: Object) -> bool:
-    """Whether groups that exist lose their shelter behind the partition."""
+    """Whether existing groups are no longer protected by the partition."""
     progress, target = reading.observed.progress, reading.workload.revision
     if progress is None:
         return False
@@ -228,7 +227,7 @@ def _apply(body: Object, why: str, *, disrupts: bool = False) -> Patch:
 
 
 def shared_service_actions(snapshot: Snapshot) -> Iterator[Action]:
-    """The one service of all groups, where they share one."""
+    """Create or restore the one Service of all groups, if they share one."""
     lws = snapshot.root
     if spec.subdomain_policy_of(lws) != spec.SHARED:
         return
@@ -243,7 +242,7 @@ def _leaders_by_ordinal(snapshot: Snapshot, reading: Reading[Memory]) -> dict[in
 
 
 def _restore(leader: PodFacts, group: Group) -> PodFacts:
-    """The leader with the revision that the set made it from, whatever its label says now."""
+    """The leader with the revision that it was made from, whatever its label says now."""
     metadata = leader.metadata
     if group.revision in ("", _revision_of(metadata)):
         return leader
@@ -252,7 +251,7 @@ def _restore(leader: PodFacts, group: Group) -> PodFacts:
 
 
 class _Held:
-    """The objects of groups, by name: each group asks for its own."""
+    """The StatefulSets of the groups, by name."""
 
     def __init__(self, snapshot: Snapshot) -> None:
         self.sets: dict[str, SetFacts] = {s.metadata.name: s for s in snapshot.all(STATEFUL_SET)}
@@ -271,7 +270,7 @@ def _worker_set_actions(
 ) -> Iterator[Action]:
     found = held.sets.get(leader.metadata.name)
     if found is not None:
-        # Its own, or a leftover that has to go first: either way nothing can be made now.
+        # Its own, or a leftover to be deleted first: either way nothing can be created now.
         yield from put_workers_back(found, leader.metadata, READER.size_of(leader.metadata) - 1)
         return
     key = _revision_of(leader.metadata)

@@ -1,9 +1,9 @@
 """
 Stand-ins for Kubernetes' own gangs, for a server that does not have them built in.
 
-They hold what a gang needs, no more: claims that a group shares are left out. The
-spec cannot be changed, as upstream's. The annotation says that nobody approved them
-as part of Kubernetes, which the server asks of every kind in a group of its own.
+They hold what a gang needs, no more: claims that a group shares are left out. The spec is
+immutable, as upstream's. The API server demands an api-approved annotation for each CRD in a
+group of Kubernetes; it says that these are not approved as part of Kubernetes.
 """
 
 from typing import Annotated, Literal
@@ -157,7 +157,7 @@ _WORKLOADS = Definition(
 
 
 def define_stand_ins() -> tuple[Object, ...]:
-    """PodGroup and Workload, whose specs cannot be changed."""
+    """PodGroup and Workload, with immutable specs."""
     return tuple(_freeze(write_definition(each)) for each in (_POD_GROUPS, _WORKLOADS))
 
 

@@ -2,7 +2,7 @@
 Volcano's kinds as their users write them: PodGroup, Queue and HyperNode.
 
 Names, defaults and limits are upstream's and never change. Of these, PodGroup has no
-status subresource: whoever writes an object whole writes its status too.
+status subresource: a client that updates a whole object also writes its status.
 """
 
 from typing import Annotated, Literal

@@ -1,9 +1,9 @@
 """
-Gangs in the words of the scheduler plugins: a PodGroup, and a label on its pods.
+Gangs for the scheduler plugins: a PodGroup, and a label on its pods.
 
-This scheduler knows how many start together and no more: no topology, no subgroups, no
-queues. The priority of a group is that of its pods. A pod that names a group that does
-not exist is not placed, so the group is made for whoever names it.
+This scheduler knows how many pods start together and no more: no topology, no subgroups, no
+queues. The priority of a group is that of its pods. It does not place a pod whose group does
+not exist, so the operator makes a group for all pods that name one.
 """
 
 from collections.abc import Iterator

@@ -1,5 +1,5 @@
 """
-Gangs in the words of KAI: a PodGroup with subgroups, in a queue, by the levels of a Topology.
+Gangs for KAI: a PodGroup with subgroups, in a queue, by the levels of a Topology.
 
 KAI would derive groups from the owners of pods; an annotation keeps it from that. A
 Topology lists node labels from wide to narrow and has no numbers: the node itself is
@@ -83,7 +83,7 @@ def _write_pack(pack: Pack | None, intent: Intent, tiers: Tiers) -> Object:
 
 
 def _choose_topology(intent: Intent, tiers: Tiers) -> tuple[str, Tiers]:
-    """The Topology that the workload names, or the only one there is, and its levels."""
+    """The Topology that the workload names, or the only one on the cluster, and its levels."""
     sources = list(dict.fromkeys(tier.source for tier in tiers.all))
     name = intent.annotations.get(TOPOLOGY_NAME) or (sources[0] if len(sources) == 1 else "")
     levels = tuple(tier for tier in tiers.all if tier.source == name)
@@ -91,7 +91,7 @@ def _choose_topology(intent: Intent, tiers: Tiers) -> tuple[str, Tiers]:
 
 
 def _find_label(pack: Pack | None, levels: Tiers) -> str:
-    """The level of a pack's tier; without a tier, the nearest that there is."""
+    """The node label of a pack's tier; without a tier, that of the narrowest level."""
     if pack is None:
         return ""
     if has_no_tier(pack):

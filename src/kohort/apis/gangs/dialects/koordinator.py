@@ -1,8 +1,8 @@
 """
-Gangs in the words of Koordinator: its PodGroup, with annotations for topology.
+Gangs for Koordinator: its PodGroup, with annotations for topology.
 
-Its kind is that of the scheduler plugins as it was before they changed its group, and
-so is the label. Releases differ in whether they look for the label or the annotation
+Its kind and its label are those of the scheduler plugins before they changed their
+API group. Releases differ in whether they look for the label or the annotation
 first, so pods have both. Layers of the network have names and an order, from nodes
 upwards, and no numbers: nodes are tier 0 here, and each layer above is one more.
 """
@@ -65,13 +65,13 @@ def _write_pack(pack: Pack | None, tiers: Tiers) -> list[Object]:
 
 
 def _find_layers(pack: Pack, tiers: Tiers) -> tuple[str, ...]:
-    """The layer that a pack names, or all of them, the widest first."""
+    """The layer that a pack names, or all layers, the widest first."""
     if has_no_tier(pack):
         return tuple(tier.name for tier in reversed(tiers.all) if tier.name)
     tier = tiers.find(pack)
     if tier is not None and tier.name:
         return (tier.name,)
-    # Where nobody can be asked, a name is taken at its word.
+    # Where the tiers of the cluster are unknown, the name is passed on unchecked.
     return () if tiers.are_known or not pack.tier_name else (pack.tier_name,)
 
 
@@ -96,7 +96,7 @@ def _lose(intent: Intent, tiers: Tiers) -> Iterator[str]:
 def read_layers(topologies: Iterable[Object]) -> Tiers:
     """The layers of the topology in use, from nodes upwards.
 
-    A layer that is its own parent ends the way. The layer of nodes needs no label.
+    A layer that is its own parent ends the chain. The layer of nodes needs no label.
     """
     chosen = min(
         topologies, key=lambda found: (name_of(found) != _IN_USE, name_of(found)), default={}

@@ -1,13 +1,13 @@
 """
-Gangs in Kubernetes' own words: a PodGroup, which its pods name in their spec.
+Gangs for Kubernetes' own scheduler: a PodGroup, which its pods name in their spec.
 
-The API has changed with each release, so there is a variant for each that people run;
-which one is served is asked, not guessed. All pods of a group must have the same
-priority and the same scheduler, or none is ever placed. Specs cannot be changed. A group
-refers to no Workload: the reference is optional, and nobody reads it.
+The API has changed with each release, so there is a variant for each release in use; the
+operator asks discovery which one is served. All pods of a group must have the same priority
+and the same scheduler, or the scheduler never places any. Specs are immutable. A group
+refers to no Workload: the reference is optional, and no scheduler reads it.
 
-What a group is placed by is one label of nodes, and that is always hard. Pods name
-their group in their spec; the annotation is for those who only see metadata.
+A group is placed by one node label, which is always hard. Pods name their group in
+their spec; the annotation is for clients that only see metadata.
 """
 
 from collections.abc import Callable, Iterator
@@ -54,7 +54,7 @@ def _renderer(kind: Kind) -> Callable[[Intent, Tiers], tuple[Object, ...]]:
 
 
 def _find_label(pack: Pack | None, tiers: Tiers) -> str:
-    """The node label of a limit that must be kept; empty if there is none to be told."""
+    """The node label of a hard limit; empty if there is no limit, or no label for it."""
     if pack is None or pack.strength is not Strength.HARD:
         return ""
     tier = tiers.find(pack)
@@ -107,7 +107,7 @@ def _make_variant(kind: Kind, remedy: str) -> Dialect:
         find_losses=_find_losses,
         is_mutable=False,
         clauses=("schedulingConstraints", "priorityClassName"),
-        # The server keeps a group while pods name it, so it must not go with one of them.
+        # The API server keeps a group while pods name it, so no single pod may own it.
         belongs_to_leader=False,
     )
 

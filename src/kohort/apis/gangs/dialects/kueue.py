@@ -1,10 +1,10 @@
 """
-Gangs in the words of Kueue: labels and annotations on pods, which it gates until it has room.
+Gangs for Kueue: labels and annotations on pods, which it gates until it has room.
 
-There is no object to be made: Kueue makes its own when all pods of a group are there, so
-the entry alone cannot be a gang. It looks only at pods that name a queue. Domains are
-told by node labels, and pods are bound to the nodes of a domain without a look at who
-else stands there.
+The operator makes no object: Kueue makes its own when all pods of a group exist, so the
+entry alone cannot be a gang. It only handles pods that name a queue. Domains are node
+labels, and Kueue assigns pods to the nodes of a domain without checking which other pods
+are there.
 """
 
 from collections.abc import Iterator
@@ -39,7 +39,7 @@ def _mark(pod: Object, membership: Membership, tiers: Tiers) -> Object:
         return pod
     annotations = {
         TOTAL_COUNT: str(membership.size),
-        # Pods that serve never finish: without this, Kueue takes one that ended for done.
+        # Serving pods never finish: without this, Kueue counts a pod that ended as done.
         SERVING: "true",
         **_write_pack(membership.pack, tiers),
     }
@@ -56,7 +56,7 @@ def _write_pack(pack: Pack | None, tiers: Tiers) -> dict[str, str]:
 
 
 def _find_label(pack: Pack | None, tiers: Tiers) -> str:
-    """The node label of a pack's tier; without a tier, of the nearest that there is."""
+    """The node label of a pack's tier; without a tier, that of the narrowest known."""
     if pack is None:
         return ""
     if has_no_tier(pack):
@@ -119,7 +119,7 @@ def _make_variant(version: str) -> Dialect:
         writes_pod_topology=True,
         queue=QUEUE_NAME,
         needs=(queues,),
-        # Its webhook gates pods that have its label, and looks at them once.
+        # Its webhook gates pods that have its label, and sees each pod once.
         marks_first=True,
         counts_all=True,
     )

@@ -1,9 +1,9 @@
 """
-The parts of objects that most schedulers want alike: what a pod is marked with, and the
-metadata of a group.
+Parts of objects that most schedulers share: the marks of a pod, and the metadata of
+a group.
 
-A label holds fewer characters than a name may have. A pod whose gang has too long a
-name would be refused by the server, so it is left alone, and the loss says so.
+A label holds fewer characters than a name may have. The API server would refuse a pod whose
+gang has too long a name, so the pod is not marked, and a loss is reported.
 """
 
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ def mark_pod(
     labels: Mapping[str, str] | None = None,
     annotations: Mapping[str, str] | None = None,
 ) -> Object:
-    """The pod with more labels and annotations; the one that comes in is not changed."""
+    """The pod with more labels and annotations; the given pod is not changed."""
     metadata = dict(pod.get("metadata") or {})
     if labels:
         metadata["labels"] = {**labels_of(pod), **labels}
@@ -29,14 +29,14 @@ def mark_pod(
 
 
 def fits_label(name: str) -> bool:
-    """Whether a label can hold a name."""
+    """Whether a name is short enough for a label."""
     return len(name) <= LABEL_CHARACTERS_MAX
 
 
 def write_group(
     kind: Kind, intent: Intent, spec: Object, annotations: Mapping[str, str] | None = None
 ) -> Object:
-    """The object of a gang, with its owner."""
+    """The object of a gang, with its metadata and owner."""
     metadata: Object = {
         "name": intent.name,
         "namespace": intent.namespace,

@@ -1,7 +1,7 @@
 """
-What people are told of clauses that a scheduler cannot be told.
+Sentences for users about clauses that a scheduler has no way to express.
 
-Each sentence names the clause as it was asked for, the scheduler, and what can be done.
+Each sentence names the clause as the user wrote it, the scheduler, and what the user can do.
 """
 
 from collections.abc import Iterator
@@ -12,35 +12,35 @@ from kohort.model.placement import Pack, Strength
 
 
 def describe_pack(pack: Pack) -> str:
-    """A pack, as a clause."""
+    """A topology limit, as a clause of a sentence."""
     tier = pack.tier_name if pack.tier is None else str(pack.tier)
     return f"{pack.strength.value} topology" + (f" up to tier {tier}" if tier else "")
 
 
 def describe_part(part: SubgroupKind) -> str:
-    """Subgroups, as a clause."""
+    """Subgroups, as a clause of a sentence."""
     inside = f" and {describe_pack(part.pack)}" if part.pack else ""
     return f"{part.count} subgroups of {part.size}{inside}"
 
 
 def describe_tiers(tiers: Tiers) -> str:
-    """The tiers that there are."""
+    """The tiers of the cluster, for a sentence."""
     return ", ".join(f"{t.number} {t.name}".rstrip() for t in tiers.all) or "none"
 
 
 def has_no_tier(pack: Pack) -> bool:
-    """Whether a pack sets no limit: as near as there is room."""
+    """Whether a pack sets no limit: pods go as near to each other as there is room."""
     return pack.tier is None and not pack.tier_name
 
 
 def lose_limit(pack: Pack, scheduler: str) -> Iterator[str]:
-    """A hard policy without a limit: no placement breaks it, so schedulers enforce nothing."""
+    """Report a hard policy without a tier: every placement fits it, so no scheduler enforces it."""
     if has_no_tier(pack) and pack.strength is Strength.HARD:
         yield f"hard topology without a tier is not enforced by {scheduler}: say which tier"
 
 
 def lose_label(pack: Pack, scheduler: str) -> str:
-    """A tier of which the operator knows no node label."""
+    """Report a tier whose node label the operator does not know."""
     tier = f"N={pack.tier_name}" if pack.tier is None else f"{pack.tier}=NAME"
     return (
         f"{describe_pack(pack)} cannot be told to {scheduler} without the node label of that "
@@ -49,7 +49,7 @@ def lose_label(pack: Pack, scheduler: str) -> str:
 
 
 def lose_nearest(pack: Pack, scheduler: str) -> str:
-    """As near as there is room, where no tier is known."""
+    """Report a pack without a limit where the operator knows no tier."""
     return (
         f"{describe_pack(pack)} cannot be told to {scheduler} without the node label of a "
         f"tier: run the operator with --tier N=NAME=LABEL"
@@ -57,10 +57,10 @@ def lose_nearest(pack: Pack, scheduler: str) -> str:
 
 
 def lose_parts(intent: Intent, scheduler: str) -> Iterator[str]:
-    """Subgroups, where there is only the group."""
+    """Report subgroups that a scheduler without subgroups cannot place."""
     for part in intent.parts:
         if (part.count, part.size, part.pack) == (1, intent.gang.size, None):
-            # The only subgroup is the whole group, which is what the scheduler places.
+            # The only subgroup is the whole group, which the scheduler places anyway.
             continue
         yield (
             f"{describe_part(part)} cannot be told to {scheduler}, which places the group as a "
@@ -69,7 +69,7 @@ def lose_parts(intent: Intent, scheduler: str) -> Iterator[str]:
 
 
 def lose_queue(intent: Intent, scheduler: str) -> Iterator[str]:
-    """A queue, where there are none."""
+    """Report a queue that a scheduler without queues ignores."""
     if intent.queue:
         yield (
             f"queue {intent.queue} cannot be told to {scheduler}, which has no queues: take it "
@@ -78,7 +78,7 @@ def lose_queue(intent: Intent, scheduler: str) -> Iterator[str]:
 
 
 def lose_long_name(intent: Intent, scheduler: str) -> Iterator[str]:
-    """A gang that pods cannot name."""
+    """Report a gang whose name is too long for the label of its pods."""
     if not fits_label(intent.name):
         yield (
             f"the gang cannot be told to {scheduler}: no label holds its name {intent.name}, which "
@@ -87,5 +87,5 @@ def lose_long_name(intent: Intent, scheduler: str) -> Iterator[str]:
 
 
 def name_priorities(intent: Intent) -> str:
-    """The priority classes of members."""
+    """The priority classes of the members, for a sentence."""
     return ", ".join(name or "none" for name in intent.priorities)

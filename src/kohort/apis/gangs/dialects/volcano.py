@@ -1,13 +1,13 @@
 """
-Gangs in the words of Volcano: a PodGroup for each, and HyperNodes that say what a tier is.
+Gangs for Volcano: a PodGroup for each, and HyperNodes that define the tiers.
 
-Tiers are numbers that whoever writes HyperNodes has chosen. One that no HyperNode has
-is not refused by Volcano but means something else each time: nothing can match below
-the lowest, above the highest everything does, and a name that nobody knows is
-dropped. So each of them is a loss. A policy for subgroups counts only with a label
-to tell them apart, so there always is one; pods without the label belong to none.
+Tiers are numbers that the author of the HyperNodes has chosen. Volcano does not refuse a tier
+that no HyperNode has, but treats it in different ways: below the lowest tier nothing matches,
+above the highest everything does, and an unknown name is dropped. So we report each as a loss.
+Volcano reads a policy for subgroups only with a label that tells them apart, so we always set
+one; pods without the label belong to no subgroup.
 
-PodGroups have no status of their own to write apart: what is patched is the spec.
+PodGroups have no status subresource: we patch the spec alone.
 """
 
 from collections.abc import Iterable, Iterator, Mapping

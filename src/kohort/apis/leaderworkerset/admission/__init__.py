@@ -1,5 +1,5 @@
 """
-What happens to objects on their way in: filling, refusing, warning, and the pods' own share.
+Admission of LeaderWorkerSets and their pods: defaults, validation, warnings.
 
 All of it is plain functions over plain objects. The admission server turns them into answers.
 """

@@ -1,9 +1,9 @@
 """
-What a LeaderWorkerSet means where it says nothing, written into the object itself.
+Defaults of a LeaderWorkerSet that the schema cannot express, written into the object.
 
-This comes before the schema is checked, so values of any shape pass through and
-what is not a mapping is left for the schema to refuse. Most defaults stand in
-the schema; these are the ones that it cannot express.
+The API server calls this webhook before it checks the schema, so values of any shape
+pass through, and a value that is not a mapping is left for the schema to refuse. Most
+defaults are in the schema.
 """
 
 from typing import Any
@@ -23,7 +23,7 @@ _ROLLING_DEFAULTS = {"partition": 0, "maxUnavailable": 1, "maxSurge": 0}
 
 
 def default_workload(lws: Object) -> Object:
-    """A copy with the defaults filled in; what was there is shared."""
+    """A copy with the defaults filled in; unchanged parts are shared with the original."""
     spec = lws.get("spec")
     if not isinstance(spec, dict):
         return lws
@@ -40,7 +40,7 @@ def default_workload(lws: Object) -> Object:
 
 
 def record_carrier(lws: Object, carrier: str) -> Object:
-    """A new object with its carrier written down, so that a changed flag touches new ones only."""
+    """Record the carrier on a new object, so that a changed flag affects later objects only."""
     if carrier == STATEFULSETS or labels.CARRIER in annotations_of(lws):
         return lws
     annotations = {**annotations_of(lws), labels.CARRIER: carrier}

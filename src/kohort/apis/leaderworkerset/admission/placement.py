@@ -1,10 +1,10 @@
 """
-What is wrong with the placement that a LeaderWorkerSet asks for, and what is probably not meant.
+Errors in the placement that a LeaderWorkerSet asks for, and warnings about likely mistakes.
 
-All these rules are ours alone, so an update is refused only for what it brings: an
-object made under another controller, or before a flag changed, stays editable. Two who
-hold back the pods of one group would wait for each other (lws#1075), so a second one is
-refused.
+All these rules are ours alone, so an update is refused only for errors that it adds: an
+object made under another controller, or before a flag changed, stays editable. Two gang
+schedulers that hold back the pods of one group would wait for each other (lws#1075), so
+a second one is refused.
 """
 
 from collections.abc import Iterator
@@ -34,12 +34,12 @@ _TOPOLOGY = f"spec.{FIELD}"
 _NOTE = f"metadata.annotations.{labels.NETWORK_TOPOLOGY}"
 _GANG = f"metadata.annotations.{labels.GANG}"
 _TEMPLATES = ("leaderTemplate", "workerTemplate")
-# Where templates and the object itself may name gangs of Kubernetes' own.
+# Fields of pod templates and of the object that name gangs of Kubernetes' own.
 _NATIVE_POD, _NATIVE_SET = "schedulingGroup", "scheduling"
 
 
 def validate_placement(new: Object, old: Object | None, settings: Settings) -> list[FieldError]:
-    """Every rule about placement that a new object breaks, or an update newly breaks."""
+    """The rules about placement that a new object breaks, or an update newly breaks."""
     before = [] if old is None else list(_check(old, settings))
     return [error for error in _check(new, settings) if error not in before]
 
@@ -91,7 +91,7 @@ def _check_rivals(lws: Object, dialect: Dialect, settings: Settings) -> Iterator
     held = f"gangs of {dialect.name} are made for it, and two would wait for each other"
     way_out = f"take one away, or annotate {labels.GANG}: {NONE}"
     if KUEUE_QUEUE in labels_of(lws):
-        # Even where the gangs are Kueue's: the label hands the set to an integration of its own.
+        # Even for gangs of Kueue: the label hands the set to Kueue's own integration.
         is_same = dialect.queue == KUEUE_QUEUE
         instead = "name the queue in an annotation of that key" if is_same else way_out
         why = f"Kueue would hold its pods, but {held}: {instead}"
@@ -116,7 +116,7 @@ def _find_rival(template: Object, others: dict[str, str]) -> str:
 
 
 def warn_placement(lws: Object, settings: Settings) -> Iterator[str]:
-    """What will happen to a topology that is allowed, and is probably not what is meant."""
+    """Warn about a topology that is valid and probably does not do what the user wants."""
     topology = find_topology(lws)
     if topology is None or find_faults(topology):
         return

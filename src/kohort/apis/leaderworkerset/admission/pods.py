@@ -1,10 +1,10 @@
 """
-What a pod of a LeaderWorkerSet learns about itself when it is created.
+What the webhook adds to a pod of a LeaderWorkerSet when it is created.
 
-A StatefulSet makes all its pods from one template, so what differs between them
-is added here: indices, keys, exclusive placement, variables. Each step looks
-for its own work first, so a second pass changes nothing. The pod that comes in
-is never changed; what does not differ is shared.
+The StatefulSet controller makes all pods from one template, so the webhook adds what differs
+between them: indices, keys, exclusive placement, variables. Each step first checks whether
+its work is done, so a second pass changes nothing. The given pod is never changed; parts
+that do not differ are shared.
 """
 
 from dataclasses import dataclass, field
@@ -25,7 +25,7 @@ from kohort.cluster.quantities import find_whole
 
 @dataclass(frozen=True, slots=True)
 class PodRefused:
-    """Why a pod cannot be let in."""
+    """The reason for which a pod is refused."""
 
     reason: str
 
@@ -37,12 +37,12 @@ SUBGROUP = "subgroup"
 
 
 class _Refused(Exception):
-    """Carries the reason from where it is found to where it is answered."""
+    """Carries the reason of a refusal up to ``mutate_pod``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Joining:
-    """The gang that pods join: the words for it, and what tiers they can speak of."""
+    """The dialect of the gang that pods join, and the tiers it knows."""
 
     dialect: Dialect
     tiers: Tiers = field(default_factory=Tiers)
@@ -51,7 +51,7 @@ class Joining:
 def mutate_pod(
     pod: Object, *, namespace: str = "", gang: Joining | None = None
 ) -> Object | PodRefused:
-    """The pod with the labels of its place; a pod that no LeaderWorkerSet made is unchanged."""
+    """The pod with labels and variables of its place; other pods are returned unchanged."""
     if labels.NAME not in labels_of(pod):
         return pod
     try:
@@ -61,7 +61,7 @@ def mutate_pod(
 
 
 def is_leader(pod: Object) -> bool:
-    """Whether the pod leads its group."""
+    """Whether the pod is the leader of its group."""
     return labels_of(pod).get(labels.WORKER_INDEX) == "0"
 
 
@@ -79,7 +79,7 @@ def _mutate(pod: Object, namespace: str, gang: Joining | None) -> Object:
 
 
 def _open(pod: Object) -> Object:
-    """A copy whose labels, annotations and spec may be written."""
+    """A copy whose labels and spec may be changed."""
     metadata: Object = pod.get("metadata") or {}
     return {
         **pod,
@@ -156,7 +156,7 @@ def _join(pod: Object, size: int, gang: Joining) -> Object:
     marked = dialect.mark(pod, _find_membership(pod, size, dialect), gang.tiers)
     if dialect.name == labels.UPSTREAM_GANG:
         return marked
-    # Others may share a key, or have none that is seen: so the pod says which one it joined.
+    # Dialects may share a key, or mark no metadata: so the pod records which one it joined.
     notes = {**annotations_of(marked), labels.GANG: dialect.name}
     return {**marked, "metadata": {**marked["metadata"], "annotations": notes}}
 
@@ -204,7 +204,7 @@ def _identity_variables(pod: Object, namespace: str) -> list[Object]:
 
 
 def _merge(*lists: list[Object] | None) -> list[Object]:
-    """All variables in order, each name once: what stands first can be referred to."""
+    """All variables in order, each name once: earlier ones can be referred to by later ones."""
     merged: dict[str, Object] = {}
     for variables in lists:
         for variable in variables or ():

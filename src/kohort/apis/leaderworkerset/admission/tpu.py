@@ -1,7 +1,7 @@
 """
-Which slice of TPUs a pod of a LeaderWorkerSet belongs to, read from the pod itself.
+The TPU slice of a LeaderWorkerSet's pod, read from the pod itself.
 
-Hosts are named after pods, below the subdomain of the pod's own.
+Hosts are named after pods, within the pod's own subdomain.
 """
 
 from typing import Any
@@ -16,11 +16,11 @@ _SHOWN_MAX = 60
 
 
 class UnreadableMember(Exception):
-    """A pod whose place in its slice cannot be told; the text says why."""
+    """The place of a pod in its slice cannot be read; the text says why."""
 
 
 def tpu_variables(pod: Object, size: int) -> dict[Place, list[Object]]:
-    """The variables to append to each container; nothing if the pod needs none."""
+    """The TPU variables to append to each container; empty if the pod requests no TPUs."""
     spec: Object = pod.get("spec") or {}
     if not needs_variables(spec):
         return {}
@@ -74,6 +74,6 @@ def _read_number(text: Any, what: str, pod: Object) -> int:
 
 
 def shorten(text: Any) -> Any:
-    """A value for a message: the start of it if it is a long text."""
+    """A value for a message, shortened if it is a long text."""
     is_long = isinstance(text, str) and len(text) > _SHOWN_MAX
     return f"{text[:_SHOWN_MAX]}…" if is_long else text

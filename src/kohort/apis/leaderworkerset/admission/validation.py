@@ -1,10 +1,10 @@
 """
-What is wrong with a LeaderWorkerSet, all of it at once, in upstream's words.
+All errors of a LeaderWorkerSet at once, in upstream's words.
 
-The rules that upstream has too hold for every write. Those that are ours alone
-(names that lead to pods nobody can create, claims that a StatefulSet cannot
-change) hold on create, and on update only if the update makes it worse: an
-object made under another controller must stay editable.
+Upstream's own rules hold for every write. The rules that are ours alone (names too long
+for the API server to accept the pods, claims that a StatefulSet cannot change) hold on
+create, and on update only if the update makes it worse: an object made under another
+controller must stay editable.
 """
 
 from collections.abc import Callable
@@ -55,7 +55,7 @@ Check = Callable[[Object], list[FieldError]]
 def validate_workload(
     new: Object, old: Object | None = None, *, carrier: str = STATEFULSETS
 ) -> list[FieldError]:
-    """Every broken rule of a new object, which gets that carrier if it names none, or an update."""
+    """All errors of a new object or an update; a new one without a carrier gets the given one."""
     errors: list[FieldError] = []
     for check in _CHECKS:
         errors += check(new)
@@ -75,7 +75,7 @@ def find_broken_rules(lws: Object) -> list[FieldError]:
 
 
 def carrier_of(lws: Object, default: str = STATEFULSETS) -> str:
-    """What carries the groups of this object."""
+    """The carrier of this object: the annotation, or the default."""
     return annotations_of(lws).get(labels.CARRIER) or default
 
 
@@ -88,7 +88,7 @@ def _check_name(lws: Object) -> list[FieldError]:
     name, prefix = metadata.get("name"), metadata.get("generateName")
     if name:
         return [_invalid("metadata.name", name, why) for why in check_dns_1035(name)]
-    # The server puts more behind a prefix, so a dash may end it.
+    # The API server appends a suffix to the prefix, so a dash may end it.
     shown = f"{prefix}a" if prefix else "a"
     return [_invalid("metadata.generateName", prefix, why) for why in check_dns_1035(shown)]
 
@@ -266,7 +266,7 @@ def _check_topologies(new: Object, old: Object | None) -> list[FieldError]:
     errors = []
     for key in (labels.EXCLUSIVE_TOPOLOGY, labels.SUBGROUP_EXCLUSIVE_TOPOLOGY):
         topology = annotations_of(new).get(key)
-        # Upstream takes an empty one for none.
+        # Upstream treats an empty topology as none.
         if not topology or (old is not None and annotations_of(old).get(key) == topology):
             continue
         problems = check_qualified(topology)

@@ -1,7 +1,7 @@
 """
-What is allowed but probably not meant: sentences that kubectl prints beside its answer.
+Warnings about valid fields that are probably a mistake; kubectl prints them.
 
-Each says what will happen and what to write instead.
+Each says what will happen and what the user should write instead.
 """
 
 from collections.abc import Iterator

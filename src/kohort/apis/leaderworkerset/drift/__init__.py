@@ -1,1 +1,1 @@
-"""Objects of a LeaderWorkerSet that another client edited: what is seen of it, and the answer."""
+"""Edits by other clients of a LeaderWorkerSet's objects: how we see and undo them."""

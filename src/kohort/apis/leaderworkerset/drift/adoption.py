@@ -1,10 +1,10 @@
 """
-Objects without an owner that have a name of ours: which were ours.
+Which objects with a name of ours and without an owner a workload adopts.
 
-``kubectl delete --cascade=orphan`` leaves everything running without an owner. Applied again,
-the workload takes back what carries its name and selects what it would select; the
-version guards the reference against another owner. Anything else keeps its name, and
-the workload says whose it is, or what it lacks.
+``kubectl delete --cascade=orphan`` leaves all children running without an owner. When the user
+applies the workload again, it adopts objects that have its name and the selector that it would
+write; the resourceVersion guards against another owner. Other objects keep the name, and the
+workload's condition says whose they are, or what they lack.
 """
 
 from msgspec import structs
@@ -17,7 +17,7 @@ from kohort.cluster.objects import Object, name_of, uid_of
 
 
 def check_leader_set(lws: Object, found: SetFacts) -> None:
-    """Refuse a set of our name that is not ours and was not; one without an owner may have been."""
+    """Raise if a StatefulSet has our name and is neither ours nor an orphan of ours."""
     name = name_of(lws)
     owner = next((o for o in found.metadata.owner_references if o.controller), None)
     if owner is not None:
@@ -42,9 +42,9 @@ def _refuse(name: str, why: str) -> None:
 
 def is_orphan(lws: Object, leader: PodFacts) -> bool:
     """
-    Whether a pod has no owner, and carries the labels and the name of a leader that we made.
+    Whether a pod has no owner, and has the labels and the name of a leader that we made.
 
-    One that has lost the label of its revision is taken back as any edited pod, and replaced.
+    One that has lost its revision label is adopted like any edited pod, and replaced.
     """
     metadata = leader.metadata
     if metadata.controller or metadata.is_leaving:
@@ -58,7 +58,7 @@ def is_orphan(lws: Object, leader: PodFacts) -> bool:
 
 
 def take_back(lws: Object, pods: tuple[PodFacts, ...]) -> tuple[PodFacts, ...]:
-    """The pods, with orphans as they will be when they are adopted: so none of them is missed."""
+    """The pods, with orphans as they will be after adoption, so that no group counts as missing."""
     if not any(is_orphan(lws, pod) for pod in pods):
         return pods
     owner = Owner(labels.KIND.name, name_of(lws), uid_of(lws), controller=True)

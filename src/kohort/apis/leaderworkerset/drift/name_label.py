@@ -1,11 +1,11 @@
 """
-Pods of sets that another client took the name label from.
+Pods of StatefulSets whose name label another client removed.
 
-The operator watches pods by this label and sets select by it: such a pod is let go by its set,
-seen by nobody, and keeps its name, so that its set can make no other. A pod that is missing for
-long is read by name; if its other labels say that it is that very member, the label is put back,
-and its set adopts it. One that is older than its set belonged to a group that has been restarted
-since: it goes.
+The operator watches pods by this label and StatefulSets select by it. Without it, the StatefulSet
+controller releases the pod, the operator's cache drops it, and its name stays taken, so no new
+pod can be created. The operator reads a long missing pod by name; if its other labels say that it
+is that very member, it restores the label, and the StatefulSet adopts the pod. A pod older than
+its StatefulSet belonged to a group that was restarted since: it is deleted.
 """
 
 from collections.abc import Iterator
@@ -29,14 +29,14 @@ from kohort.cluster.port import Address
 
 
 def find_missing(snapshot: Snapshot) -> Iterator[MissingMember]:
-    """The pods that sets ought to have and that are not seen."""
+    """The pods that StatefulSets should have and that are not in the cache."""
     pods: tuple[PodFacts, ...] = snapshot.all(labels.POD)
     seen = {pod.metadata.name for pod in pods}
     sets: tuple[SetFacts, ...] = snapshot.all(labels.STATEFUL_SET)
     for found in sets:
         if found.metadata.is_leaving:
             continue
-        # The leader of a group has no place in the set of its workers.
+        # The set of a group's workers starts at ordinal 1: ordinal 0 is the leader.
         first = 0 if found.metadata.name == name_of(snapshot.root) else 1
         for ordinal in range(first, first + found.spec.replicas):
             name = f"{found.metadata.name}-{ordinal}"
@@ -57,7 +57,7 @@ def _restore(snapshot: Snapshot, owner: SetFacts, ordinal: int, pod: Object) -> 
     if is_leaving(pod) or not is_ours or any(held.get(k) != v for k, v in marks.items()):
         return ()
     if held.get(labels.NAME) == workload:
-        # It is only late to be seen.
+        # The cache is only late.
         return ()
     said = f"Pod {name}: another client removed {labels.NAME}"
     if pod["metadata"].get("creationTimestamp", "") < (owner.metadata.creation_timestamp or ""):

@@ -1,13 +1,13 @@
 """
-Labels that say where a pod stands, put back where another client changed them.
+Labels that tell the place of a pod, restored where another client changed them.
 
-The name of a pod tells its place, and no client can change a name. Until the labels are back,
-the pod is no member, and its group seems not to serve. It does, so no boundary is lowered and
-nothing old is taken down meanwhile.
+The name of a pod tells its place, and no client can change a name. Until the labels are
+restored, the pod is no member, and its group does not seem ready. But the group serves, so the
+operator lowers no boundary and deletes no old group meanwhile.
 
-Our webhook gives pods of sets their place. One that lacks a label was made while the webhook
-did not answer, and cannot work; or a client has removed the label later. The variables, which
-come from the webhook too and which no client can change, tell the two apart.
+Our webhook writes these labels on pods of StatefulSets. A pod that lacks one was made while the
+webhook did not answer, and cannot work; or a client has removed the label later. The
+variables, which the webhook also writes and which are immutable, tell the two apart.
 """
 
 from collections.abc import Iterator
@@ -26,21 +26,21 @@ from kohort.cluster.objects import Object, name_of, uid_of
 
 
 def put_places_back(snapshot: Snapshot) -> Iterator[Action]:
-    """A patch for each pod of ours whose labels name another place than its name does."""
+    """Patch the labels of each pod of ours that name another place than its name does."""
     for pod, change in find_misplaced(snapshot):
         yield from put_labels_back(snapshot, labels.POD, pod.metadata, change)
 
 
 def find_misplaced(snapshot: Snapshot) -> Iterator[tuple[PodFacts, dict[str, str]]]:
-    """The pods of ours whose labels name another place than their names do, and what to change."""
+    """Pods of ours whose labels name another place than their names, with the labels to set."""
     pods: tuple[PodFacts, ...] = snapshot.all(labels.POD)
     workload = name_of(snapshot.root)
-    # Nearly always there are none, so who owns them is looked at last.
+    # Nearly always there are none, so their owners are checked last.
     moved = [(pod, change) for pod in pods if (change := _find_change(pod, workload))]
     if not moved:
         return
     children = (*pods, *snapshot.all(STATEFUL_SET))
-    # A set lets a pod go whose labels it does not select any more.
+    # A StatefulSet releases a pod whose labels it no longer selects.
     owners = {"", uid_of(snapshot.root), *(child.metadata.uid for child in children)}
     for pod, change in moved:
         if pod.metadata.controller in owners and not pod.metadata.is_leaving:
@@ -48,12 +48,12 @@ def find_misplaced(snapshot: Snapshot) -> Iterator[tuple[PodFacts, dict[str, str
 
 
 def has_place(metadata: Meta) -> bool:
-    """Whether a pod carries the labels of a place, right or wrong."""
+    """Whether a pod has the labels of a place, right or wrong."""
     return labels.GROUP_INDEX in metadata.labels and labels.WORKER_INDEX in metadata.labels
 
 
 def has_variables(raw: bytes) -> bool:
-    """Whether the containers of a pod have the variables that our webhook gives them."""
+    """Whether the containers of a pod have the variables that our webhook adds."""
     containers: list[Object] = orjson.loads(raw)["spec"]["containers"]
     given = [{variable["name"] for variable in c.get("env") or ()} for c in containers]
     return all(labels.LEADER_ADDRESS_VARIABLE in names for names in given)
@@ -70,7 +70,7 @@ def _find_change(pod: PodFacts, workload: str) -> dict[str, str]:
 
 @lru_cache(maxsize=65_536)
 def _find_place(name: str, workload: str) -> dict[str, str]:
-    """The labels that a pod of this name has; none, if it is no name of a member."""
+    """The place labels for a pod of this name; empty if no member has such a name."""
     place = find_ordinal(name)
     if place is None:
         return {}

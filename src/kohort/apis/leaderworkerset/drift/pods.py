@@ -1,7 +1,7 @@
 """
 Groups of a LeaderWorkerSet whose pods another client edited in place.
 
-A label that names a revision which is not stored was not written by us either.
+We did not write a revision label that names a revision which is not stored.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -19,9 +19,9 @@ def judge_pods(
     stored: Collection[str],
 ) -> tuple[Group, ...]:
     """
-    The groups that pods carry, with what their labels do not tell.
+    The groups, marked as edited where another client changed an image or a revision label.
 
-    There are two targets while the user has asked for another one than was written down.
+    There are two targets while the spec asks for another one than the note holds.
     """
     edited = {pod.metadata.uid: pod for pod in pods if pod.edits}
     return tuple(_judge(group, edited, targets, {*stored, *targets}) for group in groups)

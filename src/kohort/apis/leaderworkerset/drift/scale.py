@@ -1,10 +1,10 @@
 """
-The number of leaders or workers, where another client has set it (``kubectl scale sts/NAME``).
+The replicas of a leader or worker set, if another client set them (``kubectl scale sts/NAME``).
 
-Every write of the leader set names the number that the workload asks for, so it is put back
-at once, however often. It is not the template: groups stay what they are, and a rollout
-goes on. A set of workers is written only for this: a pod beyond the end of its group
-would stay, and one that is missing would never come back.
+Every write of the leader set contains its planned replicas, so the operator restores them at once,
+however often they change. Templates stay the same: groups keep their revision, and a rollout
+goes on. A worker set is written only for this: a surplus pod would stay for ever, and a
+missing one would never come back.
 """
 
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ PART = "scale"
 
 
 def describe_scale(found: SetFacts) -> str:
-    """What another client did to a set, in a sentence; empty if the number is ours."""
+    """A sentence about the client that scaled a StatefulSet; empty if the number is ours."""
     if not found.scaled_by:
         return ""
     name, count = found.metadata.name, found.spec.replicas
@@ -28,7 +28,7 @@ def describe_scale(found: SetFacts) -> str:
 
 
 def put_workers_back(found: SetFacts, leader: Meta, wanted: int) -> Iterator[Action]:
-    """A patch of the number of workers, if another client has changed it."""
+    """Restore the replicas of a worker set if another client has changed them."""
     metadata = found.metadata
     is_own = metadata.controller == leader.uid and not metadata.is_leaving
     undoes = describe_scale(found)
@@ -41,7 +41,7 @@ def put_workers_back(found: SetFacts, leader: Meta, wanted: int) -> Iterator[Act
 
 
 def describe_standing_scale(lws: Object, leader_set: SetFacts | None) -> Iterator[str]:
-    """The same, while the number is not what the workload asks for."""
+    """The same sentence for the leader set, while its replicas differ from the workload's."""
     if leader_set is not None and leader_set.spec.replicas != spec.replicas_of(lws):
         text = describe_scale(leader_set)
         if text:

@@ -1,4 +1,4 @@
-"""Services of a LeaderWorkerSet: made where missing, put back where they were edited."""
+"""Services of a LeaderWorkerSet: created where missing, restored where clients edited them."""
 
 from collections.abc import Iterator
 
@@ -12,7 +12,7 @@ from kohort.cluster.objects import Object, find_controller, name_of, namespace_o
 
 
 def bring_service(snapshot: Snapshot, wanted: Object, why: str) -> Iterator[Action]:
-    """What is to be done so that this service is there."""
+    """Create, adopt or restore this Service."""
     name = name_of(wanted)
     held: tuple[Whole, ...] = snapshot.all(SERVICE)
     found = next((service for service in held if service.metadata.name == name), None)

@@ -1,13 +1,12 @@
 """
-The template of the leader set, when it is not what we wrote for its revision.
+The template of the leader set, where it differs from what we wrote for its revision.
 
-What another client changed is put back, and what it added is taken away; while its
-template stands, the partition shelters all groups, and a group that was made from
-it is of no revision of ours. A restart (``kubectl rollout restart``) is meant: it
-stays, and rolls.
+The operator restores what another client changed, and removes what it added. While the edited
+template is in place, the partition protects all groups, and a group made from it has no revision
+of ours. A restart (``kubectl rollout restart``) is intended: it stays, and rolls.
 
-For some seconds after the template was put back everything stays as it is, and longer
-each time: a client that insists meets a raised partition, so it costs no group.
+For some seconds after a restore nothing else changes, and longer each time: a client that
+repeats its edit meets a raised partition, so no group is lost.
 """
 
 from collections.abc import Callable, Iterator
@@ -30,14 +29,14 @@ _NAMED_MAX = 3
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """What another client did to the template of the leader set."""
+    """The edits of other clients to the template of the leader set."""
 
-    edits: tuple[Edit, ...] = ()  # but restarts
+    edits: tuple[Edit, ...] = ()  # without restarts
     restart: Edit | None = None
     puts: PutBacks = field(default_factory=PutBacks)
 
     def describe(self, name: str) -> str:
-        """What another client did, in a sentence."""
+        """The edits in a sentence for users."""
         if not self.edits:
             return f"StatefulSet {name}: another client changed spec.template; it is put back"
         named = ", ".join(str(edit) for edit in self.edits[:_NAMED_MAX])
@@ -47,10 +46,10 @@ class Drift:
 
 
 def describe_drift(snapshot: Snapshot, drift: Drift, groups: tuple[Group, ...]) -> Iterator[str]:
-    """What other clients edited of a workload, and what of that is not mended yet."""
+    """The edits by other clients that are not undone yet, each in a sentence."""
     name = name_of(snapshot.root)
-    # What the user's partition holds back is no drift: a restart, or an annotation of the user's
-    # that went into the template.
+    # Groups below the user's partition are no drift: they wait for a restart, or for an
+    # annotation of the user that went into the template.
     lowest = spec.partition_of(snapshot.root)
     ordinals = (group.ordinal for group in groups if group.is_edited)
     edited = ", ".join(str(ordinal) for ordinal in ordinals if ordinal >= lowest)
@@ -68,7 +67,7 @@ def describe_drift(snapshot: Snapshot, drift: Drift, groups: tuple[Group, ...]) 
 
 
 def find_drift(leader_set: SetFacts | None, render: Callable[[], Object], puts: PutBacks) -> Drift:
-    """What can be seen of edits of the leader set; ``render`` gives the template that we want."""
+    """The edits to the leader set's template; ``render`` gives the template that we want."""
     if leader_set is None or not leader_set.edits:
         return Drift(puts=puts)
     found = Whole(leader_set.raw).decode()
@@ -79,16 +78,16 @@ def find_drift(leader_set: SetFacts | None, render: Callable[[], Object], puts: 
 
 
 def find_drifted(worker_set: SetFacts) -> tuple[Edit, ...]:
-    """What another client did to the template of a worker set; a restart is meant."""
+    """The edits to the template of a worker set, without restarts, which are intended."""
     return tuple(edit for edit in worker_set.edits if edit.path[-1] != _RESTARTED)
 
 
 def _is_same(path: Path, wanted: Object, found: Object) -> bool:
-    """Whether another client has set what we want there, too."""
+    """Whether the other client has set the same value that we want."""
     ours, theirs = locate(wanted, path), locate(found, path)
     if ours is None or theirs is None:
         return ours is theirs
-    # Of an item of a list, the fields are looked at one by one.
+    # The fields of a list item are compared one by one.
     return not path[-1].startswith("f:") or _read(wanted, ours) == _read(found, theirs)
 
 
@@ -99,11 +98,11 @@ def _read(obj: Any, place: tuple[str | int, ...]) -> Any:
 
 
 def judge_revision(label: str, made_from: str, leader_set: SetFacts, drift: Drift) -> str:
-    """The revision of a leader with that label, made from that template; nothing: none of ours."""
+    """The revision of a leader, by its label and its template's hash; empty: none of ours."""
     status = leader_set.status
     is_seen = status.observed_generation >= leader_set.metadata.generation
     if not is_seen:
-        # Which leaders are old is known when the set has seen its template.
+        # Which leaders are old is unknown until the StatefulSet controller observes the template.
         known = (status.current_revision, status.update_revision)
         is_unknown = drift.puts.is_recent or (drift.edits and made_from not in known)
         return "" if is_unknown else label
@@ -111,15 +110,15 @@ def judge_revision(label: str, made_from: str, leader_set: SetFacts, drift: Drif
         return "" if made_from == status.update_revision else label
     if made_from != status.update_revision:
         return ""
-    # It was made from the present template, whatever its label says now.
+    # The leader was made from the present template, whatever its label says now.
     return leader_set.metadata.labels.get(labels.REVISION, label)
 
 
 def find_additions(edits: tuple[Edit, ...], wanted: Object, found: Object) -> list[Object]:
-    """A JSON patch that takes away what was added to the set and is no part of what we want."""
+    """A JSON patch that removes fields that other clients added and that we do not want."""
     places = {place for edit in edits for place in _find_added(edit.path, wanted, found)}
     outer = [p for p in places if not any(p[:n] in places for n in range(1, len(p)))]
-    # From the end of each list to its start, so that indexes stay true.
+    # From the end of each list to its start, so that indexes stay valid.
     ordered = sorted(outer, key=lambda place: [(isinstance(s, int), s) for s in place])
     return [{"op": "remove", "path": _write_pointer(place)} for place in reversed(ordered)]
 
@@ -128,7 +127,7 @@ def _find_added(path: Path, wanted: Object, found: Object) -> Iterator[tuple[str
     if locate(wanted, path) is not None:
         return
     for length in range(1, len(path) + 1):
-        # A whole item of a list, if that is new; else the field alone.
+        # A whole list item if that is new; otherwise the field alone.
         is_item = not path[length - 1].startswith("f:")
         if length == len(path) or (is_item and locate(wanted, path[:length]) is None):
             place = locate(found, path[:length])

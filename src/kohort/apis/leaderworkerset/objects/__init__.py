@@ -1,6 +1,6 @@
 """
 The objects that carry a LeaderWorkerSet: pod templates, StatefulSets, Services.
 
-They are what the upstream controller writes, field by field, so that taking
-over from it finds nothing to change.
+They equal what the upstream controller writes, field by field, so that nothing
+changes when Kohort takes over.
 """

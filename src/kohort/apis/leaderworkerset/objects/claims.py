@@ -1,11 +1,11 @@
 """
-The claims of pods that no set looks after: their names, and whom they go with.
+The volume claims of pods that the operator makes itself: their names and their owners.
 
-Owner references say it, as a StatefulSet writes them, and the garbage collector
-does the rest: a claim goes with the workload, or with a pod that is scaled away.
-The workload owns the claims of workers too, not their leader: a group that is
-made anew finds what it had. A claim that somebody else controls is left alone, and
-so is one that names an earlier workload or pod of the same name.
+We write the owner references that the StatefulSet controller would write, and the garbage
+collector does the rest: it deletes a claim with the workload, or with a pod that is scaled
+away. The workload owns the claims of workers too, not their leader: a recreated group finds
+its data again. We do not touch a claim that another controller owns, or one whose owner is
+an earlier workload or pod of the same name.
 """
 
 from kohort.apis.facts import PodFacts, Whole
@@ -28,7 +28,7 @@ _WORKER_MARKS = (labels.NAME, labels.GROUP_INDEX, labels.GROUP_KEY)
 
 
 def claim_templates(lws: Object) -> list[Object]:
-    """What each pod of the workload claims."""
+    """The claim templates of the workload: each pod gets a claim of each."""
     return [claim_template(lws, t) for t in template_of(lws).get("volumeClaimTemplates") or ()]
 
 
@@ -38,7 +38,7 @@ def claim_name(template: Object, pod: str) -> str:
 
 
 def render_claim(lws: Object, template: Object, pod: str, marks: dict[str, str]) -> Object:
-    """A claim of a pod that carries those labels."""
+    """A claim for a pod that has these labels."""
     is_leader = marks.get(labels.WORKER_INDEX) == "0"
     keys = _LEADER_MARKS if is_leader else _WORKER_MARKS
     metadata: Object = {
@@ -59,7 +59,7 @@ def render_claim(lws: Object, template: Object, pod: str, marks: dict[str, str])
 
 
 def is_going(lws: Object, claim: Whole, pod: str) -> bool:
-    """Whether a claim is about to go, so that no new pod may be given it."""
+    """Whether a claim is about to be deleted, so that no new pod may use it."""
     if claim.metadata.is_leaving:
         return True
     owners = {(owner.kind, owner.name) for owner in claim.metadata.owner_references}
@@ -67,7 +67,7 @@ def is_going(lws: Object, claim: Whole, pod: str) -> bool:
 
 
 def find_owners(lws: Object, pod: PodFacts, claim: Whole, is_surplus: bool) -> list[Object] | None:
-    """The owners that a claim should have, if they are not those that it has."""
+    """The owners that a claim should have; None if it has them, or is not ours to change."""
     held: list[Object] = claim.decode()["metadata"].get("ownerReferences") or []
     ours = {uid_of(lws), pod.metadata.uid}
     namesakes = {(labels.KIND.name, name_of(lws)), ("Pod", pod.metadata.name)}
@@ -86,13 +86,13 @@ def _wanted_owners(lws: Object, pod: PodFacts, is_surplus: bool) -> list[Object]
     if is_surplus and _goes_with(lws, "whenScaled"):
         metadata = {"name": pod.metadata.name, "uid": pod.metadata.uid}
         owner = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata}
-        # A claim is in use until its pod has gone: a pod that waited for it would wait for ever.
+        # A claim is in use until its pod is gone: a pod that waited for its claim would never go.
         return [owner_reference(owner, block=False)]
     return [owner_reference(lws)] if _goes_with(lws, "whenDeleted") else []
 
 
 def goes_when_scaled(lws: Object) -> bool:
-    """Whether the claims of pods that are scaled away go with them."""
+    """Whether the claims of pods that are scaled away are deleted with them."""
     return _goes_with(lws, "whenScaled")
 
 

@@ -1,11 +1,10 @@
 """
-Where an object that exists falls short of the one that we want.
+The fields in which an existing object differs from the desired one.
 
-Only what we would write is compared: defaults of the server, and labels and
-annotations of others, are nobody's fault. Under our own prefix a key too many
-counts as well, since a rule that was taken away must end. A field that the
-server did not keep last time is named by the caller and no longer compared; a
-field behind a gate may be missing from the start.
+Only fields that we would write are compared: defaults of the API server, and labels and
+annotations of other clients, are fine. Under our own prefix a surplus key counts as well,
+since a rule that the user has removed must end. The caller names fields that the API server
+dropped last time, which are not compared; a field behind a feature gate may be missing.
 """
 
 from collections.abc import Iterator
@@ -14,7 +13,7 @@ from typing import Any
 from kohort.apis.leaderworkerset.labels import GANG, NETWORK_TOPOLOGY, PREFIX
 from kohort.cluster.objects import Object
 
-# Of our own, these reach templates; others are notes that we do not write there.
+# Only these of our own annotations reach templates.
 _ENDING = (GANG, NETWORK_TOPOLOGY)
 _GATED = frozenset({"spec.updateStrategy.rollingUpdate.maxUnavailable"})
 

@@ -1,11 +1,11 @@
 """
-The gang of a group, before any scheduler's words.
+The intent of a group's gang, before a dialect renders it.
 
-A group belongs to the gang that its leader names, in the dialect in which it names
-it, whatever the operator is told now: a group never has two providers (lws#1075). All is
-counted from the spec as it was at the leader's revision; only the topology is that
-of now. Where others wait for the leader, no subgroup can be asked for: its pods would
-be waited for by those who make them.
+A group belongs to the gang that its leader pod names, in the dialect of that pod, whatever
+the operator's flags say now: a group never has two gang schedulers (lws#1075). Everything
+comes from the spec at the leader's revision, except the topology, which is the current one.
+Where workers are created only after their leader is ready, no subgroups are rendered: the
+scheduler would wait for pods that wait for the leader.
 """
 
 from collections.abc import Iterable, Mapping
@@ -37,18 +37,18 @@ from kohort.model.placement import Gang
 
 
 def choose_dialect(lws: Object, settings: Settings) -> Dialect | None:
-    """The dialect that gangs of new groups are made in; None: they are in no gang."""
+    """The dialect of gangs for new groups; None: they get no gang."""
     return settings.find_dialect(annotations_of(lws).get(labels.GANG, ""))
 
 
 def find_dialect(
     settings: Settings, marks: Mapping[str, str], notes: Mapping[str, str]
 ) -> Dialect | None:
-    """The dialect in which the pod with these labels and annotations is in a gang of ours."""
+    """The dialect of the gang of ours that a pod with these labels and annotations joined."""
     group, key = marks.get(labels.GROUP_INDEX, ""), marks.get(labels.REVISION, "")
     name = names.pod_group_name(marks.get(labels.NAME, ""), group, key)
     joined = [d for d in settings.gangs if d.find_gang(marks, notes) == name]
-    # Two dialects may read the same key: then the pod says which one was meant.
+    # Two dialects may read the same key: then the pod's annotation names the right one.
     chosen = notes.get(labels.GANG)
     return next((d for d in joined if d.name == chosen), joined[0] if joined else None)
 
@@ -56,7 +56,7 @@ def find_dialect(
 def make_intent(
     lws_at_revision: Object, leader_pod: Object, gang: Gang, dialect: Dialect
 ) -> Intent:
-    """The gang of one group, from the spec as it was at the leader's revision."""
+    """The gang of one group, from the spec at the leader's revision."""
     marks = group_labels(lws_at_revision, leader_pod)
     index, key = marks[labels.GROUP_INDEX], marks[labels.REVISION]
     joined = dialect.find_gang(labels_of(leader_pod), annotations_of(leader_pod))
@@ -84,7 +84,7 @@ def _once(values: Iterable[str | None]) -> tuple[str, ...]:
 
 
 def find_parts(lws: Object, marks: Mapping[str, str]) -> tuple[SubgroupKind, ...]:
-    """The subgroups of a group: all of one size, though a leader may be one too many."""
+    """The subgroups of a group: all of one size, except that the first may also hold the leader."""
     policy = find_subgroup_policy(lws) or {}
     size, each = size_of(lws), policy.get("subGroupSize") or 0
     if each < 1:
@@ -94,7 +94,7 @@ def find_parts(lws: Object, marks: Mapping[str, str]) -> tuple[SubgroupKind, ...
     count = (size - 1) // each if is_excluded or not is_even else size // each
     if count < 1:
         return ()
-    # Workers that stand alone are numbered by their own index, which starts behind the leader.
+    # Workers in subgroups of their own are numbered by worker index, which starts at 1.
     first = 1 if is_excluded and is_even else 0
     selector = {key: marks[key] for key in (labels.NAME, labels.GROUP_INDEX)}
     extra = 0 if is_excluded or is_even else 1

@@ -1,10 +1,10 @@
 """
-What templates are told of placement, beyond what their user wrote into them.
+What we add to pod templates for placement, beyond what the user wrote.
 
-Where a topology is asked for and no template names a scheduler, all name that of the
-gangs' dialect. Where one of them does, its user has a reason, and nothing is edited.
-Some dialects read the topology from the pods: then templates carry it as a note.
-None of this is part of a revision, so a set that changes hands is not rolled by it.
+If the user asks for a topology and no template names a scheduler, all templates get that of
+the gangs' dialect. If one template names a scheduler, the user has a reason, and we add none.
+Some dialects read the topology from the pods: then templates carry it as an annotation.
+None of this is part of a revision, so taking over a set from upstream does not roll it.
 """
 
 import orjson
@@ -23,7 +23,7 @@ _TEMPLATES = ("leaderTemplate", "workerTemplate")
 
 
 def place_templates(lws: Object, settings: Settings) -> Object:
-    """The object with its templates told; what does not differ is shared."""
+    """The object with scheduler and annotations in its templates; unchanged parts are shared."""
     dialect = choose_dialect(lws, settings)
     if dialect is None:
         return lws
@@ -41,7 +41,7 @@ def place_templates(lws: Object, settings: Settings) -> Object:
 
 
 def end_scheduler(lws: Object, wanted: Object, found: Object, settings: Settings) -> None:
-    """Let a template that is told no scheduler any more say so, if its user ended that."""
+    """Remove our schedulerName from the template when the user has turned topology or gangs off."""
     named = found["spec"].get("schedulerName")
     is_ours = any(named == dialect.scheduler for dialect in settings.gangs if dialect.scheduler)
     is_ended = not _is_packed(lws) or annotations_of(lws).get(labels.GANG) == NONE
@@ -62,7 +62,7 @@ def _find_notes(lws: Object, dialect: Dialect) -> dict[str, str]:
     queue = dialect.find_queue(labels_of(lws), annotations_of(lws))
     if queue:
         notes[dialect.queue] = queue
-    # Where gangs are objects, these hold the topology, and templates stay as they are.
+    # Where gangs are objects, these hold the topology, and templates need no annotation.
     if _is_packed(lws) and not dialect.kinds:
         notes[labels.NETWORK_TOPOLOGY] = orjson.dumps(find_topology(lws)).decode()
     return notes

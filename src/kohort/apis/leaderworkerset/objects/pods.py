@@ -1,9 +1,9 @@
 """
-The pods of a LeaderWorkerSet, made without a set: as a StatefulSet would make them.
+The pods of a LeaderWorkerSet as a StatefulSet would make them, without a StatefulSet.
 
-Name, host name and index, volumes of claims, and then everything that the webhook
-adds to a pod of a set, so that no webhook is needed and a program inside sees no
-difference. One label more says so, and keeps the webhook from being asked.
+They have name, host name, index and volumes of claims, and all that our webhook adds to a
+pod of a StatefulSet, so a program inside sees no difference. One more label marks them, and
+keeps the API server from calling the webhook.
 """
 
 from collections.abc import Iterable, Iterator
@@ -45,7 +45,7 @@ def worker_pods(
     following: Following = ALONE,
     gang: Joining | None = None,
 ) -> Iterator[Object | PodRefused]:
-    """Some workers of the group that this leader leads; they belong to the leader."""
+    """Some workers of this leader's group; the leader owns them."""
     template = worker_template(lws_at_revision, leader, following)
     is_alone = subdomain_policy_of(lws_at_revision) == UNIQUE_PER_REPLICA
     subdomain = name_of(leader) if is_alone else name_of(lws_at_revision)
@@ -76,7 +76,7 @@ def _make(lws: Object, template: Object, name: str, index: int, subdomain: str) 
 
 
 def _volumes(lws: Object, pod: str, volumes: list[Object]) -> list[Object]:
-    """The pod's volumes; a claim takes the place of a volume of its name."""
+    """The pod's volumes; a claim replaces a volume of the same name."""
     claimed = {
         name_of(template): {"claimName": claim_name(template, pod)}
         for template in claim_templates(lws)

@@ -1,9 +1,9 @@
 """
-What the pods of a group ask for, counted as a scheduler counts it.
+The resource requests of a group's pods, counted as a scheduler counts them.
 
 Amounts are counted in billionths, so that nothing is rounded before it is added up. A sum
-is written in powers of 1024 where one of its parts is. What cannot be read is not
-counted: the server refuses pods with it, and says why.
+is written in powers of 1024 if one of its parts is. An unreadable amount is not counted:
+the API server refuses pods with it, and says why.
 """
 
 from collections.abc import Mapping
@@ -17,13 +17,13 @@ from kohort.placement.amounts import Amounts, sum_pod
 
 
 def requests_nothing(spec: Object) -> bool:
-    """Whether a pod asks for no room at all; a limit asks for as much."""
+    """Whether a pod has neither requests nor limits."""
     resources = [holder.get("resources") or {} for holder in _list_holders(spec)]
     return not any(found.get("requests") or found.get("limits") for found in resources)
 
 
 def group_requests(lws: Object) -> dict[str, str]:
-    """What all pods of a group ask for together."""
+    """The requests of all pods of a group together."""
     template = template_of(lws)
     worker: Object = (template.get("workerTemplate") or {}).get("spec") or {}
     chosen = template.get("leaderTemplate")
@@ -36,7 +36,7 @@ def group_requests(lws: Object) -> dict[str, str]:
 
 
 def _list_holders(spec: Object) -> list[Object]:
-    """All that may ask for something."""
+    """The pod spec and its containers: all that may have resources."""
     return [spec, *(spec.get("containers") or ()), *(spec.get("initContainers") or ())]
 
 
@@ -45,7 +45,7 @@ def _read(amounts: Mapping[str, Any] | None) -> Amounts:
 
 
 def _find_binary(spec: Object) -> list[str]:
-    """The resources that are asked for in powers of 1024."""
+    """The resources whose requests are written in powers of 1024."""
     asked = [(holder.get("resources") or {}).get("requests") for holder in _list_holders(spec)]
     lists = [amounts or {} for amounts in (*asked, spec.get("overhead"))]
     return [name for held in lists for name, value in held.items() if is_binary(value)]

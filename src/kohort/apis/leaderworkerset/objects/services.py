@@ -1,8 +1,8 @@
 """
-The headless services by which the members of a group know each other.
+The headless Services by which the members of a group find each other.
 
-They have no ports and publish addresses before anything is ready, since
-members meet while they start. Upstream never changes one after its creation.
+They have no ports and publish addresses of pods that are not ready, since members
+connect while they start. Upstream never changes one after its creation.
 """
 
 from kohort.apis.leaderworkerset import labels
@@ -12,13 +12,13 @@ from kohort.cluster.objects import Object, name_of, namespace_of, owner_referenc
 
 
 def shared_service(lws: Object) -> Object:
-    """The one service of all groups, where the subdomain is shared."""
+    """The one Service of all groups, where they share a subdomain."""
     name = name_of(lws)
     return _service(lws, name, {labels.NAME: name}, lws)
 
 
 def group_service(lws: Object, leader_pod: Object) -> Object:
-    """The service of one group, where each has a subdomain of its own."""
+    """The Service of one group, where each group has its own subdomain."""
     index = group_labels(lws, leader_pod)[labels.GROUP_INDEX]
     selector = {labels.NAME: name_of(lws), labels.GROUP_INDEX: index}
     return _service(lws, name_of(leader_pod), selector, as_pod(leader_pod))

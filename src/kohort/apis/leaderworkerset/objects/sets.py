@@ -1,11 +1,10 @@
 """
 The StatefulSets of a LeaderWorkerSet: one of leaders, and one of workers for each group.
 
-The set of leaders follows the spec of now; its partition keeps old leaders old.
-A set of workers belongs to one incarnation of its leader and to that leader's
-revision. Claim templates of a StatefulSet cannot change, and upstream drops
-half of what users write into them, so a set that exists keeps its own, and a
-new one gets all of what was asked for.
+The leader set follows the current spec; its partition keeps old leaders at their revision. A
+worker set belongs to one incarnation of its leader and has that leader's revision. Claim
+templates of a StatefulSet are immutable, and upstream drops half of the user's fields in them,
+so an existing StatefulSet keeps its own, and a new one gets all of the user's fields.
 """
 
 from kohort.apis.gojson import CLAIM, RETENTION, drop_nulls
@@ -36,14 +35,14 @@ from kohort.cluster.objects import (
     owner_reference,
 )
 
-# What belongs to one object alone: kubectl's memory of it, and what its user tells us.
+# Annotations of one object alone: kubectl's last applied configuration, and the user's for us.
 _PRIVATE = ("kubectl.kubernetes.io/last-applied-configuration", "kohort.dev/")
 
 
 def leader_set(
     lws: Object, key: str, replicas: int, partition: int, existing: Object | None = None
 ) -> Object:
-    """The set of leaders, as it is applied; ``existing`` is the set as it is found, if it is."""
+    """The leader set to apply; ``existing`` is the stored one, if there is one."""
     name = name_of(lws)
     metadata = _metadata(lws, name, {labels.NAME: name, labels.REVISION: key}, lws)
     metadata["annotations"][labels.REPLICAS] = str(replicas_of(lws))
@@ -54,7 +53,7 @@ def leader_set(
         "selector": {"matchLabels": {labels.NAME: name, labels.WORKER_INDEX: "0"}},
         "updateStrategy": {
             "type": "RollingUpdate",
-            # Where the gate for the second field is off, the server drops it.
+            # Where the feature gate for the second field is off, the API server drops it.
             "rollingUpdate": {"partition": partition, "maxUnavailable": _at_once(lws)},
         },
         "template": leader_template(lws, key),
@@ -69,7 +68,7 @@ def worker_set(
     following: Following = ALONE,
     existing: Object | None = None,
 ) -> Object:
-    """The workers of one group; ``lws_at_revision`` has the template of the leader's revision."""
+    """One group's worker set; ``lws_at_revision`` has the template of the leader's revision."""
     leader = name_of(leader_pod)
     marks = group_labels(lws_at_revision, leader_pod)
     is_alone = subdomain_policy_of(lws_at_revision) == UNIQUE_PER_REPLICA
@@ -87,7 +86,7 @@ def worker_set(
 
 
 def as_pod(pod: Object) -> Object:
-    """The pod with its kind, which a list leaves out and an owner reference needs."""
+    """The pod with its kind, which list items lack and an owner reference needs."""
     return {"apiVersion": "v1", "kind": "Pod", "metadata": pod["metadata"]}
 
 

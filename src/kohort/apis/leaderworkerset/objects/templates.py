@@ -1,10 +1,10 @@
 """
-Pod templates of leaders and workers, as a StatefulSet carries them.
+Pod templates of leaders and workers, as StatefulSets contain them.
 
-The user's template is written as the API server will store it (see ``gojson``),
-so that what we want and what we find can be compared. Our keys win over the
-user's. Nothing may be added that depends on time or on the cluster: another
-template is another revision of the StatefulSet, and rolls its pods.
+The user's template is written as the API server will store it (see ``gojson``), so that
+the desired and the stored one can be compared. Our keys win over the user's. Nothing here
+may depend on time or on the cluster: a changed template is a new revision of the
+StatefulSet, whose controller then rolls its pods.
 """
 
 from collections.abc import Mapping
@@ -29,20 +29,20 @@ from kohort.cluster.objects import Object, annotations_of, labels_of, name_of, n
 
 @dataclass(frozen=True, slots=True)
 class Following:
-    """What workers take from their leader's pod, beyond what their own template says."""
+    """What workers take from their leader's pod, beyond their own template."""
 
-    gang: str = ""  # the dialect of its gang, or none; empty: left to admission, as upstream does
+    gang: str = ""  # the dialect of its gang, or none; empty: admission decides, as upstream does
     notes: Mapping[str, str] = field(default_factory=dict)
     scheduler: str = ""
     node_selector: Mapping[str, str] = field(default_factory=dict)
-    exclusive: str = ""  # the topology whose domain the group keeps to itself by affinity alone
+    exclusive: str = ""  # the topology domain that the group keeps for itself by affinity alone
 
 
 ALONE = Following()
 
 
 def leader_template(lws: Object, key: str) -> Object:
-    """The template of all leaders, from the spec as it is now."""
+    """The template of all leaders, from the current spec."""
     template = template_of(lws)
     chosen = template.get("leaderTemplate")
     marks = {labels.NAME: name_of(lws), labels.REVISION: key, labels.WORKER_INDEX: "0"}
@@ -55,7 +55,7 @@ def leader_template(lws: Object, key: str) -> Object:
 def worker_template(
     lws_at_revision: Object, leader_pod: Object, following: Following = ALONE
 ) -> Object:
-    """The template of one group's workers, from the spec as it was at the leader's revision."""
+    """The template of one group's workers, from the spec at the leader's revision."""
     notes = {**_group_notes(lws_at_revision), labels.LEADER_NAME: name_of(leader_pod)}
     if requests_tpus(leader_pod.get("spec") or {}):
         notes[labels.LEADER_REQUESTS_TPUS] = "true"
@@ -80,9 +80,9 @@ def _follow(spec: Object, key: str, following: Following) -> None:
 
 
 def group_labels(lws: Object, leader_pod: Object) -> dict[str, str]:
-    """What all objects of one group carry: its place, its key, its revision."""
+    """The labels that all objects of one group have: its index, its key, its revision."""
     own, name = labels_of(leader_pod), name_of(leader_pod)
-    # A leader made while the webhook was away lacks its marks, but its name holds them.
+    # A leader made while the webhook was down lacks these labels, but its name tells them.
     place = find_ordinal(name)
     index = own.get(labels.GROUP_INDEX) or (str(place[1]) if place else "")
     group_key = own.get(labels.GROUP_KEY) or names.group_key(namespace_of(leader_pod), name)

@@ -1,1 +1,1 @@
-"""LeaderWorkerSets whose pods we make ourselves: how they are read, and how plans become pods."""
+"""LeaderWorkerSets whose pods the operator makes itself, without StatefulSets."""

@@ -1,8 +1,8 @@
 """
-The claims of a LeaderWorkerSet's pods, as they exist, and what is to be done about them.
+The existing volume claims of a LeaderWorkerSet's pods, and the actions on them.
 
-Pods without claim templates cost nothing here. A claim is made before its pod or with
-it; while one is about to go, its pod waits, since it would be given what is lost.
+Pods without claim templates cost nothing here. A claim is created before its pod or with
+it; while an old claim is being deleted, its pod waits, since it would lose that volume.
 """
 
 from collections.abc import Iterable, Iterator
@@ -32,11 +32,11 @@ class Claims:
         self._held = {claim.metadata.name: claim for claim in found}
 
     def are_going(self, pod: str) -> bool:
-        """Whether a claim of this pod is about to go."""
+        """Whether a claim of this pod is about to be deleted."""
         return any(is_going(self._lws, claim, pod) for claim in self._held_by(pod))
 
     def make(self, pod: str, marks: dict[str, str]) -> Iterator[Action]:
-        """The claims that this pod lacks; it carries those labels."""
+        """Create the claims that this pod lacks; ``marks`` are the labels of the pod."""
         for template in self._templates:
             name = claim_name(template, pod)
             if name not in self._held:
@@ -45,13 +45,13 @@ class Claims:
                 yield Create(CLAIM, namespace_of(self._lws), body, why)
 
     def find_changes(self, pod: PodFacts, is_surplus: bool) -> list[Action]:
-        """What has to change so that the claims of this pod go with whom they should."""
+        """Patch the owners of this pod's claims to those that the retention policy demands."""
         changes: list[Action] = []
         for claim in self._held_by(pod.metadata.name):
             owners = find_owners(self._lws, pod, claim, is_surplus)
             if owners is not None and not claim.metadata.is_leaving:
                 address = Address(CLAIM, namespace_of(self._lws), claim.metadata.name)
-                # The version guards references that somebody else adds meanwhile.
+                # The resourceVersion guards owner references that another client adds meanwhile.
                 version = claim.metadata.resource_version
                 body = {"ownerReferences": owners or None, "resourceVersion": version}
                 why = f"claim {claim.metadata.name} has other owners than its policy says"
@@ -59,7 +59,7 @@ class Claims:
         return changes
 
     def keep(self, pods: Iterable[PodFacts], surplus: frozenset[str]) -> Iterator[Action]:
-        """Everything that the claims of existing pods need; ``surplus`` are leaders to go."""
+        """All actions on claims of existing pods; ``surplus`` are uids of leaders to be deleted."""
         if not self._templates:
             return
         for pod in pods:
@@ -67,7 +67,7 @@ class Claims:
             is_surplus = metadata.uid in surplus or metadata.controller in surplus
             if metadata.is_leaving and not is_surplus:
                 continue
-            # One that is on its way out already may turn out to be one too many.
+            # A pod that is already being deleted may turn out to be surplus.
             yield from self.find_changes(pod, is_surplus)
             if not metadata.is_leaving and pod.status.phase in ("", "Pending"):
                 yield from self.make(metadata.name, metadata.labels)

@@ -1,9 +1,9 @@
 """
 From a LeaderWorkerSet and the pods that carry it to the model.
 
-The note of the rollout is an annotation of the revision that the rollout leads to: it
-comes into being with the revision, in one write, and nobody else writes there.
-Without one, nothing may be replaced before a new one is written.
+The note of the rollout is an annotation of the revision that the rollout leads to: the
+operator creates both in one write, and no other client writes there. Without a note,
+no group is replaced before a new one is written.
 """
 
 from dataclasses import dataclass, replace
@@ -31,20 +31,20 @@ from kohort.model.observed import Observed, Progress
 
 @dataclass(frozen=True, slots=True)
 class PodMemory(Memory):
-    """What rendering needs and the model does not know."""
+    """What rendering needs beyond the model: the note in force, and orphans."""
 
-    note: Note | None = None  # the one in force
-    orphans: tuple[Meta, ...] = ()  # leaders that are read as ours, and have to be adopted
+    note: Note | None = None  # the note in force
+    orphans: tuple[Meta, ...] = ()  # leaders that are read as ours, and must be adopted
 
 
-# All members are counted at every pass, while other workloads wait; and a size is an annotation
-# of the leader, which whoever may edit pods can change.
+# Each reconcile counts all members, while other workloads wait; and the size is an annotation
+# of the leader, which any client that may edit pods can change.
 GROUP_MAX = 10_000
 _READER = replace(READER, size_of=lambda metadata: min(READER.size_of(metadata), GROUP_MAX))
 
 
 def read(snapshot: Snapshot) -> Reading[PodMemory]:
-    """The snapshot in the words of the model."""
+    """The snapshot translated into the model."""
     lws = snapshot.root
     held: tuple[PodFacts, ...] = snapshot.all(POD)
     orphans = tuple(pod.metadata for pod in held if is_orphan(lws, pod))
@@ -83,7 +83,7 @@ def _find_note(revisions: tuple[Whole, ...]) -> Note | None:
 
 def _progress_of(note: Note, revisions: tuple[Whole, ...]) -> Progress:
     progress, keys = note.progress, {r.metadata.labels.get(labels.REVISION) for r in revisions}
-    # Where the old revision is gone, there is but one that a group can be made from.
+    # Without the old revision, only the target is left to make groups from.
     base = note.base if note.base in keys else progress.target
     return replace(progress, is_base=note.base == progress.target, base=base)
 
@@ -91,7 +91,7 @@ def _progress_of(note: Note, revisions: tuple[Whole, ...]) -> Progress:
 def _refuse_namesakes(lws: Object, pods: tuple[PodFacts, ...]) -> None:
     """Raise if a pod that no controller will delete holds a name that a group needs."""
     uid = uid_of(lws)
-    # Nearly all are ours, so that is asked first, of all of them.
+    # Nearly all pods are ours, so the owner is checked first.
     for pod in [pod for pod in pods if pod.metadata.controller != uid]:
         owner = next((o for o in pod.metadata.owner_references if o.controller), None)
         if pod.metadata.is_leaving or _may_be_ours(lws, owner) or not _has_our_name(lws, pod):
@@ -105,7 +105,7 @@ def _refuse_namesakes(lws: Object, pods: tuple[PodFacts, ...]) -> None:
 
 
 def _may_be_ours(lws: Object, owner: Owner | None) -> bool:
-    """Whether a pod is ours, or a leftover that is collected with its owner."""
+    """Whether a pod is ours, or a leftover that the garbage collector deletes with its owner."""
     if owner is None:
         return False
     return owner.kind == "Pod" or (owner.kind, owner.name) == (labels.KIND.name, name_of(lws))

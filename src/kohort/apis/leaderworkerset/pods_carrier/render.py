@@ -1,14 +1,14 @@
 """
-From a plan to pods.
+From a plan to pods, made without StatefulSets.
 
-A decision about the rollout is written on the revision, and that is all that is done
-about it in this plan. What was written before is acted on: groups that the note asks
-for are made, those beyond it and those that it has released are taken down, each by
-its leader, in the foreground, so that all names are free when the leader has gone.
+The operator writes a decision about the rollout on the revision, and does no more about it in
+this plan. It acts on the note that it has read: it creates the groups that the note wants, and
+deletes those beyond it or released by it, each by its leader, in the foreground, so that all
+names are free when the leader is gone.
 
-A name that is in use is never asked for: it belongs to a pod that is leaving, or to a
-leftover that the garbage collector takes. Workers need the uid of their leader, so
-they come one plan after it.
+A pod whose name is in use is not created: the name belongs to a pod that is terminating, or to
+a leftover that the garbage collector deletes. Workers need the uid of their leader, so they
+are created one plan after it.
 """
 
 from collections.abc import Iterator
@@ -47,11 +47,11 @@ from kohort.model.observed import Group, Progress
 from kohort.model.plans import Plan, Retirement
 from kohort.model.units import Phase
 
-_MAKE_MAX = 1_000  # workers of all groups that one plan makes; the next makes more
+_MAKE_MAX = 1_000  # workers of all groups that one plan creates; the next creates more
 
 
 def render(snapshot: Snapshot, reading: Reading[PodMemory], plan: Plan) -> tuple[Action, ...]:
-    """What to do about the pods of a workload, and what goes with them."""
+    """The actions on the pods of a workload, their claims, Services and gangs."""
     if reading.workload.is_leaving:
         return ()
     return tuple(_actions(snapshot, reading, plan))
@@ -62,14 +62,14 @@ def _actions(snapshot: Snapshot, reading: Reading[PodMemory], plan: Plan) -> Ite
     for stored in memory.revisions:
         yield from adopt(snapshot.root, REVISION, stored.metadata)
     if memory.orphans:
-        # Nothing is done about them before they are ours.
+        # They must be adopted before any other action.
         for orphan in memory.orphans:
             yield from adopt(snapshot.root, POD, orphan)
         return
     served = mark_served(snapshot.root, reading, plan)
     yield from served
     if memory.revision is None or not served:
-        # The note of the last target is read no more after this, so the mark comes first.
+        # A new note replaces that of the last target, so the served mark is written first.
         yield from _note_actions(snapshot.root, reading, plan)
     yield from put_places_back(snapshot)
     yield from shared_service_actions(snapshot)
@@ -116,7 +116,7 @@ def _next_note(reading: Reading[PodMemory], plan: Plan) -> Note:
 
 @dataclass(slots=True)
 class _Scene:
-    """One plan on its way to actions: what exists by name, and what is found out once."""
+    """One plan on its way to actions: existing objects by name, and values computed once."""
 
     snapshot: Snapshot
     reading: Reading[PodMemory]
@@ -125,10 +125,10 @@ class _Scene:
     held: dict[str, PodFacts] = field(init=False)  # by name
     claims: Claims = field(init=False)
     gangs: Gangs = field(init=False)
-    retired: dict[int, Retirement] = field(init=False)  # groups to take down
-    surplus: frozenset[str] = field(init=False)  # uids of leaders that are too many
-    ended: dict[int, list[str]] = field(init=False)  # workers that are made anew, by group
-    workers_left: int = field(init=False)  # that this look may still make
+    retired: dict[int, Retirement] = field(init=False)  # groups to delete
+    surplus: frozenset[str] = field(init=False)  # uids of leaders that are surplus
+    ended: dict[int, list[str]] = field(init=False)  # workers to recreate, by group
+    workers_left: int = field(init=False)  # that this plan may still create
     _specs: dict[str, Object] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -146,7 +146,7 @@ class _Scene:
 
     @property
     def staying(self) -> Iterator[Group]:
-        """The groups that are neither leaving nor taken down by this plan."""
+        """The groups that are neither leaving nor deleted by this plan."""
         for group in self.reading.observed.groups:
             if group.phase is not Phase.LEAVING and group.ordinal not in self.retired:
                 yield group
@@ -156,11 +156,11 @@ class _Scene:
         return self.held[group.members[0].name]
 
     def join(self, dialect: Dialect | None) -> Joining | None:
-        """What pods are told that join a gang in this dialect."""
+        """What pods need to join a gang in this dialect; None without a dialect."""
         return None if dialect is None else Joining(dialect, self.snapshot.tiers_of(dialect))
 
     def find_spec(self, key: str) -> Object | None:
-        """The object as it was at a revision, if that is still known."""
+        """The object with its spec at a revision; None if that revision is no longer stored."""
         if key not in self._specs:
             memory: PodMemory = self.reading.memory
             found = [r for r in memory.revisions if _key_of(r) == key]
@@ -183,7 +183,7 @@ def _deletions(scene: _Scene) -> Iterator[Action]:
             continue
         pods = [scene.held[member.name] for member in group.members]
         is_surplus = group.incarnation in scene.surplus
-        # Claims that go with a pod must say so while the pod is still there.
+        # Claims that are deleted with a pod need their owner while the pod still exists.
         if is_surplus and any(scene.claims.find_changes(pod, True) for pod in pods):
             continue
         delete = _delete(pods[0], f"group {group.ordinal}: {retired.why}", "Foreground")
@@ -199,7 +199,7 @@ def _leader_actions(scene: _Scene) -> Iterator[Action]:
     missing: dict[str, list[int]] = {}  # by the revision they are made from
     name = name_of(scene.snapshot.root)
     for make in scene.plan.step.make:
-        # A name that is in use belongs to a leftover, which the garbage collector takes away.
+        # A name in use belongs to a leftover, which the garbage collector deletes.
         if names.leader_name(name, make.ordinal) not in scene.held:
             missing.setdefault(make.revision, []).append(make.ordinal)
     for key, ordinals in missing.items():
@@ -214,9 +214,9 @@ def _leader_actions(scene: _Scene) -> Iterator[Action]:
 def _group_actions(scene: _Scene, group: Group) -> Iterator[Action]:
     leader = scene.leader_of(group)
     if leader.metadata.annotations.get(labels.SUBDOMAIN_POLICY) == spec.UNIQUE_PER_REPLICA:
-        # Members meet there, whatever revision their group is of.
+        # Members find each other through it, whatever revision their group has.
         yield from _service_actions(scene, as_leader(scene.snapshot.root, leader))
-    # An edited group is of no revision, but what it still lacks is made as its leader says.
+    # An edited group has no revision, but missing pods are made at its leader's label.
     held = leader.metadata.labels.get(labels.REVISION, "")
     then = scene.find_spec(group.revision or held)
     if then is None:
@@ -243,7 +243,7 @@ def _worker_actions(scene: _Scene, group: Group, then: Object, leader: Object) -
     following = find_following(scene.snapshot, gangs, entry, then, topology)
     if following is None:
         return
-    # A gang is joined by all or by none, whatever the operator was told since.
+    # A worker follows its leader into a gang, whatever the operator's flags say now.
     metadata = entry.metadata
     dialect = find_dialect(scene.snapshot.settings, metadata.labels, metadata.annotations)
     scene.workers_left -= len(missing)
