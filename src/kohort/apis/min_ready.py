@@ -1,4 +1,4 @@
-"""How long a group must be ready before it is counted on: an annotation that every API takes."""
+"""How long a group must be ready before a rollout relies on it: an annotation of every API."""
 
 import re
 
@@ -11,13 +11,13 @@ _SECONDS = re.compile(r"[0-9]{1,9}", re.ASCII)
 
 
 def find_min_ready(obj: Object) -> int | None:
-    """The seconds that an object asks for; None if what it says is no number."""
+    """The seconds in an object's annotation; None if it is not a number."""
     text = annotations_of(obj).get(MIN_READY_SECONDS, "0")
     return int(text) if _SECONDS.fullmatch(text) else None
 
 
 def read_min_ready(obj: Object) -> int:
-    """The seconds that an object asks for; raises InvalidWorkload."""
+    """The seconds in an object's annotation; raises InvalidWorkload if it is not a number."""
     seconds = find_min_ready(obj)
     if seconds is None:
         said = annotations_of(obj)[MIN_READY_SECONDS][:50]

@@ -1,9 +1,9 @@
 """
-The nodes of a cluster at one moment, as a value that nothing changes afterwards.
+The nodes of a cluster at one moment, as an immutable value.
 
-One value serves all workloads until a node changes, so it is compared by identity: how wide nodes
-stand, which a scheduler's objects and the labels of all nodes say together, is found once for
-each of them.
+One value serves all workloads until a node changes, and is compared by identity. So the
+distances between nodes, which follow from a scheduler's objects and the labels of all nodes, are
+computed once for each value.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -15,7 +15,7 @@ from kohort.cluster.objects import Object
 
 
 class Nodes(Mapping[str, Any]):
-    """The facts of all nodes, by name."""
+    """The cached facts of all nodes, by name."""
 
     __slots__ = ("_facts",)
     __eq__ = object.__eq__
@@ -35,7 +35,7 @@ class Nodes(Mapping[str, Any]):
 
 
 class TierObjects(tuple[Object, ...]):
-    """The objects that one scheduler knows tiers by."""
+    """The objects in which one scheduler declares tiers, such as HyperNodes."""
 
     __slots__ = ()
     __eq__ = object.__eq__
@@ -48,7 +48,7 @@ NO_NODES = Nodes()
 def measure_span(
     dialect: Dialect, objects: TierObjects, nodes: Nodes, names: Iterable[str]
 ) -> int | None:
-    """The tier of the narrowest domain that holds the nodes of these names; None: not known."""
+    """The tier of the narrowest domain that holds these nodes; None: unknown."""
     listed = tuple(names)
     if not objects or dialect.survey is None or not all(name in nodes for name in listed):
         return None

@@ -1,8 +1,8 @@
 """
-Pod templates that are patched: a strategic merge by the merge keys of Kubernetes' pod types.
+Patches of pod templates: a strategic merge by the merge keys of Kubernetes' pod types.
 
-The keys are a short table here, since APIs know nothing of the API server's schemas; a test holds
-the table against those.
+The keys are a short table here, since API packages do not know the API server's schemas; a test
+compares the table with those schemas.
 """
 
 from collections.abc import Mapping
@@ -46,5 +46,5 @@ TEMPLATE = MergeType(fields={"metadata": _METADATA, "spec": POD})
 
 
 def merge_template(base: Object, patch: Any) -> Object:
-    """The template with a patch merged in; a patch that cannot be applied is a ClusterError."""
+    """The template with a patch merged in; raises ClusterError if the patch does not apply."""
     return apply_strategic_patch(base, patch, TEMPLATE)

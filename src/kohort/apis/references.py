@@ -1,8 +1,8 @@
 """
-References and projections: objects beside a workload that are neither its members nor its makings.
+References and projections: objects beside a workload that it neither has as members nor makes.
 
 A reference is to an object that a workload names and does not own, such as a profile that many
-share: when it changes, the workloads that name it are looked at again, and the snapshot holds it.
+share: when it changes, the operator reconciles the workloads that name it; the snapshot holds it.
 A projection is a child whose status the operator writes, as another controller would.
 """
 
@@ -19,28 +19,28 @@ Key = tuple[str, str]  # namespace and name; the namespace is empty where a kind
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A kind of object that workloads name."""
+    """A kind of object that workloads refer to by name."""
 
     kind: Kind
-    find_names: Callable[[Object], tuple[Key, ...]]  # those that a workload names
+    find_names: Callable[[Object], tuple[Key, ...]]  # the names in a workload
     decode: Callable[[bytes], Any] = Whole
-    remedy: str = ""  # what to do where the kind is not served; empty: it comes with the API
+    remedy: str = ""  # how the user gets the kind served; empty: it comes with the API
     labels: str = ""  # only objects that match this selector are watched
-    # The names by which workloads refer to an object, where that is not its own.
+    # The names by which workloads refer to an object, where they differ from its own.
     names_of: Callable[[Any], tuple[Key, ...]] | None = None
     only: str = ""  # only objects of this name are watched, in whichever namespace
     is_shown: bool = True  # false: the operator alone reads it, and commands do without
 
     @property
     def selection(self) -> Selection:
-        """Which objects are watched."""
+        """The selection of objects that the operator watches."""
         fields = f"metadata.name={self.only}" if self.only else ""
         return Selection(self.kind, labels=self.labels, fields=fields)
 
 
 @dataclass(frozen=True, slots=True)
 class Projection:
-    """A child, as the snapshot has it, and the status that it should have."""
+    """A child from the snapshot, and the status that the operator should write."""
 
     kind: Kind
     obj: Object

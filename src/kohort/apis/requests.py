@@ -1,9 +1,9 @@
 """
-Sums of what containers ask for, exact and as text.
+Sums of the resource requests of containers, exact and as text.
 
 Amounts are counted in billionths, so that nothing is rounded before it is added up. A sum is
-written in powers of 1024 where one of its parts is. What cannot be read is not counted: the server
-refuses pods with it, and says why.
+written in powers of 1024 if one of its parts is. An unreadable amount is not counted: the API
+server refuses pods with it, and says why.
 """
 
 from collections.abc import Iterable, Mapping
@@ -13,7 +13,7 @@ from kohort.cluster.quantities import parse_quantity, write_quantity
 
 
 def find_nanos(value: Any) -> int:
-    """A quantity in billionths; 0 if it is none."""
+    """A quantity in billionths; 0 if it cannot be read."""
     try:
         return parse_quantity(value)
     except ValueError:
@@ -26,7 +26,7 @@ def is_binary(value: Any) -> bool:
 
 
 def sum_requests(parts: Iterable[tuple[int, Mapping[str, Any]]]) -> dict[str, str]:
-    """The sum of lists of resources, each as often as said; sorted by name."""
+    """The sum of resource lists, each multiplied by its count; sorted by name."""
     total: dict[str, int] = {}
     binary: set[str] = set()
     for count, requests in parts:

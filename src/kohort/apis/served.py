@@ -1,8 +1,8 @@
 """
 The APIs that Kohort knows, by the names that ``--apis`` takes. To add one is to add a line here.
 
-A name may stand for several values: kinds that one upstream controller looks after. The operator
-lives at the home of the first API, whichever of them are served.
+A name may stand for several values: the kinds of one upstream controller. The operator uses the
+home of the first API, whichever of them are served.
 """
 
 from collections.abc import Iterable, Mapping
@@ -24,14 +24,14 @@ KNOWN: Mapping[str, tuple[Api, ...]] = {
     "rbg": (ROLE_BASED_GROUP, ROLE_BASED_GROUP_SET, ROLE_BASED_GROUP_WARMUP),
     "isvc": (INFERENCE_SERVICE, BASE_MODEL, CLUSTER_BASE_MODEL, ACCELERATOR_CLASS),
 }
-# Who replaces one controller on a real cluster must not take over another without being asked.
+# A user who replaces one controller on a real cluster must not replace another unasked.
 USUAL = ("lws",)
-# Where both are served, a ModelServing may carry a LeaderWorkerSet.
+# If both are served, a ModelServing may carry a LeaderWorkerSet.
 _CARRIED = carry_by_serving(LEADER_WORKER_SET)
 
 
 def _join(apis: Iterable[Api]) -> tuple[Api, ...]:
-    """The APIs as they are served together."""
+    """The APIs, changed where they are served together."""
     found = tuple(apis)
     if MODEL_SERVING not in found:
         return found
@@ -54,6 +54,6 @@ def read_apis(text: str) -> tuple[str, ...]:
 
 
 def choose_apis(names: tuple[str, ...]) -> tuple[Api, ...]:
-    """The values of these names, in the order of the registry; no names are the usual ones."""
+    """The APIs of these names, in the order of the registry; without names, the default ones."""
     chosen = names or USUAL
     return _join(api for name, apis in KNOWN.items() if name in chosen for api in apis)

@@ -1,4 +1,4 @@
-"""Which rollout strategy a workload has: its own, the operator's, or the usual one."""
+"""The rollout strategy of a workload: its annotation's, the operator's, or the default."""
 
 from collections.abc import Callable
 
@@ -10,7 +10,7 @@ from kohort.model.policies import list_strategies
 def choose_strategy(
     snapshot: Snapshot, key: str, find_noted: Callable[[Snapshot], str] = lambda snapshot: ""
 ) -> str:
-    """The strategy that the annotation names, or the settings, or what was noted before."""
+    """The strategy of the annotation, of the settings, or the recorded one; else the default."""
     own = annotations_of(snapshot.root).get(key) or snapshot.settings.strategy
     strategy = own or find_noted(snapshot) or list_strategies()[0]
     if strategy not in list_strategies():

@@ -1,8 +1,8 @@
 """
-A network topology as users write it: a mode, and how far apart pods may stand.
+A network topology as users write it: a mode, and how far apart pods may be.
 
-It has one form wherever it stands: a field of an API, or JSON in an annotation. What cannot be
-read is no wish at all here; admission refuses it.
+It has one form everywhere: a field of an API, or JSON in an annotation. An unreadable topology
+counts as none here; admission refuses it.
 """
 
 from typing import Any
@@ -17,7 +17,7 @@ _KNOWN = ("mode", "highestTierAllowed", "highestTierName")
 
 
 def find_noted(text: str) -> Any:
-    """The content of the annotation; None if it is empty or no JSON."""
+    """The JSON value of the annotation; None if it is empty or no JSON."""
     try:
         return orjson.loads(text) if text else None
     except ValueError:
@@ -25,12 +25,12 @@ def find_noted(text: str) -> Any:
 
 
 def find_pack(text: str) -> Pack | None:
-    """The wish that an annotation's text holds, if it holds one."""
+    """The pack in an annotation's text, or None."""
     return read_pack(find_noted(text))
 
 
 def read_pack(topology: Any) -> Pack | None:
-    """The wish in the words of the model; None if there is none, or it breaks a rule."""
+    """The topology as a pack of the model; None if there is none, or it breaks a rule."""
     if topology is None or find_faults(topology):
         return None
     return Pack(
@@ -41,7 +41,7 @@ def read_pack(topology: Any) -> Pack | None:
 
 
 def find_faults(topology: Any) -> list[tuple[str, Any, str]]:
-    """What breaks a rule: the field, or nothing for the whole, its value, and the rule."""
+    """The broken rules: the field (empty for the whole), its value, and the rule."""
     if not isinstance(topology, dict):
         return [("", topology, "must be an object with mode and highestTierAllowed")]
     unknown = [(key, topology[key], "is not known") for key in topology if key not in _KNOWN]

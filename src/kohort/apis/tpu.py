@@ -3,9 +3,9 @@ The variables by which the hosts of one TPU slice find each other.
 
 Only hosts that hold TPUs are listed, so the list depends on whether the leader requests them.
 Without subgroups every TPU container of the pod takes part, each on a port of its own; with
-subgroups a slice is one subgroup, and only the first TPU container of the pod takes part. A user
-who sets the host names or the id in that first container has taken the matter into their own
-hands. What a member's hosts are called is its API's own affair.
+subgroups a slice is one subgroup, and only the first TPU container of the pod takes part. If the
+user sets the host names or the id in that first container, we add no variables. Each API decides
+how its hosts are named.
 """
 
 from collections.abc import Callable
@@ -29,10 +29,10 @@ KEYS = (
     Key(PROCESS_PORT, VARIABLE, "containers with TPUs", "the container's own port", UPSTREAM),
 )
 DEFAULT_PORT = 8476
-# Every host stands in a variable of every pod: with more, no pod would fit into the API server.
+# Every pod has a variable that lists all hosts: with more, the API server would refuse the pod.
 HOSTS_MAX = 10_000
 
-# A container's place in the pod spec: the list it stands in, and where.
+# A container's place in the pod spec: the name of its list, and its index.
 Place = tuple[str, int]
 
 
@@ -51,26 +51,26 @@ class SliceMember:
 
 @dataclass(frozen=True, slots=True)
 class _Slice:
-    """The hosts that form a slice, in order, and where this pod stands among them."""
+    """The hosts of a slice, in order, and the position of this pod among them."""
 
     hosts: list[str]
     position: int
 
 
 def requests_tpus(spec: Object) -> bool:
-    """Whether any container of a pod spec asks for TPUs."""
+    """Whether any container of a pod spec requests TPUs."""
     return bool(find_tpu_containers(spec))
 
 
 def needs_variables(spec: Object) -> bool:
-    """Whether a pod with this spec is to be told of its slice."""
+    """Whether a pod with this spec gets the variables of its slice."""
     places = find_tpu_containers(spec)
     given = _names(_container(spec, places[0])) if places else set()
     return bool(places) and not given & {WORKER_HOSTNAMES, WORKER_ID}
 
 
 def write_tpu_variables(spec: Object, member: SliceMember) -> dict[Place, list[Object]]:
-    """The variables to append to each container of a pod that needs them."""
+    """The variables to append to each container of a pod in a slice."""
     places = find_tpu_containers(spec)
     if member.subgroup_size:
         places = places[:1]
@@ -94,7 +94,7 @@ def write_tpu_variables(spec: Object, member: SliceMember) -> dict[Place, list[O
 
 
 def find_tpu_containers(spec: Object) -> list[Place]:
-    """The containers of a pod spec that ask for TPUs."""
+    """The containers of a pod spec that request TPUs."""
     return [
         (group, index)
         for group in ("containers", "initContainers")
@@ -118,7 +118,7 @@ def _find_subgroup(member: SliceMember) -> _Slice:
     )
     if member.index and not member.has_leader:
         position, subgroup = (member.index - 1) % size, (member.index - 1) // size
-    # Workers are counted from one, and the leader pushes all others one place back.
+    # Workers count from one; a leader in the slice shifts all others by one place.
     first = size * subgroup + 1
     last = first + size - 1
     hosts: list[str] = []

@@ -1,9 +1,9 @@
 """
-What the verbs of every API share: pause, restart, stored revisions, and a copy with one change.
+Functions that the verbs of every API share: pause, restart, stored revisions, one changed field.
 
 A restart is an annotation in every pod template, as kubectl does it for Deployments: the template
-differs, so a new revision rolls within the budget. An API without a field for a pause raises its
-partition, and remembers in an annotation what it was.
+differs, so a new revision rolls within the budget. For an API without a field for a pause, we
+raise the partition, and store its old value in an annotation.
 """
 
 from collections.abc import Callable
@@ -20,7 +20,7 @@ CONTROLLER_REVISION = Kind("apps", "v1", "ControllerRevision", "controllerrevisi
 
 
 def put_at(obj: Object, value: Any, *path: str) -> Object:
-    """A copy of the object with a value at a path; what is beside the path is shared."""
+    """A copy of the object with a value at a path; other parts are shared with the original."""
     head, *rest = path
     if not rest:
         return {**obj, head: value}
@@ -28,7 +28,7 @@ def put_at(obj: Object, value: Any, *path: str) -> Object:
 
 
 def restart_templates(verbs: UserVerbs, root: Object, now: str, role: str = "") -> Object:
-    """The object with a new revision of the same templates, of one role or of all."""
+    """The object with a restart annotation in the templates of one role, or of all."""
     changed = root
     for field, template in verbs.list_templates(root, role).items():
         stamped = put_at(template, now, "metadata", "annotations", RESTARTED)
@@ -40,7 +40,7 @@ def list_own_revisions(
     snapshot: Snapshot, served: str, read: Callable[[Object], tuple[int, str, Object] | None]
 ) -> tuple[StoredRevision, ...]:
     """
-    The ControllerRevisions that belong to a workload, lowest number first.
+    The ControllerRevisions that a workload owns, lowest number first.
 
     ``read`` gives number, key and content of one, or None if it holds no template; ``served`` is
     the annotation that marks those on which all groups were ready once.
@@ -64,12 +64,12 @@ def list_own_revisions(
 
 
 def remember_held(root: Object, value: Any) -> Object:
-    """The object with a note of what a pause has replaced."""
+    """The object with an annotation that stores the value which a pause replaced."""
     return put_at(root, orjson.dumps(value).decode(), "metadata", "annotations", HELD)
 
 
 def recall_held(root: Object) -> Any:
-    """What a pause has replaced; None where nothing is noted, or nothing that can be read."""
+    """The value that a pause replaced; None if there is none, or it cannot be read."""
     try:
         return orjson.loads(annotations_of(root).get(HELD, "null"))
     except orjson.JSONDecodeError:
@@ -77,6 +77,6 @@ def recall_held(root: Object) -> Any:
 
 
 def forget_held(root: Object) -> Object:
-    """The object without that note."""
+    """The object without the annotation of a pause."""
     others = {key: value for key, value in annotations_of(root).items() if key != HELD}
     return put_at(root, others, "metadata", "annotations")

@@ -1,11 +1,10 @@
 """
 Revisions: which template a group was made from, and the key that says so.
 
-The key is a hash over the template and the network policy as the upstream
-controller serialises them. Clients recompute it, and every pod carries it, so
-another byte anywhere would roll every set that changes hands. Whether two
-revisions are the same is asked of their meaning, not of their bytes: earlier
-controllers wrote the same template in other bytes.
+The key is a hash over the template and the network policy as the upstream controller
+serialises them. Clients recompute it, and every pod carries it, so a single different byte
+would roll every set that Kohort takes over. Two revisions are compared by their meaning,
+not by their bytes: earlier controllers wrote the same template in other bytes.
 """
 
 import orjson
@@ -31,12 +30,12 @@ def revision_data(lws: Object) -> bytes:
 
 
 def key_of(obj: Object) -> str:
-    """The revision key that an object carries, or nothing."""
+    """The revision key in an object's labels, or nothing."""
     return labels_of(obj).get(labels.REVISION, "")
 
 
 def same_revision(lws: Object, stored: bytes | Object) -> bool:
-    """Whether the object still asks for what the stored revision asks for."""
+    """Whether the object's template and network equal those of the stored revision."""
     data = revision_data(lws)
     if isinstance(stored, bytes):
         if stored == data:
@@ -46,14 +45,14 @@ def same_revision(lws: Object, stored: bytes | Object) -> bool:
 
 
 def apply_revision(lws: Object, revision: Object) -> Object:
-    """The object as it was at a revision: its template and network, everything else of now."""
+    """The object with template and network of a revision, and all other fields as they are now."""
     patch = (revision.get("data") or {}).get("spec") or {}
     stored = {part: _without_marker(patch[part]) for part in _PARTS if part in patch}
     return {**lws, "spec": {**spec_of(lws), **stored}}
 
 
 def make_revision(lws: Object, number: int, key: str | None = None) -> Object:
-    """The object that keeps the revision; another key is that of a set whose revision was lost."""
+    """The ControllerRevision to store; ``key`` replaces the hash if a set's revision was lost."""
     data = revision_data(lws)
     own_key = hash_revision(data)
     return {

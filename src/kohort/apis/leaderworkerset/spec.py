@@ -1,8 +1,8 @@
 """
-The few facts of a LeaderWorkerSet's spec that many places ask for.
+The facts of a LeaderWorkerSet's spec that many modules read.
 
-An object may be older than any default, so each fact has one. Nothing here
-complains: what is wrong is said at admission.
+An object may be older than any default, so each fact has one. Nothing here raises:
+admission reports what is wrong.
 """
 
 from typing import Any
@@ -25,7 +25,7 @@ def spec_of(lws: Object) -> Object:
 
 
 def template_of(lws: Object) -> Object:
-    """Leader template, worker template and what goes with them."""
+    """The leaderWorkerTemplate: leader and worker templates, size and policies."""
     found: Object = spec_of(lws).get("leaderWorkerTemplate") or {}
     return found
 
@@ -42,17 +42,17 @@ def pod_specs_of(lws: Object) -> tuple[Object, ...]:
 
 
 def replicas_of(lws: Object) -> int:
-    """How many groups are asked for."""
+    """The number of groups that the user wants."""
     return int(_given(spec_of(lws).get("replicas"), 1))
 
 
 def size_of(lws: Object) -> int:
-    """How many pods a group has, the leader among them."""
+    """The number of pods in a group, including the leader."""
     return int(_given(template_of(lws).get("size"), 1))
 
 
 def restart_policy_of(lws: Object) -> str:
-    """What becomes of a group when one of its pods fails."""
+    """What the operator does with a group when one of its pods fails."""
     policy = str(template_of(lws).get("restartPolicy") or RECREATE_GROUP)
     return RESTART_NONE if policy == RESTART_DEFAULT else policy
 
@@ -63,13 +63,13 @@ def startup_policy_of(lws: Object) -> str:
 
 
 def subdomain_policy_of(lws: Object) -> str:
-    """Whether all groups share one service."""
+    """Whether all groups share one Service."""
     network = spec_of(lws).get("networkConfig") or {}
     return str(network.get("subdomainPolicy") or SHARED)
 
 
 def find_subgroup_policy(lws: Object) -> Object | None:
-    """The subgroups of a group, if it has any."""
+    """The subgroup policy of the groups, if there is one."""
     found: Object | None = template_of(lws).get("subGroupPolicy")
     return found
 
@@ -82,7 +82,7 @@ def rollout_of(lws: Object) -> Object:
 
 
 def partition_of(lws: Object) -> int:
-    """The first group that may roll."""
+    """The lowest ordinal of a group that may roll."""
     return int(_given(rollout_of(lws).get("partition"), 0))
 
 
@@ -93,13 +93,13 @@ def max_unavailable_of(lws: Object) -> int:
 
 
 def max_surge_of(lws: Object) -> int:
-    """How many groups may be added during a rollout: rounded up, and never more than there are."""
+    """How many groups may be added during a rollout: rounded up, at most the replicas."""
     value = _given(rollout_of(lws).get("maxSurge"), 0)
     return min(resolve_amount(value, replicas_of(lws), round_up=True), replicas_of(lws))
 
 
 def find_exclusive_topology(lws: Object) -> str | None:
-    """The topology that each group has to itself, if the user asks for that."""
+    """The topology domain that each group has to itself, if the user asks for that."""
     return annotations_of(lws).get(labels.EXCLUSIVE_TOPOLOGY)
 
 

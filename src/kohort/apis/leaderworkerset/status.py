@@ -1,10 +1,10 @@
 """
 The status of a LeaderWorkerSet, in upstream's shape and words.
 
-Conditions are written in pairs that exclude each other: what makes a set
-available ends what made it progress, and the reverse. One that is ended keeps its
-reason and message, because clients look for them. Times move only when a claim
-changes or a new generation has been seen.
+Conditions exclude each other: when Available becomes true, Progressing and UpdateInProgress
+become false, and the reverse. A condition that becomes false keeps its reason and message,
+because clients look for them. Times move only when a condition changes or the operator has
+observed a new generation.
 """
 
 from kohort.apis.api import Reading, Snapshot
@@ -28,7 +28,7 @@ _ENDS = {
 
 
 def write_status(snapshot: Snapshot, reading: Reading[object], plan: Plan, now: str) -> Object:
-    """The status that the report amounts to, given the one that is there."""
+    """The status for a report, based on the stored status."""
     lws, report = snapshot.root, plan.report
     old: Object = lws.get("status") or {}
     generation = reading.workload.generation
@@ -49,18 +49,18 @@ def write_status(snapshot: Snapshot, reading: Reading[object], plan: Plan, now: 
         ),
         "hpaPodSelector": _selector(name_of(lws)),
         "observedGeneration": generation,
-        # A count that upstream left out is zero: to write it would change nothing.
+        # A count that upstream left out is zero: writing it would change nothing.
         **{name: count for name, count in counts.items() if count or name in old or not old},
     }
 
 
 def start_status(lws: Object) -> Object:
-    """What autoscalers need of a status, whatever else is known."""
+    """The status fields that autoscalers need, even if the object cannot be planned."""
     return {"hpaPodSelector": _selector(name_of(lws)), "replicas": 0}
 
 
 def claims(report: Report) -> tuple[str, ...]:
-    """The conditions that are true, the most telling first."""
+    """The conditions that are true, the most important first."""
     if report.is_updating:
         return UPDATING, PROGRESSING
     return (AVAILABLE,) if report.is_available else (PROGRESSING,)
@@ -95,7 +95,7 @@ def _put(conditions: list[Object], claim: str, body: Object, now: str) -> None:
 def _judge_placement(
     conditions: list[Object], report: Report, generation: int, now: str
 ) -> list[Object]:
-    """Whether clauses of the placement are lost; nothing is said where none ever was."""
+    """Set TopologyDegraded: whether clauses of the placement are lost; absent if none ever was."""
     losses = (*report.losses, *report.ignored)
     reason = "ClauseLost" if report.losses else "ConstraintIgnored"
     claim = {"status": "True", "reason": reason, "message": _join(losses)}

@@ -1,10 +1,10 @@
 """
-Leaders that wait for their claims, which wait for them.
+Deadlocks between leaders and the claims that they own.
 
-A leader is deleted in the foreground, so it goes after its workers. If the user asks for fewer
-groups while it waits, its StatefulSet makes it the owner of its claims, for which it then waits,
-too; and a claim stays as long as a pod that has used it is there. Nobody else ends that. Once no
-worker is left, there is nothing that the leader should wait for.
+A leader is deleted in the foreground, so it goes after its workers. If the user scales down while
+it waits, the StatefulSet controller makes it the owner of its claims, for which it then waits,
+too; and a claim stays as long as a pod that has used it exists. No other controller ends that. Once
+no worker is left, the leader need not wait for anything, so the operator removes its finalizer.
 """
 
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ FOREGROUND = "foregroundDeletion"
 
 
 def release_leaders(snapshot: Snapshot, count: int) -> Iterator[Action]:
-    """Let leaders go that have ended, are not among so many groups, and have no workers left."""
+    """Remove the foreground finalizer of ended surplus leaders that have no workers left."""
     if not goes_when_scaled(snapshot.root):
         return
     pods: tuple[PodFacts, ...] = snapshot.all(POD)

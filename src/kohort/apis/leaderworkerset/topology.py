@@ -1,9 +1,9 @@
 """
 The network topology that a LeaderWorkerSet asks for: a field, or an annotation of the same content.
 
-The annotation serves where the definition on the cluster is another's and the
-server drops the field. Where both are there, the field holds. What cannot be read
-is no wish at all here; admission refuses it, and reading reports it.
+Users set the annotation where the CRD on the cluster is another project's and the API
+server drops the field. Where both are set, the field counts. An unreadable topology counts
+as none here; admission refuses it, and the status reports it.
 """
 
 from typing import Any
@@ -17,7 +17,7 @@ FIELD = "networkTopology"
 
 
 def find_topology(lws: Object) -> Any:
-    """What is asked for, as it was written; None if nothing is, or it is no JSON."""
+    """The topology as the user wrote it; None if there is none, or it is no JSON."""
     field = spec_of(lws).get(FIELD)
     if field is not None:
         return field
@@ -25,7 +25,7 @@ def find_topology(lws: Object) -> Any:
 
 
 def describe_faults(lws: Object) -> tuple[str, ...]:
-    """What is asked for and cannot be read, each as a sentence; admission may have been away."""
+    """A sentence on each error of a stored topology; the webhook may have been down."""
     text = annotations_of(lws).get(labels.NETWORK_TOPOLOGY, "")
     if spec_of(lws).get(FIELD) is None and text and find_noted(text) is None:
         return (f"annotation {labels.NETWORK_TOPOLOGY} is no JSON, so nobody is told of it",)

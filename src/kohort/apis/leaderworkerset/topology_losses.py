@@ -1,11 +1,11 @@
 """
-Which clauses of a LeaderWorkerSet's placement no scheduler is told, each in a sentence.
+Clauses of a LeaderWorkerSet's placement that no scheduler is told, each in a sentence.
 
-They are judged on a prototype of its gang, so that they are told before there is any
-group. Whoever only reads has no flags: what the operator has written down counts.
+They are found on a prototype of its gang, so that users see them before any group exists.
+Commands that only read have no flags: they take what the operator wrote in the condition.
 
-A field that the server did not keep is known from an answer to a write. As long as
-this process has written nothing, what was said of it before still holds.
+The answer to a write tells which fields the API server dropped. Until this process has
+written something, the former condition still holds.
 """
 
 from collections.abc import Iterator
@@ -45,7 +45,7 @@ _NOT_KEPT = " does not keep spec."
 
 
 def read_placement(snapshot: Snapshot, key: str, groups: tuple[Group, ...]) -> PlacementPolicy:
-    """The placement of groups, what of it no scheduler is told, and what a scheduler ignored."""
+    """The placement of groups, clauses that no scheduler is told, and those that one ignored."""
     lws = snapshot.root
     topology = find_topology(lws)
     pack = read_pack(topology)
@@ -58,7 +58,7 @@ def read_placement(snapshot: Snapshot, key: str, groups: tuple[Group, ...]) -> P
 
 
 def _find_said(lws: Object) -> tuple[str, ...]:
-    """What was lost when the operator last looked."""
+    """The losses in the condition that the operator last wrote."""
     found = find_condition(lws, DEGRADED)
     if found is None or found.get("status") != "True":
         return ()
@@ -130,7 +130,7 @@ def _name_pruned(
 def _find_ignored(
     snapshot: Snapshot, key: str, pack: Pack | None, groups: tuple[Group, ...]
 ) -> Iterator[str]:
-    """Groups that stand wider than they must, although their gang was made with that limit."""
+    """Groups that span a wider domain than their gang allows."""
     dialect = choose_dialect(snapshot.root, snapshot.settings)
     if pack is None or pack.strength is not Strength.HARD or dialect is None:
         return
@@ -156,7 +156,7 @@ def _find_ignored(
 
 
 def _is_requested(snapshot: Snapshot, key: str, pack: Pack, leader: PodFacts) -> bool:
-    """Whether the gang of this leader has the limit of now; an older one stays as it is."""
+    """Whether the gang of this leader has the current limit; an older gang keeps its own."""
     metadata = leader.metadata
     dialect = find_dialect(snapshot.settings, metadata.labels, metadata.annotations)
     if dialect is None:

@@ -1,9 +1,8 @@
 """
-LeaderWorkerSet as people see it and act on it.
+How users see a LeaderWorkerSet and act on it.
 
-The API has no field to pause a rollout. It is held by raising the partition, and
-the partition that the user had is remembered in an annotation, so that a release
-gives it back.
+The API has no field to pause a rollout. A pause raises the partition and stores
+the user's partition in an annotation, so that a release restores it.
 """
 
 from kohort.apis.api import Settings, Snapshot, StoredRevision, UserVerbs
@@ -34,7 +33,7 @@ def _list_revisions(snapshot: Snapshot) -> tuple[StoredRevision, ...]:
 def _read_revision(stored: Whole) -> StoredRevision:
     revision, metadata = stored.decode(), stored.metadata
     number = int(revision.get("revision", 0))
-    # A revision that was put aside has lost its label; its name holds the key too.
+    # A revision in the history has lost its label; its name holds the key, too.
     named = metadata.name.removesuffix(f"-{number}").rpartition("-")[2]
     then = spec.spec_of(apply_revision({}, revision))
     return StoredRevision(

@@ -1,13 +1,13 @@
 """
-What the workers of a group take from their leader, as it is and not as it would be made now.
+What the workers of a group take from their leader pod as it is, not from the current settings.
 
-A gang is joined by all of a group or by none, and all of it goes to one scheduler. So
-whatever the operator is told later, workers that are made then follow their leader.
+All pods of a group join a gang, or none, and all use one scheduler. So workers that are
+created later follow their leader, whatever the operator's flags say by then.
 
-A group that has a domain to itself has it through its leader: workers wait for its
-node and are sent there. In a gang nobody gets a node before all exist, and that would be
-for ever. So there workers come at once, and all members carry the terms that keep
-them together and others away.
+A group with a topology domain to itself gets it through its leader: workers wait for the
+leader's node and are sent to its domain. In a gang no pod gets a node before all pods exist, so
+that would never end. There workers are created at once, and all members carry affinity terms
+that keep them together and other pods away.
 """
 
 from dataclasses import replace
@@ -26,7 +26,7 @@ from kohort.cluster.objects import Object, annotations_of
 def find_following(
     snapshot: Snapshot, gangs: Gangs, leader: PodFacts, then: Object, topology: str
 ) -> Following | None:
-    """What workers follow their leader in; None while the domain that they follow to is unknown."""
+    """What workers take from their leader; None while the leader's domain is unknown."""
     named = any(pod.get("schedulerName") for pod in spec.pod_specs_of(then))
     chosen = leader.spec.scheduler_name
     dialect = find_dialect(snapshot.settings, leader.metadata.labels, leader.metadata.annotations)
@@ -45,10 +45,10 @@ def find_following(
 
 def _name_gang(snapshot: Snapshot, dialect: Dialect | None) -> str:
     """
-    What workers are told of the gang.
+    The gang annotation of workers.
 
-    Without one nothing is said, as upstream does: admission looks at their leader. Only where
-    the object names a gang now, and the leader is of a time before, that is undone.
+    Without a gang it is empty, as upstream does: admission looks at the leader pod. But if the
+    object names a gang that the older leader is not in, the value keeps its workers out of it.
     """
     if dialect is not None:
         return dialect.name
@@ -56,10 +56,10 @@ def _name_gang(snapshot: Snapshot, dialect: Dialect | None) -> str:
 
 
 def _find_notes(dialect: Dialect | None, leader: PodFacts) -> dict[str, str]:
-    """What the leader's pod says of its gang that its workers could not know."""
+    """The annotations of the leader pod that its workers need to join the same gang."""
     held = leader.metadata.annotations
     if dialect is None:
-        # A gang of upstream's provider is still the leader's when we are told of it no more.
+        # The leader may be in a gang of upstream's scheduler that our flags no longer name.
         told: tuple[str, ...] = (labels.GROUP_NAME,)
     else:
         told = (labels.NETWORK_TOPOLOGY, dialect.queue) if dialect.writes_pod_topology else ()
@@ -67,7 +67,7 @@ def _find_notes(dialect: Dialect | None, leader: PodFacts) -> dict[str, str]:
 
 
 def _find_domain(snapshot: Snapshot, leader: PodFacts, topology: str) -> str | None:
-    """The domain of the leader's node; workers of an exclusive group follow it there."""
+    """The domain of the leader's node, to which workers of an exclusive group go."""
     if not leader.spec.node_name:
         return None
     node = snapshot.find_node_labels(leader.spec.node_name)

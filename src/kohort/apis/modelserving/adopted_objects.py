@@ -1,8 +1,8 @@
 """
-What a ModelServing takes back that was left without an owner: what bears its label and name.
+Orphaned objects that a ModelServing adopts: those with its label and name.
 
-It counts as the workload's own from the first look on, and is adopted before anything else is
-done: so nothing that serves is missed, made again or taken down meanwhile.
+They count as the workload's own from the first reconcile on, and are adopted before any other
+action: so meanwhile no serving pod counts as missing, is created again or deleted.
 """
 
 from collections.abc import Iterator
@@ -21,15 +21,15 @@ _KINDS = (labels.SERVICE, labels.CONTROLLER_REVISION, POD_GROUP)
 
 
 def is_own_pod(serving: Object, pod: ServingPod) -> bool:
-    """Whether a pod stands where it says, and is the workload's or was: then it has a revision,
-    or the hash of its role where another client took that away."""
+    """Whether a pod has a valid place, and the workload owns it or made it: an orphan needs the
+    label of its revision or of its role's hash."""
     held = pod.metadata.labels
     was_made = bool(pod.metadata.controller) or any(key in held for key in _MADE)
     return pod.place is not None and was_made and is_own(serving, pod.metadata)
 
 
 def is_own(serving: Object, found: Meta) -> bool:
-    """Whether an object belongs to the workload, or has lost its owner and was the workload's."""
+    """Whether the workload owns an object, or made it and it was orphaned since."""
     owner = found.controller
     if owner:
         return owner == uid_of(serving)
@@ -39,7 +39,7 @@ def is_own(serving: Object, found: Meta) -> bool:
 
 
 def adopt_objects(snapshot: Snapshot) -> Iterator[Action]:
-    """Take back all that has no owner."""
+    """Adopt all objects of the workload that have no owner."""
     serving = snapshot.root
     for kind in _KINDS:
         for whole in snapshot.all(kind):

@@ -1,13 +1,13 @@
 """
-Adoption: which revision a template has, where another controller has named it before.
+Adoption: the revision name of a template that another controller has already named.
 
-Upstream's names cannot be recomputed, and ours may change with the types of Kubernetes. So the
-name that pods carry stays in force as long as the template still says what it said under that
-name: whoever takes over restarts no pod. What differs is a real change and gets a name of ours.
+We cannot recompute upstream's names, and ours may change with the types of Kubernetes. So the
+name that pods carry stays in force as long as the template equals the one stored under that name:
+a takeover restarts no pod. A template that differs is a real change and gets a name of ours.
 Labels of running pods are never rewritten to look current.
 
 In a rollout by role, upstream stores no revision and leaves its old label on roles that did not
-change. There a rollout that it has reported as finished is believed (kthena stores nothing else).
+change. There we trust a status that reports the rollout as finished (kthena stores nothing else).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -37,29 +37,29 @@ class PodMark:
 
 
 def read_mark(marks: Mapping[str, str]) -> PodMark:
-    """What the labels of a pod say of its template."""
+    """The labels of a pod that tell its template."""
     keys = (labels.GROUP_NAME, labels.ROLE, labels.REVISION, labels.ROLE_TEMPLATE_HASH)
     return PodMark(*(marks.get(key, "") for key in keys))
 
 
 @dataclass(frozen=True, slots=True)
 class TargetRevision:
-    """The revision of the template that is asked for, and what counts as made from it."""
+    """The revision of the current template, and which pods count as made from it."""
 
     revision: str
     is_stored: bool  # whether a ControllerRevision of that name holds this template
-    role_hashes: Mapping[str, str]  # by role: what new pods carry
+    role_hashes: Mapping[str, str]  # by role: the hash that new pods carry
     equals: frozenset[str] = frozenset()  # other names under which the same template is stored
     accepted: Mapping[str, frozenset[str]] = field(default_factory=dict)  # hashes, by role
     same_roles: Mapping[str, frozenset[str]] = field(default_factory=dict)  # revisions, by role
-    stored: frozenset[str] = frozenset()  # the revisions whose templates are known
+    stored: frozenset[str] = frozenset()  # the revisions whose templates are stored
 
     def has_revision(self, revision: str) -> bool:
-        """Whether a group of that revision is up to date."""
+        """Whether a group of this revision is up to date."""
         return revision == self.revision or revision in self.equals
 
     def has_role(self, mark: PodMark) -> bool:
-        """Whether a pod's role is as asked for; what was made from is unknown is left alone."""
+        """Whether a pod's role is up to date; a pod of an unknown revision counts as up to date."""
         if mark.role not in self.role_hashes:
             return False
         if mark.role_hash:
@@ -69,15 +69,15 @@ class TargetRevision:
 
 @dataclass(frozen=True, slots=True)
 class _Evidence:
-    """What is known of revisions: those that are stored, and those that pods carry."""
+    """The evidence on revisions: those that are stored, and those in labels of pods."""
 
     stored: Sequence[StoredTemplate]
     marks: Sequence[PodMark]
-    equals: frozenset[str] = frozenset()  # the stored revisions that hold the template of now
-    reported: str = ""  # the revision of now, where the status says so and is believed
+    equals: frozenset[str] = frozenset()  # the stored revisions that equal the current template
+    reported: str = ""  # the current revision, if the status names it and we trust it
 
     def find_hashes(self, role: str, same: frozenset[str]) -> frozenset[str]:
-        """The hashes of pods that were made from the role of now."""
+        """The hashes of pods that were made from the current template of the role."""
         marks = [mark for mark in self.marks if mark.role == role and mark.role_hash]
         found = {mark.role_hash for mark in marks if mark.revision in same}
         for template in self.stored:
@@ -87,7 +87,7 @@ class _Evidence:
             return frozenset(found)
         reported = {mark.role_hash for mark in marks if mark.revision == self.reported}
         held = {mark.role_hash for mark in marks}
-        # A role whose pods a finished rollout has left alone did not change in it.
+        # A finished rollout did not touch the pods of this role: the role did not change.
         is_left = not reported and len(held) == 1
         return frozenset(found | reported | (held if is_left else set()))
 
@@ -102,7 +102,7 @@ def find_note(revision: Object, target: TargetRevision) -> Object | None:
 def find_target(
     serving: Object, stored: Sequence[StoredTemplate], marks: Sequence[PodMark]
 ) -> TargetRevision:
-    """The revision that the template of now has, adopted if it was named before."""
+    """The revision of the current template; adopted if another controller has named it."""
     wanted = write_roles(roles_of(serving))
     equals = [t.revision for t in _in_order(serving, stored) if write_roles(t.roles) == wanted]
     if equals:
@@ -115,7 +115,7 @@ def find_target(
 
 
 def _in_order(serving: Object, stored: Sequence[StoredTemplate]) -> list[StoredTemplate]:
-    """What the status names first, then the newest."""
+    """The stored templates: first those that the status names, then the newest."""
     status = serving.get("status") or {}
     first = [status.get("updateRevision"), status.get("currentRevision")]
 
@@ -130,7 +130,7 @@ def _in_order(serving: Object, stored: Sequence[StoredTemplate]) -> list[StoredT
 def _find_reported(
     serving: Object, stored: Sequence[StoredTemplate], marks: Sequence[PodMark]
 ) -> str:
-    """The revision of the status, where nothing has changed since it was written; or nothing."""
+    """The revision in the status, if nothing has changed since it was written; or nothing."""
     status = serving.get("status") or {}
     revision = str(status.get("updateRevision") or "")
     is_seen = status.get("observedGeneration") == metadata_of(serving).get("generation")
@@ -140,7 +140,7 @@ def _find_reported(
 
 
 def _carries(serving: Object, revision: str, marks: Sequence[PodMark]) -> bool:
-    """Whether a whole group is of a revision; in a rollout by role, whether a pod is."""
+    """Whether a whole group has a revision; in a rollout by role, whether a pod has it."""
     holders = {mark.group for mark in marks if mark.revision == revision}
     if read_spec(serving).rollout == ROLE_ROLLING:
         return bool(holders) and _is_finished(serving, revision)
@@ -148,7 +148,7 @@ def _carries(serving: Object, revision: str, marks: Sequence[PodMark]) -> bool:
 
 
 def _is_finished(serving: Object, revision: str) -> bool:
-    """Whether a rollout by role to that revision is over, by a status of this generation."""
+    """Whether a status of this generation reports a finished rollout by role to this revision."""
     status = serving.get("status") or {}
     is_seen = status.get("observedGeneration") == metadata_of(serving).get("generation")
     counts = status.get("updatedReplicas"), status.get("replicas")
@@ -158,7 +158,7 @@ def _is_finished(serving: Object, revision: str) -> bool:
 
 
 def _name_anew(serving: Object, stored: Sequence[StoredTemplate]) -> str:
-    """Our own name, or another where that one belongs to another template already."""
+    """Our name for the template; salted if another template already has that name."""
     taken, salt = {template.revision for template in stored}, 0
     while hash_roles(roles_of(serving), salt) in taken:
         salt += 1

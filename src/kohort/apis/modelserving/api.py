@@ -1,4 +1,4 @@
-"""ModelServing, as the value that the operator knows it by, in both of its groups."""
+"""The ModelServing API, as a value for the controller, for both of its API groups."""
 
 from collections.abc import Callable
 from typing import Any
@@ -50,7 +50,7 @@ def _owners(child: Any) -> tuple[Key, ...]:
 
 
 def _find_lost(pod: ServingPod, find: Callable[[Kind, Key], Any]) -> tuple[Key, str] | None:
-    """Which instance a worker that has gone belonged to, if its entry is still there."""
+    """The instance that a deleted worker belonged to, if its entry still exists."""
     place, metadata = pod.place, pod.metadata
     if place is None or place.index == 0:
         return None
@@ -83,14 +83,14 @@ def _check_namesakes(serving: Object, settings: Settings) -> list[FieldError]:
 
 
 def _find_namesake(serving: Object, settings: Settings) -> tuple[Address, ...]:
-    """The object of this name in the other group."""
+    """The address of the same name in the other API group."""
     is_alias = serving.get("apiVersion") == labels.ALIAS_KIND.api_version
     kind = labels.KIND if is_alias else labels.ALIAS_KIND
     return (Address(kind, namespace_of(serving), name_of(serving)),)
 
 
-# A create that meets a namesake reads it; pods are patched when counts around them change, and
-# what other clients edited is put back.
+# A create of an existing name reads that object; pods are patched when counts change, and
+# edits of other clients are undone.
 WRITES = (
     Grant(labels.POD, ("get", "create", "patch", "delete")),
     Grant(labels.SERVICE, ("get", "create", "patch", "delete")),

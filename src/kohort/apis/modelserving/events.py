@@ -1,8 +1,8 @@
 """
-What a ModelServing's user is told of role instances, in upstream's words.
+The events about role instances of a ModelServing, in upstream's words.
 
-One event for each instance that changes, as upstream does; but a reconcile that touches hundreds
-of them says the rest in one sentence, since the server's own filter would drop them.
+There is one event for each instance that changes, as upstream does; but a reconcile that changes
+hundreds of them sums up the rest in one event, since the event rate limit would drop them.
 """
 
 from collections.abc import Iterable, Iterator
@@ -19,7 +19,7 @@ EACH_MAX = 20
 
 @dataclass(frozen=True, slots=True)
 class RoleChange:
-    """An instance of a role that is now in another phase."""
+    """An instance of a role that has entered another phase."""
 
     group: str
     role: str
@@ -28,7 +28,7 @@ class RoleChange:
 
 
 def list_role_events(changes: Iterable[RoleChange]) -> Iterator[Notice]:
-    """The events that these changes are worth, phase by phase."""
+    """The events for these changes, phase by phase."""
     found = list(changes)
     for phase, action in _ACTIONS.items():
         of_phase = [change for change in found if change.phase == phase]
@@ -41,12 +41,12 @@ def list_role_events(changes: Iterable[RoleChange]) -> Iterator[Notice]:
 
 
 def describe_change(change: RoleChange) -> str:
-    """What happened to one instance."""
+    """A sentence on the change of one instance."""
     where = f"{change.role}/{change.role_id} in ServingGroup {change.group}"
     return f"Role {where} is now {change.phase}"
 
 
 def list_plugin_events(failure: PluginFailure | None) -> Iterator[Notice]:
-    """The event of a plugin that failed, if one did."""
+    """The event of a plugin failure, if there is one."""
     if failure is not None:
         yield Notice("Warning", "PluginFailed", str(failure)[:1_000], "Create")

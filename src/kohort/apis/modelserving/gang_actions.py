@@ -1,8 +1,8 @@
 """
-The gangs of a ModelServing: one for each group, where its scheduler knows gangs and serves them.
+The gangs of a ModelServing: one for each group, if its scheduler has gangs and they are served.
 
-A gang is made before the pods of its group, follows the counts of its roles while the group
-lives, and goes when no pod of the group is left and none is about to come.
+The operator creates a gang before the pods of its group, updates it with the counts of its roles
+while the group lives, and deletes it when the group has no pods and none is planned.
 """
 
 from collections.abc import Iterator
@@ -40,7 +40,7 @@ class GangActions:
     plan: Plan
     _dialect: Dialect | None = field(init=False)
     _held: dict[Kind, dict[str, Whole]] = field(default_factory=dict)
-    _named: dict[int, set[str]] = field(default_factory=dict)  # gangs that pods are in, by group
+    _named: dict[int, set[str]] = field(default_factory=dict)  # gangs that pods name, by group
 
     def __post_init__(self) -> None:
         known = self.snapshot.settings.gangs or (VOLCANO,)
@@ -57,20 +57,20 @@ class GangActions:
 
     @property
     def joining(self) -> Joining | None:
-        """What pods are told of their gangs; None where there are none."""
+        """What pods need to join their gangs; None if there are no gangs."""
         if self._dialect is None:
             return None
         return Joining(self._dialect, self.snapshot.tiers_of(self._dialect))
 
     def is_ready(self, group: int) -> bool:
-        """Whether pods of a group may be made: its gang exists."""
+        """Whether pods of a group may be created: its gang exists."""
         if self._dialect is None or not self._dialect.kinds or self._is_elsewhere(group):
             return True
         name = names.group_name(name_of(self.snapshot.root), group)
         return all(name in self._all(kind) for kind in self._dialect.kinds)
 
     def ensure(self) -> Iterator[Action]:
-        """What is missing of the gangs of all groups, or differs."""
+        """Create missing gangs of all groups, and patch those that differ."""
         if self._dialect is None:
             return
         groups = self.reading.observed.groups
@@ -102,7 +102,7 @@ class GangActions:
             yield from self._bring(kind, wanted)
 
     def _object_at(self, revision: str, held: tuple[RoleInstances, ...] = ()) -> Object:
-        """The workload as a group of that revision has it."""
+        """The workload with the roles that a group of this revision has."""
         context = self.reading.memory.context
         if context.rolls_by_role:
             return self._object_of(held)
@@ -118,8 +118,8 @@ class GangActions:
         """
         The workload with instances as small as the smallest that a group has of each role.
 
-        In a rollout by role some are of another size than the template asks for, or stay so behind
-        a partition: a gang that counts pods which do not come would never be placed again.
+        In a rollout by role some instances are not yet of the template's size, or stay so behind a
+        partition: a gang that counts pods which never come would never be placed again.
         """
         living = {r.role: [i for i in r.instances if i.phase is not Phase.LEAVING] for r in held}
         workers = {name: min(i.size for i in own) - 1 for name, own in living.items() if own}
@@ -153,7 +153,7 @@ class GangActions:
             yield Patch(Address(kind, namespace, name), body, why=why)
 
     def _may_patch(self, kind: Kind, key: str, asked: Object) -> bool:
-        """Whether a field is ours to change: not one that the server drops, or fills in itself."""
+        """Whether we may patch a field: the API server neither drops it nor fills it in."""
         assert self._dialect is not None
         is_filled = asked.get(key) is None and key in self._dialect.filled
         return key not in self._pruned(kind) and not is_filled
@@ -163,7 +163,7 @@ class GangActions:
         return {path.removeprefix("spec.").split(".")[0].split("[")[0] for path in dropped}
 
     def collect(self) -> Iterator[Action]:
-        """Take away the gangs of groups that are gone and do not come back."""
+        """Delete the gangs of groups that are gone and are not planned."""
         kept = {group.ordinal for group in self.reading.observed.groups}
         kept |= {make.ordinal for make in self.plan.step.make}
         serving = name_of(self.snapshot.root)

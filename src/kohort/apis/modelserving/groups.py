@@ -1,9 +1,9 @@
 """
-From pods to groups, roles and instances: what exists of a ModelServing, in the words of the model.
+From pods to groups, roles and instances of a ModelServing, as the model has them.
 
-There is no object for a group or an instance: both are the pods that say so. An instance lives as
-long as its entry; a worker notes the entry that it was made for, and one of an earlier entry is in
-the way. A worker without such a note was made by another controller, and counts as current.
+There is no object for a group or an instance: the names of pods tell them. An instance lives as
+long as its entry; a worker stores the uid of the entry that it was made for, and a worker of an
+earlier entry must go. A worker without that uid is another controller's, and counts as current.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -29,19 +29,19 @@ _READER = Reader(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Context:
-    """What all groups are read with; one value as long as none of it changes."""
+    """The facts that all groups are read with; the same value as long as none of them changes."""
 
     name: str
     spec: ServingSpec
     target: TargetRevision
     templates: Mapping[str, tuple[RoleSpec, ...]]  # roles, by stored revision
-    base: str  # the revision that protected units are made from; empty: none is known
+    base: str  # the revision that protected units are made from; empty: unknown
     failures: Mapping[Line, tuple[Failure, ...]] = field(default_factory=dict)
     forged: frozenset[str] = frozenset()  # stored revisions that hold another template
 
     @property
     def rolls_by_role(self) -> bool:
-        """Whether roles roll by themselves, within their groups."""
+        """Whether each role rolls by itself, within its groups."""
         return self.spec.rollout == ROLE_ROLLING
 
 
@@ -51,7 +51,7 @@ Lost = Mapping[str, tuple[str, ...]]  # members gone, by incarnation
 def read_group(
     context: Context, ordinal: int, pods: Iterable[ServingPod], lost: Lost, is_protected: bool
 ) -> Group:
-    """One group, from its pods."""
+    """Read one group from its pods."""
     by_role: dict[str, dict[int, list[ServingPod]]] = {}
     held = tuple(pods)
     for pod in held:
@@ -71,7 +71,7 @@ def read_group(
 
 
 def make_roles(context: Context, revision: str) -> tuple[RoleInstances, ...]:
-    """The roles of a group that is made from a revision, with the counts of now."""
+    """The roles of a new group at a revision, with the current counts."""
     return tuple(
         RoleInstances(role.name, role.replicas, _find_target(context, revision, role.name))
         for role in _find_roles(context, revision, (), is_protected=False)
@@ -79,7 +79,7 @@ def make_roles(context: Context, revision: str) -> tuple[RoleInstances, ...]:
 
 
 def _find_target(context: Context, revision: str, role: str) -> str:
-    """The revision that instances of a role should reach, in a group of that revision."""
+    """The revision that instances of a role should reach, in a group of this revision."""
     return context.target.role_hashes.get(role, "") if context.rolls_by_role else revision
 
 
@@ -96,7 +96,7 @@ U = TypeVar("U", bound=Instance)
 
 
 def _judge_edits(unit: U, pods: Iterable[ServingPod], target: str) -> U:
-    """The unit, which is of no revision of ours if another client has edited a pod in place."""
+    """The unit; if another client edited one of its pods, marked and without its revision."""
     edited = [pod for pod in pods if pod.edits and not pod.metadata.is_leaving]
     if unit.revision == target and any(has_foreign_image(pod) for pod in edited):
         return replace(unit, revision="", is_edited=True)
@@ -105,7 +105,7 @@ def _judge_edits(unit: U, pods: Iterable[ServingPod], target: str) -> U:
 
 
 def _find_revision(context: Context, by_role: dict[str, dict[int, list[ServingPod]]]) -> str:
-    """The revision of a group: the target if all its pods have that, else one that is old."""
+    """The revision of a group: the target if all its pods have it, else an old one."""
     held = {
         pod.metadata.labels.get(labels.REVISION, "")
         for instances in by_role.values()
@@ -122,12 +122,12 @@ def _find_roles(
     """
     The roles that a group should have.
 
-    An old group keeps the roles of its revision until its turn comes (kthena §13.2.17), and
-    follows the counts of now, unless a partition protects it.
+    An old group keeps the roles of its revision until it is replaced, and follows the
+    current counts unless a partition protects it.
     """
     now = context.spec.roles
     then = context.templates.get(revision) or _find_made_from(context, pods)
-    # Judged by the revision that comes, one whose labels were changed would seem incomplete.
+    # By the target's roles, a group whose labels were edited would seem incomplete.
     then = then or context.templates.get(context.base)
     if context.rolls_by_role or then is None or context.target.has_revision(revision):
         return now
@@ -162,10 +162,10 @@ def _read_role(
 
 def _find_size(context: Context, asked: RoleSpec | None, pods: list[ServingPod]) -> int | None:
     """
-    The pods that an instance has when it is whole; None: nothing says so.
+    The pods that a complete instance has; None: unknown.
 
-    One that waits for its turn in a rollout by role is whole as it was made, or a role that gets
-    other workers would be taken down at once for not being whole.
+    An instance that still waits in a rollout by role is complete at the size it was made with:
+    otherwise a role with a new number of workers would be deleted at once as incomplete.
     """
     if asked is None or not context.rolls_by_role:
         return asked.size if asked else None
@@ -179,7 +179,7 @@ def _find_size(context: Context, asked: RoleSpec | None, pods: list[ServingPod])
 
 
 def _find_made_from(context: Context, pods: Iterable[ServingPod]) -> tuple[RoleSpec, ...] | None:
-    """The roles of the revision that pods were made from, if one of them still tells."""
+    """The roles of the revision that pods were made from, if one of their labels tells it."""
     told = (pod.metadata.labels.get(labels.REVISION, "") for pod in pods)
     return next((context.templates[key] for key in told if key in context.templates), None)
 
@@ -219,7 +219,7 @@ def _read_instance(
 
 
 def _find_role_revision(context: Context, pods: list[ServingPod]) -> str:
-    """The hash of the role that an instance was made from; the target's if all pods fit."""
+    """The hash of the role that an instance was made from; the target's if all pods match."""
     for pod in pods:
         mark = read_mark(pod.metadata.labels)
         if not context.target.has_role(mark):
@@ -234,8 +234,8 @@ def _read_member(context: Context, pod: ServingPod, entry: ServingPod | None) ->
     is_alone = context.spec.recovery == RECOVER_NONE
     is_current = is_alone or entry is None or noted in (None, entry.metadata.uid)
     member = read_member(_READER, pod.place.index, pod, is_current)
-    # Nothing else replaces a pod that has ended. Without recovery, one that failed stays to be
-    # looked at; one that ended well is made anew, since a server does not end (kthena §13.2.21).
+    # No other controller replaces a pod that has ended. Without recovery, a failed pod stays for
+    # the user to inspect; one that succeeded is recreated, since a server should not end.
     has_ended = pod.status.phase == "Succeeded" if is_alone else pod.has_ended
     return replace(member, has_ended=True) if has_ended else member
 
@@ -251,7 +251,7 @@ def _find_lost(
     place = pods[0].place if pods else None
     if place is None:
         return ()
-    # Workers are made after their entry, so an entry that is missing has gone.
+    # Workers are created after their entry, so a missing entry has been deleted.
     return (names.entry_name(context.name, place.group, place.role, place.instance),)
 
 
@@ -267,7 +267,7 @@ def _phase_of(size: int, members: tuple[Member, ...], pods: list[ServingPod]) ->
 
 
 def _judge_roles(context: Context, roles: tuple[RoleInstances, ...], revision: str) -> str:
-    """The revision of a group whose roles roll: the target when none of its instances is old."""
+    """The revision of a group in a rollout by role: the target when no instance is old."""
     for role in roles:
         if any(instance.revision != role.revision for instance in role.instances):
             return revision if not context.target.has_revision(revision) else ""
@@ -275,7 +275,7 @@ def _judge_roles(context: Context, roles: tuple[RoleInstances, ...], revision: s
 
 
 def _join(ordinal: int, revision: str, roles: tuple[RoleInstances, ...]) -> Group:
-    """The group that its roles make."""
+    """The group that consists of these roles."""
     instances = [instance for role in roles for instance in role.instances]
     members = tuple(member for instance in instances for member in instance.members)
     oldest = min(instances, key=lambda instance: (instance.made_at, instance.incarnation))
@@ -307,5 +307,5 @@ def _find_phase(roles: tuple[RoleInstances, ...], instances: list[Instance]) -> 
 
 
 def _serves(role: RoleInstances) -> bool:
-    """Whether as many instances as wanted are ready; more may be on their way out."""
+    """Whether as many instances as wanted are ready; more may still be terminating."""
     return sum(instance.phase is Phase.READY for instance in role.instances) >= role.wanted

@@ -1,4 +1,4 @@
-"""Where instances of a ModelServing stand: those that exist, and those that a plan makes."""
+"""The places of a ModelServing's instances: existing ones, and those that a plan creates."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -14,7 +14,7 @@ from kohort.model.units import Line
 
 
 def roles_at(context: Context, revision: str) -> tuple[RoleSpec, ...]:
-    """The roles of a group of that revision, with the counts of now."""
+    """The roles of a group of this revision, with the current counts."""
     then = context.templates.get(revision)
     if then is None or context.rolls_by_role or context.target.has_revision(revision):
         return context.spec.roles
@@ -23,7 +23,7 @@ def roles_at(context: Context, revision: str) -> tuple[RoleSpec, ...]:
 
 
 def find_role(context: Context, revision: str, name: str) -> RoleSpec | None:
-    """A role as a revision has it."""
+    """A role as it is in a revision, or None."""
     stored = context.templates.get(revision, ())
     found = next((role for role in stored if role.name == name), None)
     is_old = found is not None and not context.target.has_revision(revision)
@@ -31,7 +31,7 @@ def find_role(context: Context, revision: str, name: str) -> RoleSpec | None:
 
 
 def list_places(reading: Reading[Memory], plan: Plan) -> Iterator[InstancePlace]:
-    """All instances that exist or are about to."""
+    """The places of all instances that exist or that the plan creates."""
     context = reading.memory.context
     for group in reading.observed.groups:
         yield from _list_group(context, group, plan)

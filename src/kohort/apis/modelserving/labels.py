@@ -46,7 +46,7 @@ SUBGROUP_EXCLUSIVE_TOPOLOGY = PREFIX + "subgroup-exclusive-topology"
 SUBDOMAIN_POLICY = PREFIX + "subdomain-policy"
 NETWORK_TOPOLOGY = PREFIX + "network-topology"
 
-# What tells a workload's objects apart: no template and no plugin may change it.
+# They identify a workload's objects: no template and no plugin may change them.
 RESERVED = (
     NAME,
     GROUP_NAME,
@@ -60,7 +60,7 @@ RESERVED = (
 )
 RESERVED_ANNOTATIONS = (ENTRY_NAME, GROUP_SIZE, REPLICAS, NETWORK_TOPOLOGY)
 
-# Annotations of others.
+# Annotations of Kubernetes and Volcano.
 GANG_NAME = "scheduling.k8s.io/group-name"
 TASK_SPEC = "volcano.sh/task-spec"
 DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
@@ -71,12 +71,12 @@ GANG = "kohort.dev/gang"
 MAX_SURGE = "kohort.dev/max-surge"
 STRATEGY = "kohort.dev/rollout-strategy"
 MIN_READY_SECONDS = min_ready.MIN_READY_SECONDS
-READY_PLUGINS = "kohort.dev/ready-plugins"  # on a pod: the readiness that plugins were told of
+READY_PLUGINS = "kohort.dev/ready-plugins"  # on a pod: when it became ready, as plugins know
 ENTRY_UID = "kohort.dev/entry-uid"  # on a worker: the entry pod that it was made for
 RESTARTS = "kohort.dev/restarts"  # on a revision: failures, so that waits outlive the operator
 SERVED = "kohort.dev/served"  # on a revision: all groups were ready on it
-TEMPLATE_HASH = "kohort.dev/template-hash"  # on a revision: what its roles amount to, by our hash
-ROLE_HASHES = "kohort.dev/role-hashes"  # on a revision: by role, what its pods may carry
+TEMPLATE_HASH = "kohort.dev/template-hash"  # on a revision: our hash of its roles
+ROLE_HASHES = "kohort.dev/role-hashes"  # on a revision: by role, the hashes that its pods may carry
 
 # Variables.
 GROUP_SIZE_VARIABLE = "GROUP_SIZE"
@@ -84,7 +84,7 @@ ENTRY_ADDRESS_VARIABLE = "ENTRY_ADDRESS"
 WORKER_INDEX_VARIABLE = "WORKER_INDEX"
 VARIABLES = (GROUP_SIZE_VARIABLE, ENTRY_ADDRESS_VARIABLE, WORKER_INDEX_VARIABLE)
 
-# What the plugins `lws` and `lws-standard-labels` write: LeaderWorkerSet's own texts.
+# Keys of LeaderWorkerSet, which the plugins `lws` and `lws-standard-labels` write.
 LWS_KIND = "LeaderWorkerSet"
 LWS_PREFIX = "leaderworkerset.sigs.k8s.io/"
 LWS_NAME = LWS_PREFIX + "name"

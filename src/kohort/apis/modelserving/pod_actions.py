@@ -1,7 +1,7 @@
 """
-The pods of a ModelServing: which are deleted, which are made, and which are told new counts.
+The pods of a ModelServing: which to delete, to create, and to update with new counts.
 
-One plan makes at most so many pods; the next makes more.
+One plan creates a limited number of pods; the next creates more.
 """
 
 from collections.abc import Iterable, Iterator
@@ -40,7 +40,7 @@ class PodActions:
     plan: Plan
     gangs: GangActions
     _held: dict[str, ServingPod] = field(init=False)
-    _names: set[str] = field(init=False)  # of all pods in the namespace that we see
+    _names: set[str] = field(init=False)  # of all pods in the snapshot
     _makers: dict[str, PodMaker] = field(default_factory=dict)  # by revision
     _left: int = MAKE_MAX
 
@@ -49,7 +49,7 @@ class PodActions:
         self._names = {pod.metadata.name for pod in self.snapshot.all(labels.POD)}
 
     def delete(self) -> Iterator[Action]:
-        """The pods of all that is taken down, and those that are made anew by themselves."""
+        """Delete the pods of retired groups and instances, and ended pods that are recreated."""
         groups = {group.ordinal: group for group in self.reading.observed.groups}
         edits = describe_edited(groups.values(), self.reading.memory.pods)
         for retired in self.plan.step.retire:
@@ -75,7 +75,7 @@ class PodActions:
             pod = self._held[member.name]
             if not pod.metadata.is_leaving:
                 yield self._delete(pod, f"{pod.metadata.name}: {why}", undoes)
-                # One of them speaks for all.
+                # The first delete reports the edit for all pods.
                 undoes = ""
 
     def _delete(self, pod: ServingPod, why: str, undoes: str = "") -> Delete:
@@ -84,7 +84,7 @@ class PodActions:
         return Delete(labels.POD, metadata.namespace, name, uid, why=why, undoes=undoes)
 
     def make(self) -> Iterator[Action]:
-        """The entries of what is missing, and the workers of entries that exist."""
+        """Create entries of missing instances, and workers of entries that exist."""
         context = self.reading.memory.context
         for make in self.plan.step.make:
             if self.gangs.is_ready(make.ordinal):
@@ -118,7 +118,7 @@ class PodActions:
                     yield from self._fill(group, held.role, instance)
 
     def _fill(self, group: Group, name: str, instance: Instance) -> Iterator[Action]:
-        """The members that an instance lacks, made from what it was made from."""
+        """Create the members that an instance lacks, from the instance's own revision."""
         revision = self._revision_of(instance)
         role = find_role(self.reading.memory.context, revision, name)
         if role is None:
@@ -134,14 +134,14 @@ class PodActions:
             yield from self._make(place, index, revision, entry.uid)
 
     def _revision_of(self, instance: Instance) -> str:
-        """The revision that the pods of an instance carry."""
+        """The revision label of an instance's pods."""
         return next((m.revision for m in instance.members), "")
 
     def _make(
         self, place: InstancePlace, index: int, revision: str, entry_uid: str = ""
     ) -> Iterator[Action]:
         name = place.pod_name(self.snapshot.root, index)
-        # A name that is in use belongs to a pod that leaves, or to another owner.
+        # A name in use belongs to a terminating pod, or to another owner.
         if name in self._names or self._left <= 0:
             return
         self._left -= 1
@@ -172,7 +172,7 @@ class PodActions:
         return PodMaker(serving, key, hashes, chain, self.gangs.joining)
 
     def _hashes_of(self, revision: str) -> dict[str, str]:
-        """The hashes that pods of an old revision carry, so that those made anew carry the same."""
+        """The role hashes of pods of an old revision, for pods that are recreated at it."""
         found: dict[str, str] = {}
         for pod in self.reading.memory.pods:
             marks = pod.metadata.labels
@@ -181,7 +181,7 @@ class PodActions:
         return found
 
     def refresh(self) -> Iterator[Action]:
-        """Tell running pods what changed around them: no restart comes of it."""
+        """Update labels and annotations of running pods, such as counts; no pod restarts."""
         serving, context = self.snapshot.root, self.reading.memory.context
         roles = {role.name: role for role in context.spec.roles}
         yield from put_places_back(self.snapshot, self.reading.memory.pods, roles)
@@ -204,7 +204,7 @@ class PodActions:
                 yield Patch(address, patch, why=f"pod {metadata.name} says old counts")
 
     def _is_going(self, place: PodPlace) -> bool:
-        """Whether the plan takes the group or the instance of a pod down, now or soon."""
+        """Whether the plan deletes the group or the instance of a pod, now or soon."""
         line = self.plan.steps.get(Line(place.group, place.role))
         steps = ((self.plan.step, place.group), (line, place.instance))
         return any(
@@ -214,7 +214,7 @@ class PodActions:
         )
 
     def list_ready_patches(self) -> Iterator[Action]:
-        """What plugins want of pods that have become ready."""
+        """Patch pods that have become ready, as plugins demand."""
         context = self.reading.memory.context
         chain = build_chain(context.spec.plugins, load_registry())
         if chain.hears_ready:

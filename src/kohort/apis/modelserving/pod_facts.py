@@ -1,8 +1,8 @@
 """
-A pod of a ModelServing as caches keep it: with its place, read once from its name.
+A pod of a ModelServing as the cache keeps it: with its place, read once from its name.
 
-Labels can be edited and names cannot. The workload is that of the owner reference, where the pod
-has one; labels that say another place than the name does are put back.
+Clients can edit labels, but not names. The owner reference tells the workload, if the pod has
+one; we restore labels that tell another place than the name does.
 """
 
 import msgspec
@@ -17,11 +17,11 @@ _REVISIONS = (labels.REVISION, labels.ROLE_TEMPLATE_HASH)
 
 
 class ServingPod(PodFacts):
-    """A pod, and where it stands."""
+    """The cached fields of a pod, and its place."""
 
     place: PodPlace | None = None
-    cost: int = 0  # what its deletion costs
-    # Labels of its place that are not as its name says.
+    cost: int = 0  # its deletion cost
+    # Labels of its place that differ from its name, with the right values.
     misplaced: dict[str, str | None] = msgspec.field(default_factory=dict)
 
 
@@ -29,7 +29,7 @@ _decoder = msgspec.json.Decoder(ServingPod)
 
 
 def read_pod(raw: bytes) -> ServingPod:
-    """A pod; None stands where the name is none of a pod of its workload."""
+    """Decode a pod; its place is None if its name is not that of a pod of its workload."""
     pod = add_details(_decoder.decode(raw), raw)
     serving = find_serving(pod.metadata)
     pod.place = find_place(serving, pod.metadata.name)
@@ -41,7 +41,7 @@ def read_pod(raw: bytes) -> ServingPod:
 
 
 def find_serving(metadata: Meta) -> str:
-    """The name of the workload that an object belongs to, by its owner or else by its label."""
+    """The name of the workload that an object belongs to: its owner's, or else its label's."""
     owner = next((o for o in metadata.owner_references if o.controller), None)
     if owner is not None and owner.kind == labels.KIND.name:
         return owner.name
@@ -51,7 +51,7 @@ def find_serving(metadata: Meta) -> str:
 def _find_misplaced(metadata: Meta, serving: str, place: PodPlace) -> dict[str, str | None]:
     held, wanted = metadata.labels, place_marks(serving, place)
     own = own_marks(metadata.namespace, serving, place.group)
-    # Pods that another controller made have none of ours yet: that is no edit.
+    # Pods that another controller made lack our labels: that is no edit.
     wanted |= own if any(key in held for key in own) else {}
     found: dict[str, str | None] = {k: v for k, v in wanted.items() if held.get(k) != v}
     if place.index > 0 and labels.ENTRY in held:

@@ -1,8 +1,8 @@
 """
-What other clients edited of a ModelServing's objects, and is put back without harm to a pod.
+Edits by other clients of a ModelServing's objects that we undo without restarting a pod.
 
-The name of an object tells its place, and no client can change a name: so labels follow it. A
-label that a template took before another controller made the pod is no edit, and stays.
+The name of an object tells its place, and no client can change a name: labels must match it. A
+label that the template of another controller's pod had overridden is no edit, and stays.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -24,7 +24,7 @@ from kohort.cluster.objects import Kind, Object, labels_of, name_of, uid_of
 def put_places_back(
     snapshot: Snapshot, pods: Iterable[ServingPod], roles: Mapping[str, RoleSpec]
 ) -> Iterator[Action]:
-    """The labels of pods that say another place than their names do."""
+    """Restore the labels of pods that name another place than the pod's name does."""
     for pod in pods:
         if not pod.misplaced or pod.metadata.is_leaving or pod.place is None:
             continue
@@ -40,7 +40,7 @@ def put_places_back(
 
 
 def put_entry_service_back(snapshot: Snapshot, found: Whole, place: PodPlace) -> Iterator[Action]:
-    """The Service of an instance, as it was made."""
+    """Restore labels and selector of the Service of an instance."""
     serving = snapshot.root
     marks = place_marks(name_of(serving), place)
     wanted = {key: value for key, value in marks.items() if key != labels.ENTRY}
@@ -50,7 +50,7 @@ def put_entry_service_back(snapshot: Snapshot, found: Whole, place: PodPlace) ->
 
 
 def put_subdomain_back(snapshot: Snapshot, found: Whole, wanted: Object) -> Iterator[Action]:
-    """The Service of a subdomain, as it was made."""
+    """Restore the Service of a subdomain."""
     owner = uid_of(snapshot.root)
     yield from put_service_back(snapshot, labels.SERVICE, found, wanted["spec"], owner)
 
@@ -58,7 +58,7 @@ def put_subdomain_back(snapshot: Snapshot, found: Whole, wanted: Object) -> Iter
 def put_marks_back(
     snapshot: Snapshot, kind: Kind, found: Whole, wanted: Mapping[str, str]
 ) -> Iterator[Action]:
-    """The labels of an object of ours that differ from these."""
+    """Restore the labels of an object of ours that differ from these."""
     metadata = found.metadata
     if metadata.controller != uid_of(snapshot.root) or metadata.is_leaving:
         return
@@ -70,7 +70,7 @@ def put_marks_back(
 def put_revisions_back(
     snapshot: Snapshot, stored: Iterable[tuple[StoredTemplate, Whole]]
 ) -> Iterator[Action]:
-    """The labels of stored revisions: the content of one cannot be edited at all."""
+    """Restore the labels of stored revisions; the API server lets no client edit their content."""
     for template, whole in stored:
         wanted = {labels.NAME: name_of(snapshot.root), labels.REVISION: template.revision}
         yield from put_marks_back(snapshot, labels.CONTROLLER_REVISION, whole, wanted)

@@ -1,9 +1,9 @@
 """
 From a ModelServing and its children to the model, and to the revision in force.
 
-All that is known of groups, roles and instances stands in the labels of pods. What groups are
-read with is one value as long as nothing of it changes, so a group whose pods did not change is
-not read again.
+Names and labels of pods tell all about groups, roles and instances. The context that groups are
+read with is the same value as long as nothing of it changes, so a group whose pods did not
+change comes from the cache.
 """
 
 from collections import defaultdict
@@ -64,17 +64,17 @@ from kohort.model.workload import Role, Workload
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """What rendering needs and the model does not know."""
+    """What rendering needs beyond the model: the context, stored revisions and pods."""
 
     context: Context
     stored: tuple[tuple[StoredTemplate, Whole], ...]  # ours, lowest number first
-    pods: tuple[ServingPod, ...]  # ours, and standing where they say
-    # Plugins that failed while this was rendered: the status and events tell of them.
+    pods: tuple[ServingPod, ...]  # ours, with a valid place
+    # Plugins that failed during rendering: status and events report them.
     failures: list[PluginFailure] = field(default_factory=list, compare=False)
 
 
 def read(snapshot: Snapshot) -> Reading[Memory]:
-    """The snapshot in the words of the model."""
+    """The snapshot translated into the model."""
     serving = snapshot.root
     held: tuple[ServingPod, ...] = snapshot.all(labels.POD)
     pods = tuple(pod for pod in held if is_own_pod(serving, pod))
@@ -107,7 +107,7 @@ def read(snapshot: Snapshot) -> Reading[Memory]:
 
 
 def _list_new_roles(context: Context) -> Mapping[str, tuple[RoleInstances, ...]]:
-    """The roles of groups that may be made: from the target, or from what a partition protects."""
+    """The roles of new groups: at the target, and at the revision that a partition protects."""
     revisions = dict.fromkeys((context.target.revision, context.base))
     return {revision: make_roles(context, revision) for revision in revisions if revision}
 
@@ -251,7 +251,7 @@ def _read_role(role: RoleSpec, spec: ServingSpec, strategy: str, seconds: int) -
 
 
 def _recovery_of(spec: ServingSpec, level: Level) -> RecoveryPolicy:
-    """The policy of one level; the level that it does not name answers for nothing."""
+    """The recovery policy for one level; a level that the spec does not name recovers nothing."""
     if spec.recovery == RECOVER_NONE:
         return RecoveryPolicy(level=Level.MEMBER)
     named = Level.GROUP if spec.recovery == GROUP_RECREATE else Level.INSTANCE

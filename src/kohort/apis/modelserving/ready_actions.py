@@ -1,10 +1,10 @@
 """
-Pods that have become ready, as plugins are told of them.
+Calls of plugins for pods that have become ready.
 
-Each plugin is asked once for each time that a pod becomes ready: the labels and annotations that it
-gives the pod are patched together with a note of that moment, so nobody is asked again, whichever
-operator looks. A plugin that fails is asked again at the next look, and named meanwhile. It gets
-the pod as it was made, with its labels, annotations, node and conditions of now.
+The operator calls each plugin once each time that a pod becomes ready: one patch writes the labels
+and annotations that plugins return, and the time of that readiness, so that no process calls them
+again. A plugin that fails is called again in the next reconcile, and reported meanwhile. It gets
+the pod as it was made, with its current labels, annotations, node and conditions.
 """
 
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ from kohort.cluster.port import Address
 
 @dataclass(frozen=True, slots=True)
 class ReadyActions:
-    """The pods of one workload that plugins are told of."""
+    """The pods of one workload that became ready, and the plugins to call."""
 
     snapshot: Snapshot
     reading: Reading[Memory]
@@ -34,7 +34,7 @@ class ReadyActions:
     maker: PodMaker  # of the revision in force: the spec that plugins see
 
     def list_patches(self) -> Iterator[Action]:
-        """A patch for each pod that became ready since plugins were told."""
+        """A patch for each pod that became ready since the plugins were last called."""
         if not self.chain.hears_ready:
             return
         for pod in self.reading.memory.pods:
@@ -79,7 +79,7 @@ class ReadyActions:
 
 
 def find_moment(pod: ServingPod) -> str:
-    """When a pod became ready; empty while it is not, or leaves."""
+    """When a pod became ready; empty if it is not ready, or is terminating."""
     condition = pod.ready_condition
     if pod.metadata.is_leaving or not pod.is_ready or condition is None:
         return ""

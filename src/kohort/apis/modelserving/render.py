@@ -1,10 +1,10 @@
 """
-From a plan to the pods of a ModelServing, and what goes with them.
+From a plan to actions on the pods of a ModelServing, its Services, gangs and revisions.
 
-A revision is stored before anything is made from it. The gang of a group comes before its pods,
-and the entry of an instance before its workers, which note whose they are: so whatever is seen,
-half made or half gone, says what is missing. Pods are deleted one by one with their uids; a
-Service or a gang goes when no pod is left that needs it.
+A revision is stored before any pod is made from it. The operator creates the gang of a group
+before its pods, and the entry of an instance before its workers, which store the entry's uid: so
+what exists always tells what is missing. Pods are deleted one by one with their uids; a Service
+or a gang is deleted when no pod is left that needs it.
 """
 
 from collections.abc import Iterator
@@ -29,7 +29,7 @@ KEPT_MAX = 10  # old revisions
 
 
 def render(snapshot: Snapshot, reading: Reading[Memory], plan: Plan) -> tuple[Action, ...]:
-    """What to do about the objects of a workload."""
+    """The actions on the objects of a workload."""
     if reading.workload.is_leaving:
         return ()
     return tuple(_actions(snapshot, reading, plan))
@@ -70,7 +70,7 @@ def _actions(snapshot: Snapshot, reading: Reading[Memory], plan: Plan) -> Iterat
 
 
 def _mark_served(snapshot: Snapshot, memory: Memory, plan: Plan) -> Iterator[Action]:
-    """Remember that the revision that is about to be replaced has served."""
+    """Mark the revision that is about to be replaced if all groups were ready on it."""
     for template, whole in memory.stored:
         is_marked = labels.SERVED in whole.metadata.annotations
         if plan.served and template.revision == plan.served and not is_marked:
@@ -78,7 +78,7 @@ def _mark_served(snapshot: Snapshot, memory: Memory, plan: Plan) -> Iterator[Act
 
 
 def _remove_forged(snapshot: Snapshot, memory: Memory) -> Iterator[Action]:
-    """Take away what holds another template under our name; ours is stored again afterwards."""
+    """Delete a revision that holds another template under our name; it is stored again later."""
     for template, whole in memory.stored:
         metadata, kind = whole.metadata, labels.CONTROLLER_REVISION
         if template.revision not in memory.context.forged or metadata.is_leaving:
@@ -92,7 +92,7 @@ def _remove_forged(snapshot: Snapshot, memory: Memory) -> Iterator[Action]:
 
 
 def _note_failures(snapshot: Snapshot, reading: Reading[Memory], plan: Plan) -> Iterator[Action]:
-    """Record failures on the revision in force; what follows from them comes in a later plan."""
+    """Record failures on the revision in force; a later plan acts on them."""
     record = plan_record(reading.memory.context.failures, plan)
     whole = _find_stored(reading.memory, reading.memory.context.target.revision)
     if record is not None and whole is not None:

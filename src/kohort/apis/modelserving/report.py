@@ -1,4 +1,4 @@
-"""Status and events of a ModelServing: what was read and planned, in the words of its API."""
+"""Status and events of a ModelServing, from what the operator read and planned."""
 
 from collections.abc import Iterator
 
@@ -27,7 +27,7 @@ from kohort.model.units import Phase
 
 
 def write_status(snapshot: Snapshot, reading: Reading[Memory], plan: Plan, now: str) -> Object:
-    """The status that the snapshot amounts to."""
+    """The status for a snapshot and its plan."""
     context = reading.memory.context
     groups = [_judge(group, context.target.revision) for group in reading.observed.groups]
     status = write(snapshot.root, context.spec, groups, context.target.revision, now)
@@ -39,7 +39,7 @@ def write_status(snapshot: Snapshot, reading: Reading[Memory], plan: Plan, now: 
 
 
 def start_status(serving: Object) -> Object:
-    """What autoscalers need of a status, whatever else is known."""
+    """The status fields that autoscalers need, even if the object cannot be planned."""
     return start(serving, read_spec(serving))
 
 
@@ -56,7 +56,7 @@ def _judge(group: Group, target: str) -> GroupState:
 def list_events(
     snapshot: Snapshot, reading: Reading[Memory], plan: Plan, summary: ExecutionSummary
 ) -> tuple[Notice, ...]:
-    """The events that a plan is worth, once this has come of it."""
+    """The events of a plan, after its actions were done or refused."""
     return (
         *list_role_events(_find_changes(snapshot, reading, summary)),
         *_find_refusals(summary),
@@ -69,7 +69,7 @@ def list_events(
 def _find_changes(
     snapshot: Snapshot, reading: Reading[Memory], summary: ExecutionSummary
 ) -> Iterator[RoleChange]:
-    """Instances that are made or deleted now, and those that a status tells to be ready."""
+    """Instances that are created or deleted now, and those that the new status counts as ready."""
     seen: set[tuple[str, str, str]] = set()
     for action in summary.done:
         if isinstance(action, Create) and action.kind == labels.POD:
@@ -113,7 +113,7 @@ def _ready_since(group: Group) -> float:
 
 
 def _find_plugin_events(serving: Object, reading: Reading[Memory]) -> Iterator[Notice]:
-    """One event for each failure that the status did not tell of."""
+    """An event for a plugin failure that the stored status does not yet report."""
     failure = next(iter(reading.memory.failures), None)
     held = find_condition(serving, PLUGINS_FAILED) or {}
     if (held.get("status"), held.get("message")) != ("True", str(failure)):

@@ -1,14 +1,14 @@
 """
-Revisions: what makes a template, the hash that names it, and the object that stores it.
+Revisions: the parts of a template, the hash that names it, and the object that stores it.
 
-Only the roles make a revision, and of them neither counts nor budgets: scaling rolls nothing. The
-upstream hash is one over a dump of Go's memory, which no other program can repeat; ours is over
-JSON with sorted keys, in the same spelling. So two templates are compared by what they say, never
-by their hashes: as Go writes them, because upstream stored them so, and without the empty values
-that only Go prints. Fields of a newer Kubernetes are kept, or a change of one would not roll.
+Only the roles make a revision, without their counts and budgets: scaling rolls nothing. Upstream
+hashes a dump of Go's memory, which no other program can repeat; we hash JSON with sorted keys, and
+spell the hash the same way. So two templates are compared by content, never by their hashes: as Go
+writes them, because upstream stored them so, and without the empty values that only Go prints.
+Fields of a newer Kubernetes are kept, or a change of one would not roll.
 
-A stored revision never changes. Upstream overwrites its own; whoever reads one while it is
-rewritten rolls to a template that nobody asked for (kthena#841).
+A stored revision never changes. Upstream overwrites its own; a controller that reads one during
+that write rolls to a template that no user asked for (kthena#841).
 """
 
 from collections.abc import Iterable, Mapping
@@ -42,7 +42,7 @@ _CACHED_MAX = 1024
 
 @dataclass(frozen=True, slots=True)
 class StoredTemplate:
-    """The roles that a ControllerRevision holds."""
+    """The roles in a ControllerRevision."""
 
     revision: str
     number: int
@@ -51,12 +51,12 @@ class StoredTemplate:
 
 
 def normalise_roles(roles: Iterable[Object]) -> list[Object]:
-    """Roles in one form, whichever controller wrote them: equal values are the same template."""
+    """Roles in one form, whichever controller wrote them: equal values mean the same template."""
     return [normalise_role(role) for role in roles]
 
 
 def normalise_role(role: Object) -> Object:
-    """What one role says, without counts, budgets and the empty values that Go prints."""
+    """The content of one role, without counts, budgets and the empty values that Go prints."""
     found = {k: v for k, v in role.items() if k not in (*_CLEARED, *_TEMPLATES) and v is not None}
     for name in _TEMPLATES:
         if role.get(name) is not None:
@@ -65,17 +65,17 @@ def normalise_role(role: Object) -> Object:
 
 
 def write_roles(roles: Iterable[Object]) -> bytes:
-    """What roles say, as bytes: equal ones mean the same template."""
+    """The content of roles as bytes: equal bytes mean the same template."""
     return b"[%b]" % b",".join(map(write_role, roles))
 
 
 def write_role(role: Object) -> bytes:
-    """What one role says, as bytes."""
+    """The content of one role as bytes."""
     return _write_normal(orjson.dumps(role))
 
 
 def hash_roles(roles: Iterable[Object], salt: int = 0) -> str:
-    """Our name for a template; another salt gives another name for the same one."""
+    """Our name for a template; a salt gives another name for the same template."""
     data = write_roles(roles)
     return _hash(data + str(salt).encode() if salt else data)
 
@@ -86,7 +86,7 @@ def hash_role(role: Object) -> str:
 
 
 def find_template(revision: Object) -> StoredTemplate | None:
-    """The roles that a ControllerRevision holds, wrapped as upstream does or bare; or none."""
+    """The roles in a ControllerRevision, wrapped as upstream does or bare; or None."""
     key = find_key(revision)
     data: Any = revision.get("data")
     if isinstance(data, dict):
@@ -97,14 +97,14 @@ def find_template(revision: Object) -> StoredTemplate | None:
 
 
 def find_key(revision: Object) -> str:
-    """The revision that an object stores: by its name, which no client can change."""
+    """The revision that an object stores: from its name, which no client can change."""
     owner = (find_controller(revision) or {}).get("name", "")
     key = name_of(revision).removeprefix(f"{owner}-") if owner else ""
     return key if key and key != name_of(revision) else labels_of(revision).get(labels.REVISION, "")
 
 
 def is_forged(template: StoredTemplate, own: str) -> bool:
-    """Whether another client has put another template under our name for the one in force."""
+    """Whether another client stored a different template under our name for the current one."""
     return template.revision == own and hash_roles(template.roles) != own
 
 
@@ -116,10 +116,10 @@ def next_number(stored: Iterable[StoredTemplate]) -> int:
 def make_revision(
     serving: Object, revision: str, number: int, role_hashes: Mapping[str, Iterable[str]]
 ) -> Object:
-    """The object that stores the template of now under that name.
+    """The ControllerRevision that stores the current template under this name.
 
-    It says which hashes pods of each role may carry: a role that did not change keeps pods of older
-    revisions, whose own objects go.
+    It lists the hashes that pods of each role may carry: an unchanged role keeps pods of older
+    revisions, whose own ControllerRevisions are deleted.
     """
     roles = roles_of(serving)
     return {
@@ -157,7 +157,7 @@ def _read_hashes(revision: Object) -> dict[str, tuple[str, ...]]:
     return {role: tuple(map(str, hashes)) for role, hashes in lists.items()}
 
 
-# Every reconcile asks for these, and templates seldom change.
+# Every reconcile needs these, and templates seldom change.
 @lru_cache(maxsize=_CACHED_MAX)
 def _write_normal(role: bytes) -> bytes:
     return write_bytes(normalise_role(orjson.loads(role)))

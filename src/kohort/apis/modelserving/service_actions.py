@@ -1,8 +1,8 @@
 """
-The Services of a ModelServing: each instance with workers has one, made before its pods.
+The Services of a ModelServing: each instance with workers has one, created before its pods.
 
-They are looked for in the cache and never asked for blindly (kthena §13.2.6). One whose instance
-neither exists nor is about to goes.
+The operator looks for them in its cache before it creates one. It deletes a Service whose instance
+neither exists nor is planned.
 """
 
 from collections.abc import Iterator, Mapping
@@ -31,7 +31,7 @@ from kohort.model.units import Phase
 def list_service_actions(
     snapshot: Snapshot, reading: Reading[Memory], plan: Plan
 ) -> Iterator[Action]:
-    """Which Services are made, and which go."""
+    """Create missing Services, restore edited ones, and delete those that no instance needs."""
     serving = snapshot.root
     held: dict[str, Whole] = {s.metadata.name: s for s in snapshot.all(labels.SERVICE)}
     wanted: dict[str, InstancePlace] = {}
@@ -58,14 +58,14 @@ def list_service_actions(
 
 
 def _is_of_instance(serving: Object, name: str) -> bool:
-    """Whether a Service has the name of an entry pod; labels may have been edited."""
+    """Whether a Service has the name of an entry pod; its labels may have been edited."""
     return find_place(name_of(serving), name) is not None
 
 
 def _list_subdomains(
     snapshot: Snapshot, reading: Reading[Memory], plan: Plan, held: Mapping[str, Whole]
 ) -> Iterator[Action]:
-    """The Services that cover all pods of the workload, or of each group, where a plugin asks."""
+    """The actions on Services for all pods of the workload, or of each group, if a plugin asks."""
     serving, policy = snapshot.root, find_subdomain(reading.memory.context.spec)
     wanted = [make_shared_service(serving)] if policy == SHARED else []
     if policy == UNIQUE_PER_REPLICA:

@@ -1,8 +1,8 @@
 """
 The spec of a ModelServing as a value: numbers resolved, defaults filled in.
 
-An object may be older than any default, so each fact has one. Nothing here complains: what is
-wrong is said at admission. Amounts in percent are resolved where the total is known:
+An object may be older than any default, so each fact has one. Nothing here raises: admission
+reports what is wrong. Amounts in percent are resolved where the total is known:
 ``maxUnavailable`` rounds down, ``partition`` and the surge round up.
 """
 
@@ -31,18 +31,18 @@ class RoleSpec:
     workers: int  # of each instance, beside its entry
     entry_template: Object
     worker_template: Object | None = None
-    # Instances that a rollout by role may take at once; None: as many as are outdated.
+    # Instances that a rollout by role may replace at once; None: all outdated ones.
     max_unavailable: int | None = None
-    partition: int | None = None  # instances below keep their revision, by place in the list
+    partition: int | None = None  # instances before this place in the list keep their revision
 
     @property
     def size(self) -> int:
-        """Pods of one instance, the entry among them."""
+        """Pods of one instance, including the entry."""
         return 1 + self.workers
 
     @property
     def has_service(self) -> bool:
-        """Whether instances have a headless Service; one without workers needs none."""
+        """Whether instances have a headless Service; those without workers need none."""
         return self.worker_template is not None
 
     def template_of(self, index: int) -> Object:
@@ -61,7 +61,7 @@ class PluginSpec:
     target: str = ALL
 
     def applies_to(self, role: str, is_entry: bool) -> bool:
-        """Whether the plugin is asked about such a pod; an unknown target matches no pod."""
+        """Whether the plugin is called for such a pod; an unknown target matches no pod."""
         if self.roles and role not in self.roles:
             return False
         return self.target in (ALL, ENTRY if is_entry else WORKER)
@@ -69,7 +69,7 @@ class PluginSpec:
 
 @dataclass(frozen=True, slots=True)
 class ServingSpec:
-    """What a ModelServing asks for."""
+    """The spec of a ModelServing, with defaults and numbers."""
 
     replicas: int
     roles: tuple[RoleSpec, ...]
@@ -91,7 +91,7 @@ class ServingSpec:
 
 
 def read_spec(serving: Object) -> ServingSpec:
-    """The spec of an object, as it is now."""
+    """The current spec of an object."""
     spec: Object = serving.get("spec") or {}
     template: Object = spec.get("template") or {}
     replicas = int(_given(spec.get("replicas"), 1))
@@ -122,21 +122,21 @@ def read_roles(roles: Any) -> tuple[RoleSpec, ...]:
 
 
 def roles_of(serving: Object) -> list[Object]:
-    """The roles of an object as they were written."""
+    """The roles of an object as the user wrote them."""
     spec: Object = serving.get("spec") or {}
     found: list[Object] = (spec.get("template") or {}).get("roles") or []
     return found
 
 
 def at_revision(serving: Object, roles: list[Object]) -> Object:
-    """The object with the roles of a stored revision, and everything else of now."""
+    """The object with the roles of a stored revision, and all other fields as they are now."""
     spec: Object = serving.get("spec") or {}
     template: Object = {**(spec.get("template") or {}), "roles": roles}
     return {**serving, "spec": {**spec, "template": template}}
 
 
 def find_surge(serving: Object) -> Any:
-    """The surge that is asked for, as it was written: the field, or the annotation."""
+    """The surge as the user wrote it: the field, or else the annotation."""
     strategy: Object = (serving.get("spec") or {}).get("rolloutStrategy") or {}
     rolling: Object = strategy.get("rollingUpdateConfiguration") or {}
     return _find_surge(serving, rolling)
@@ -179,7 +179,7 @@ def _read_surge(serving: Object, rolling: Object, replicas: int) -> int:
 
 
 def _find_surge(serving: Object, rolling: Object) -> Any:
-    """The field holds; the annotation serves where the definition of another drops the field."""
+    """The field, or the annotation where another project's CRD drops the field."""
     if rolling.get("maxSurge") is not None:
         return rolling["maxSurge"]
     text = annotations_of(serving).get(labels.MAX_SURGE, "")

@@ -1,10 +1,10 @@
 """
-The status of a ModelServing, in upstream's shape, with the truth where upstream's is stale.
+The status of a ModelServing, in upstream's shape, and correct where upstream's is stale.
 
-Conditions name groups by their ordinals, are written afresh whenever what they say has changed, and
-bear the generation they were made from. A group is ready only if all instances of all its roles are
-there and ready; a missing group is progressing. The selector finds the entry of the first instance
-of the first role, one pod for each group, in upstream's own order of keys: autoscalers store it.
+Conditions name groups by their ordinals, are rewritten whenever their content has changed, and
+carry the generation they were made from. A group is ready only if all instances of all its roles
+exist and are ready; a missing group is progressing. The selector finds the entry of the first
+instance of the first role, one pod per group, in upstream's order of keys: autoscalers store it.
 """
 
 from collections import Counter
@@ -24,25 +24,25 @@ _REASONS = {
     UPDATING: "GroupsUpdating",
 }
 _ALL_READY = "All Serving groups are ready"
-# What is no longer true when a condition becomes so.
+# The conditions that become false when one becomes true.
 _ENDS = {AVAILABLE: (PROGRESSING, UPDATING), PROGRESSING: (AVAILABLE, UPDATING)}
 _MESSAGE_MAX = 32_768
 
 
 @dataclass(frozen=True, slots=True)
 class GroupState:
-    """One group as it stands."""
+    """The readiness and revision of one group."""
 
     ordinal: int
     revision: str
     is_ready: bool = False
     is_leaving: bool = False
-    is_updated: bool = False  # whether it is of the revision that is asked for
+    is_updated: bool = False  # whether it has the target revision
 
 
 @dataclass(frozen=True, slots=True)
 class InstanceState:
-    """One instance of a role as it stands."""
+    """The readiness of one instance of a role."""
 
     is_ready: bool
     is_leaving: bool = False
@@ -51,7 +51,7 @@ class InstanceState:
 def is_group_ready(
     wanted: Mapping[str, int], instances: Mapping[str, Sequence[InstanceState]]
 ) -> bool:
-    """Whether each role has exactly the instances that are asked for, and all of them serve."""
+    """Whether each role has exactly the wanted number of instances, and all are ready."""
     return all(
         len(instances.get(role, ())) == count
         and all(found.is_ready and not found.is_leaving for found in instances.get(role, ()))
@@ -62,7 +62,7 @@ def is_group_ready(
 def write_status(
     serving: Object, spec: ServingSpec, groups: Iterable[GroupState], revision: str, now: str
 ) -> Object:
-    """The status that these groups amount to, given the one that is there."""
+    """The status for these groups, based on the stored status."""
     found = sorted(groups, key=lambda group: group.ordinal)
     present = [group for group in found if not group.is_leaving]
     ready = sum(group.is_ready for group in present)
@@ -70,7 +70,7 @@ def write_status(
     old: Object = serving.get("status") or {}
     current = len(present) - updated
     if spec.partition is None and updated == ready == len(found) == spec.replicas:
-        # Nothing is left of another revision: the current one is the one that is asked for.
+        # No group has another revision: the current revision is the target.
         current = updated
     counts = {
         "replicas": len(found),
@@ -94,7 +94,7 @@ def write_status(
 
 
 def find_claim(spec: ServingSpec, groups: Sequence[GroupState]) -> tuple[str, str]:
-    """The condition that holds, and its message."""
+    """The condition that is true, and its message."""
     waiting = [g.ordinal for g in groups if g.is_leaving or not g.is_ready]
     waiting = sorted({*waiting, *_list_missing(spec.replicas, groups)})
     if not waiting:
@@ -108,9 +108,9 @@ def find_claim(spec: ServingSpec, groups: Sequence[GroupState]) -> tuple[str, st
 
 
 def find_current_revision(held: str, groups: Sequence[GroupState], revision: str) -> str:
-    """The revision that is being replaced: the one held so far, else the most frequent.
+    """The revision that is being replaced: the stored one, or else the most frequent.
 
-    Of two that are as frequent, that of the lowest ordinal holds.
+    Of two that are equally frequent, that of the lowest ordinal is taken.
     """
     outdated = [group.revision for group in groups if not group.is_updated]
     if not outdated:
@@ -122,7 +122,7 @@ def find_current_revision(held: str, groups: Sequence[GroupState], revision: str
 
 
 def write_selector(serving: Object, spec: ServingSpec) -> str:
-    """Selects one entry pod of each group."""
+    """A selector for one entry pod of each group."""
     role = spec.roles[0].name if spec.roles else ""
     terms = {
         labels.ENTRY: "true",
@@ -134,14 +134,14 @@ def write_selector(serving: Object, spec: ServingSpec) -> str:
 
 
 def start_status(serving: Object, spec: ServingSpec) -> Object:
-    """What autoscalers need of a status, whatever else is known."""
+    """The status fields that autoscalers need, even if the object cannot be planned."""
     return {"labelSelector": write_selector(serving, spec), "replicas": 0}
 
 
 def put_claim(
     conditions: Sequence[Object], claim: str, message: str, moment: tuple[int, str]
 ) -> list[Object]:
-    """The conditions with one that is true now, and those that it ends."""
+    """The conditions with one set to true, and those set to false that it excludes."""
     generation, now = moment
     kept = [dict(condition) for condition in conditions]
     body = {"reason": _REASONS[claim], "message": message[:_MESSAGE_MAX]}
@@ -157,7 +157,7 @@ def put_claim(
 def put_plugin_failure(
     conditions: Sequence[Object], failure: PluginFailure | None, moment: tuple[int, str]
 ) -> list[Object]:
-    """The conditions with one that names a plugin that failed; where none ever did, unchanged."""
+    """The conditions with one about a failed plugin; unchanged if none has ever failed."""
     generation, now = moment
     kept = [dict(condition) for condition in conditions]
     held = next((c for c in kept if c.get("type") == PLUGINS_FAILED), None)
@@ -181,7 +181,7 @@ def _put(conditions: list[Object], kind: str, body: Object, now: str) -> None:
 
 
 def _list_missing(wanted: int, groups: Sequence[GroupState]) -> list[int]:
-    """The ordinals of groups that are still to be made, lowest first."""
+    """The ordinals of groups that are still to be created, lowest first."""
     taken, missing = {group.ordinal for group in groups}, wanted - len(groups)
     free = (ordinal for ordinal in range(wanted) if ordinal not in taken)
     return [ordinal for ordinal, _ in zip(free, range(missing), strict=False)]

@@ -1,9 +1,9 @@
 """
-ModelServing as people see it and act on it.
+How users see a ModelServing and act on it.
 
-A rollout of groups is held by raising the partition to all groups, one of roles by raising that of
-each role; what the user had is remembered in an annotation. Roles that roll with their groups are
-held with them.
+A pause raises the partition to all groups, or in a rollout by role that of each role, and stores
+the user's values in an annotation. Roles that roll with their groups are paused with
+them.
 """
 
 from typing import Any
@@ -49,7 +49,7 @@ def _list_roles(serving: Object) -> tuple[str, ...]:
 
 
 def _go_back(serving: Object, revision: StoredRevision, role: str) -> Object:
-    """The roles of a revision, with the counts of now: an undo scales nothing."""
+    """The roles of a revision, with the current counts: an undo scales nothing."""
     counts = {held.get("name"): held.get("replicas") for held in roles_of(serving)}
     then = {
         held.get("name"): {
@@ -96,7 +96,7 @@ def _rolls_by_role(serving: Object) -> bool:
 
 
 def _recall_roles(serving: Object) -> dict[str, Any]:
-    """The partitions that roles had before they were held, by their names."""
+    """The partitions that roles had before the pause, by role name."""
     held = recall_held(serving)
     return dict(held) if isinstance(held, dict) else {}
 

@@ -1,9 +1,9 @@
 """
-LeaderWorkerSet as its users write it: every field, once, with what it may hold.
+LeaderWorkerSet as its users write it: every field, with its type and limits.
 
 Names, defaults and limits are upstream's and never change; the network topology is
-ours. What the schema cannot say (rules between fields, what may not change) is said at
-admission.
+ours. Admission checks what the schema cannot express: rules between fields, and fields
+that are immutable.
 """
 
 from typing import Annotated, Literal

@@ -1,6 +1,6 @@
 """
-What happens to a ModelServing on its way in: refusing and warning, as plain functions.
+Admission of ModelServings: validation and warnings, as plain functions.
 
-Nothing is filled in here: each default of the kind stands in its schema, in upstream's
-definition as in ours.
+No defaults are filled in here: all defaults of the kind are in its schema, in upstream's
+CRD as in ours.
 """

@@ -1,9 +1,9 @@
 """
-What is wrong with a ModelServing, all of it at once, in upstream's words.
+All errors of a ModelServing at once, in upstream's words.
 
-The rules that upstream has too hold for every write, but a count of zero is allowed: nothing can
-be unavailable of nothing, and autoscalers scale there (kthena#1019). Rules that are ours alone hold
-only for what an update newly breaks: an object made under another controller stays editable.
+Upstream's own rules hold for every write, except that a count of zero is allowed: none of zero
+groups can be unavailable, and autoscalers scale to zero (kthena#1019). Rules that are ours alone
+hold only for what an update newly breaks: an object of another controller stays editable.
 """
 
 from collections.abc import Iterator, Sequence
@@ -49,21 +49,21 @@ _BAD_ROLE_NAME = (
 def validate_serving(
     new: Object, old: Object | None, registry: Registry, dialects: Sequence[str] = ()
 ) -> list[FieldError]:
-    """Every rule that a new object breaks, and every rule of ours that an update newly breaks."""
+    """The rules that an object breaks; on update, of our own rules only those newly broken."""
     before = [] if old is None else list(_check_own(old, registry, dialects))
     own = [error for error in _check_own(new, registry, dialects) if error not in before]
     return [*_check_upstream(new), *own]
 
 
 def write_refusal(errors: Sequence[FieldError]) -> str:
-    """The text of a refusal as upstream writes it; empty if nothing is wrong."""
+    """The text of a refusal as upstream writes it; empty without errors."""
     if not errors:
         return ""
     return "\n".join(["validation failed:", *(f"  - {error}" for error in errors)])
 
 
 def check_namesake(new: Object, namesake: Object | None) -> list[FieldError]:
-    """A namesake in the other group of this kind: their pods would have the same names."""
+    """Refuse an object whose name exists in the other API group: their pods would collide."""
     if namesake is None:
         return []
     why = (

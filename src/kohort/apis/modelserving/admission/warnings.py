@@ -1,7 +1,7 @@
 """
-What is allowed but probably not meant: sentences that kubectl prints beside its answer.
+Warnings about valid fields that are probably a mistake; kubectl prints them.
 
-Each says what will happen and what to write instead.
+Each says what will happen and what the user should write instead.
 """
 
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ _TEMPLATES = ("entryTemplate", "workerTemplate")
 
 
 def warn_serving(new: Object, old: Object | None, *, has_gangs: bool = True) -> list[str]:
-    """The warnings for an object as the user wrote it; ``has_gangs``: whether gangs are made."""
+    """The warnings for an object as the user wrote it; ``has_gangs``: whether we make gangs."""
     spec = read_spec(new)
     found = [*_warn_group(new), *_warn_templates(new, spec), *_warn_index(spec)]
     found += [*_warn_rollout(spec), *_warn_gangs(new, spec, has_gangs)]
@@ -107,7 +107,7 @@ def _warn_gangs(serving: Object, spec: ServingSpec, has_gangs: bool) -> Iterator
 
 
 def _warn_role_changes(new: Object, old: Object) -> Iterator[str]:
-    """Roles that come or go: their pods do at once, and a rename is both (kthena#1804)."""
+    """Warn of added and removed roles, whose pods come or go; a rename is both (kthena#1804)."""
     before = [str(role.get("name")) for role in roles_of(old)]
     after = [str(role.get("name")) for role in roles_of(new)]
     gone = [name for name in before if name not in after]

@@ -1,7 +1,7 @@
 """
 The CustomResourceDefinitions of ModelServing: one kind in two groups, with one schema.
 
-Several host aliases of one address are allowed, as upstream allows them: so the list has no keys.
+Several host aliases of one address are valid, as upstream's CRD allows them: the list has no keys.
 """
 
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ def define_model_serving() -> Object:
 
 
 def define_alias() -> Object:
-    """The CustomResourceDefinition of the former group: the same kind, by another address."""
+    """The CustomResourceDefinition of the former API group, with the same schema."""
     text = f"{_DESCRIPTION} The current group of this kind is {labels.KIND.group}."
     return _define(labels.ALIAS_KIND, text)
 
@@ -53,7 +53,7 @@ def _define(kind: Kind, description: str) -> Object:
 
 
 def _find_all(value: Any, name: str) -> Iterator[Object]:
-    """Every schema of a field of that name."""
+    """All schemas of fields with this name, at any depth."""
     if isinstance(value, list):
         for inner in value:
             yield from _find_all(inner, name)

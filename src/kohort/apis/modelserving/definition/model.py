@@ -2,8 +2,8 @@
 ModelServing as its users write it: every field, once, with what it may hold.
 
 Names, defaults, limits and rules are upstream's and never change; ``maxSurge`` is ours. The
-metadata of a template are labels and annotations alone. What the schema cannot say is said at
-admission.
+metadata of a template are labels and annotations alone. Admission checks what the schema
+cannot express.
 """
 
 from typing import Annotated, Any, Literal

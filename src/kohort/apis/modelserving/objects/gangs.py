@@ -1,10 +1,10 @@
 """
-The gang of a group, before any scheduler's words.
+The intent of a group's gang, before a dialect renders it.
 
 All pods of a group are placed together, unless its gang policy asks for fewer instances of a
-role; a role that it does not name counts whole. Each role is a kind of subgroup, and each of its
-instances a subgroup: all pods of an instance are placed together, near each other if asked for.
-Only requests of containers count, as upstream counts them.
+role; all instances of a role that it does not name count. Each role is a kind of subgroup, and each
+of its instances a subgroup: all pods of an instance are placed together, and near each other if
+the user sets a rolePolicy. Only requests of containers count, as upstream counts them.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -29,7 +29,7 @@ from kohort.model.placement import Gang
 
 
 def choose_dialect(serving: Object, dialects: Iterable[Dialect]) -> Dialect | None:
-    """The dialect of an object's gangs: the one it names, else that of its scheduler; or none."""
+    """The dialect of an object's gangs: the one it names, or that of its scheduler; or None."""
     named = annotations_of(serving).get(labels.GANG, "")
     if named == NONE:
         return None
@@ -41,12 +41,12 @@ def choose_dialect(serving: Object, dialects: Iterable[Dialect]) -> Dialect | No
 
 
 def count_instances(spec: ServingSpec, role: RoleSpec) -> int:
-    """The instances of a role that are placed together, or none is."""
+    """The minimum of a role's instances in a gang."""
     return min(spec.min_role_replicas.get(role.name, role.replicas), role.replicas)
 
 
 def count_minimum(spec: ServingSpec) -> int:
-    """The pods of a group that are placed together, or none is."""
+    """The minimum of a group's pods in a gang."""
     return sum(role.size * count_instances(spec, role) for role in spec.roles)
 
 
@@ -71,7 +71,7 @@ def make_intent(serving: Object, group: int, gang: Gang, dialect: Dialect) -> In
 
 def _make_owner(serving: Object) -> Object:
     reference = owner_reference(serving)
-    # Upstream's has no such field, and what is found must be what is wanted.
+    # Upstream's reference lacks this field; ours must equal it.
     del reference["blockOwnerDeletion"]
     return reference
 

@@ -1,9 +1,9 @@
 """
-Where a pod stands: its group, its role, the role's instance, and its index in that.
+The place of a pod: its group, its role, the role's instance, and its index there.
 
-Ordinals of groups and instances may have holes, after bin-packing scale-down. What numbers the
-pods of a whole group must stay unique all the same: instances within the role's count are numbered
-without holes, role after role, and those beyond it behind all of them.
+Ordinals of groups and instances may have gaps, after bin-packing scale-down. The number of a pod
+in its whole group must still be unique: instances within the role's count are numbered without
+gaps, role after role, and those beyond the count come after all of them.
 """
 
 from collections.abc import Sequence
@@ -24,26 +24,26 @@ class InstancePlace:
     instance: int
 
     def group_name(self, serving: Object) -> str:
-        """The group that it belongs to."""
+        """The name of the group that the instance belongs to."""
         return names.group_name(name_of(serving), self.group)
 
     @property
     def role_id(self) -> str:
-        """Its own name in the group."""
+        """The name of the instance within its group."""
         return names.role_id(self.role.name, self.instance)
 
     def entry_name(self, serving: Object) -> str:
-        """Its entry pod, and its Service."""
+        """The name of the instance's entry pod, and of its Service."""
         return names.entry_name(name_of(serving), self.group, self.role.name, self.instance)
 
     def pod_name(self, serving: Object, index: int) -> str:
-        """The pod with that index."""
+        """The name of the instance's pod with this index."""
         return names.pod_name(name_of(serving), self.group, self.role.name, self.instance, index)
 
 
 @dataclass(frozen=True, slots=True)
 class PodPlace:
-    """Where a pod that exists stands, by ordinals and the role's name."""
+    """The place of an existing pod, by ordinals and the role's name."""
 
     group: int
     role: str
@@ -52,10 +52,10 @@ class PodPlace:
 
 
 def find_place(serving: str, pod: str) -> PodPlace | None:
-    """The place of a pod of that name; None if it is no name of a pod of the workload.
+    """The place that a pod's name tells; None if it is no name of a pod of the workload.
 
-    The name decides: labels can be changed, and under another controller templates could take
-    the label of the group.
+    The name decides: clients can change labels, and under another controller templates could
+    override the label of the group.
     """
     group, _, identity = pod.removeprefix(f"{serving}-").partition("-")
     member = find_ordinal(identity)
@@ -69,7 +69,7 @@ def find_place(serving: str, pod: str) -> PodPlace | None:
 
 
 def place_marks(serving: str, place: PodPlace) -> dict[str, str]:
-    """The labels of upstream that tell the place of a pod; an entry has one more."""
+    """Upstream's labels for the place of a pod; an entry has one more."""
     marks = {
         labels.NAME: serving,
         labels.GROUP_NAME: names.group_name(serving, place.group),
@@ -80,7 +80,7 @@ def place_marks(serving: str, place: PodPlace) -> dict[str, str]:
 
 
 def own_marks(namespace: str, serving: str, group: int) -> dict[str, str]:
-    """The labels of a group that upstream does not write."""
+    """Our labels of a group, which upstream does not write."""
     name = names.group_name(serving, group)
     return {
         labels.GROUP_INDEX: str(group),
@@ -89,7 +89,7 @@ def own_marks(namespace: str, serving: str, group: int) -> dict[str, str]:
 
 
 def group_marks(serving: Object, group: int) -> dict[str, str]:
-    """The labels of everything that belongs to one group."""
+    """The labels of all objects of one group."""
     return {
         labels.NAME: name_of(serving),
         labels.GROUP_NAME: names.group_name(name_of(serving), group),
@@ -98,13 +98,13 @@ def group_marks(serving: Object, group: int) -> dict[str, str]:
 
 
 def instance_marks(serving: Object, place: InstancePlace) -> dict[str, str]:
-    """The labels of everything that belongs to one role instance."""
+    """The labels of all objects of one role instance."""
     marks = group_marks(serving, place.group)
     return {**marks, labels.ROLE: place.role.name, labels.ROLE_ID: place.role_id}
 
 
 def count_pods(roles: Sequence[RoleSpec]) -> int:
-    """The pods of a complete group."""
+    """The number of pods in a complete group."""
     return sum(role.replicas * role.size for role in roles)
 
 
@@ -117,7 +117,7 @@ def number_pod(roles: Sequence[RoleSpec], role: str, instance: int, index: int) 
         elif instance < found.replicas:
             return before + instance * found.size + index
         else:
-            # Beyond the count, a number that no other place of the group has.
+            # Beyond the count, the pod gets a number that no other place of the group has.
             widest = max(each.size for each in roles)
             return count_pods(roles) + (instance * widest + index) * len(roles) + position
     raise AssertionError(f"role {role} is none of the roles that are counted")

@@ -1,10 +1,10 @@
 """
-The pods of a ModelServing: a copy of the role's template with its place, and nothing shared.
+The pods of a ModelServing: each a copy of its role's template, with the labels of its place.
 
-The order is upstream's: template, labels, variables, gang, plugins. Labels that tell whose a pod
-is come last of all, whatever a template or a plugin says of them (kthena#1582): a pod that lies
-about its group would be counted there, and never deleted. Each pod is a copy of its own; upstream's
-workers share their containers, so that the k-th worker got k copies of a variable.
+The order is upstream's: template, labels, variables, gang, plugins. Labels that identify the
+pod come last, whatever a template or a plugin says (kthena#1582): a pod with the label of another
+group would be counted there, and never deleted. Each pod is its own copy; upstream's workers
+share their containers, so that the k-th worker got k copies of a variable.
 """
 
 from collections.abc import Mapping
@@ -40,7 +40,7 @@ UPSTREAM_DIALECT = "volcano"
 
 @dataclass(frozen=True, slots=True)
 class Joining:
-    """The gangs that pods join: the words for them, and what tiers they can speak of."""
+    """The dialect of the gangs that pods join, and the tiers it knows."""
 
     dialect: Dialect
     tiers: Tiers = field(default_factory=Tiers)
@@ -66,7 +66,7 @@ class PodMaker:
         self._topology = write_topology(self._spec)
 
     def make(self, place: InstancePlace, index: int) -> Object | PluginFailure:
-        """One pod; where a plugin fails, who failed and why."""
+        """One pod; or the failure of a plugin."""
         pod = self._make_base(place, index)
         if self._joining is not None:
             pod = self._join(pod, place, index, self._joining)
@@ -134,12 +134,12 @@ class PodMaker:
         marked = dialect.mark(pod, membership, joining.tiers)
         if dialect.name == UPSTREAM_DIALECT:
             return marked
-        # Others may share a key, or have none that is seen: so the pod says which one it joined.
+        # Dialects may share a key, or mark no metadata: so the pod records which one it joined.
         told = {**annotations_of(marked), labels.GANG: dialect.name}
         return {**marked, "metadata": {**marked["metadata"], "annotations": told}}
 
     def _protect(self, pod: Object, place: InstancePlace, index: int) -> Object:
-        """The pod with its own name, place and owner, whatever plugins have done to them."""
+        """The pod with its own name, labels and owner, whatever plugins have changed."""
         metadata: Object = pod.get("metadata") or {}
         return {
             **pod,
@@ -158,7 +158,7 @@ class PodMaker:
 
 
 def place_notes(serving: Object, place: InstancePlace, index: int) -> dict[str, str]:
-    """The annotations that say where a pod stands, and how many there are of everything."""
+    """The annotations for the place of a pod, with the size of its instance and the replicas."""
     notes = {
         labels.GROUP_SIZE: str(place.role.size),
         labels.REPLICAS: str(read_replicas(serving)),
@@ -167,7 +167,7 @@ def place_notes(serving: Object, place: InstancePlace, index: int) -> dict[str, 
 
 
 def read_replicas(serving: Object) -> int:
-    """How many groups are asked for now."""
+    """The number of groups in the current spec."""
     found = (serving.get("spec") or {}).get("replicas")
     return 1 if found is None else int(found)
 
@@ -182,9 +182,9 @@ def write_topology(spec: ServingSpec) -> str:
 def find_stale_metadata(
     serving: Object, place: InstancePlace, index: int, pod: Object
 ) -> Object | None:
-    """A merge patch for a running pod that lacks our marks, or says an old count; or none.
+    """A merge patch for a running pod that lacks our labels or has an old count; or None.
 
-    Another controller made it without them, or the workload was scaled. No restart comes of it.
+    Another controller made it without them, or the workload was scaled. It causes no restart.
     """
     marks = instance_marks(serving, place)
     wanted_labels = {key: marks[key] for key in (labels.GROUP_INDEX, labels.GROUP_HASH)}
@@ -214,6 +214,6 @@ def _differing(wanted: Mapping[str, str], found: Mapping[str, str]) -> dict[str,
 
 
 def _free(given: Mapping[str, str]) -> dict[str, str]:
-    """What a template or a plugin may say itself."""
+    """The keys that a template or a plugin may set."""
     reserved = (*labels.RESERVED, *labels.RESERVED_ANNOTATIONS)
     return {key: value for key, value in given.items() if key not in reserved}

@@ -2,7 +2,7 @@
 The headless Services of a ModelServing.
 
 Each role instance with workers has one, of its entry pod's name: it resolves to the entry alone.
-They publish addresses before anything is ready, since pods meet while they start. Where plugin
+They publish addresses of pods that are not ready, since pods connect while they start. Where plugin
 `lws` gives pods a subdomain, another Service covers all pods of the workload, or of each group.
 """
 
@@ -23,7 +23,7 @@ def make_service(serving: Object, place: InstancePlace) -> Object:
 
 
 def select_entry(marks: Mapping[str, str]) -> dict[str, str]:
-    """What selects the entry of the instance that has these labels."""
+    """The selector for the entry of the instance that has these labels."""
     return {**{key: marks[key] for key in _SELECTED}, labels.ENTRY: "true"}
 
 

@@ -1,8 +1,8 @@
 """
-Environment variables of containers: which come first, which last, and each name once.
+Environment variables of containers: their order, and each name once.
 
-A variable can refer only to those before it. Upstream puts its own behind the user's, where
-commands can use them and other variables cannot; LeaderWorkerSet puts its own in front.
+A variable can refer only to earlier ones. Upstream appends its own to the user's, so commands can
+use them and the user's variables cannot; LeaderWorkerSet puts its own in front.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -21,24 +21,24 @@ def write_variables(values: Mapping[str, str]) -> list[Object]:
 
 
 def append_variables(spec: Object, values: Mapping[str, str]) -> Object:
-    """The pod spec with variables behind all others, in place of those of the same name."""
+    """The pod spec with variables after all others, replacing those of the same name."""
     added = write_variables(values)
     return _change(spec, lambda given: [*_without(given, values), *added])
 
 
 def prepend_variables(spec: Object, values: Mapping[str, str]) -> Object:
-    """The pod spec with variables before all others, in place of those of the same name."""
+    """The pod spec with variables before all others, replacing those of the same name."""
     added = write_variables(values)
     return _change(spec, lambda given: [*added, *_without(given, values)])
 
 
 def add_variables(spec: Object, variables: Variables) -> Object:
-    """The pod spec with variables behind all others; what is there stays."""
+    """The pod spec with variables appended; existing ones of the same name stay."""
     return _change(spec, lambda given: [*given, *deepcopy(list(variables))])
 
 
 def find_variable(spec: Object, name: str) -> str | None:
-    """The value that the first container with such a variable gives it."""
+    """The value of a variable in the first container that has it; or None."""
     for container in list_containers(spec):
         for variable in container.get("env") or ():
             if variable.get("name") == name and isinstance(variable.get("value"), str):
@@ -47,7 +47,7 @@ def find_variable(spec: Object, name: str) -> str | None:
 
 
 def list_containers(spec: Object) -> list[Object]:
-    """All containers, those that start first among them."""
+    """All containers, including init containers."""
     return [container for field in _CONTAINERS for container in spec.get(field) or ()]
 
 
@@ -61,7 +61,7 @@ def _change(spec: Object, change: Callable[[Variables], list[Object]]) -> Object
 
 
 def _with(container: Object, change: Callable[[Variables], list[Object]]) -> Object:
-    # Each container gets values of its own: pods share no structure.
+    # Each container gets its own copies: pods share no structure.
     env: Any = [dict(variable) for variable in change(container.get("env") or ())]
     return {**container, "env": env}
 

@@ -1,7 +1,7 @@
 """
-Plugins: what others, and some of us, add to the pods of a ModelServing before they are created.
+Plugins: code of Kohort or of other packages that changes pods of a ModelServing on creation.
 
-A plugin is asked about each new pod in its scope, in the order of the list, and sees what those
-before it have done. It decides and never acts. One that fails, or is not installed, keeps the pod
-from being created, and the workload says which plugin it was: never in silence.
+The operator calls each plugin for each new pod in its scope, in the order of the list, with the
+changes of earlier plugins. A plugin is pure. If one fails, or is not installed, the operator does
+not create the pod, and the status of the workload names the plugin.
 """

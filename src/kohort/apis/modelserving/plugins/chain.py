@@ -1,7 +1,7 @@
 """
-The plugins of one workload in their order, and what comes of asking them.
+The plugins of one workload in their order, and how they are called.
 
-Failures are values that name the plugin. Code of other packages may raise anything, and none of
+Failures are values that name the plugin. Plugins of other packages may raise anything, and none of
 it may stop the reconciling of other workloads: so this is the one place that catches everything.
 """
 
@@ -15,14 +15,14 @@ from kohort.apis.modelserving.plugins.plugin import HookRequest, Plugin, Registr
 from kohort.apis.modelserving.spec import BUILT_IN, PluginSpec, ServingSpec
 from kohort.cluster.objects import Object, annotations_of, labels_of
 
-# What tells a running pod's place is never patched for a plugin.
+# Keys of a running pod's place are never patched for a plugin.
 _RESERVED = (*labels.RESERVED, *labels.RESERVED_ANNOTATIONS)
 Hook = Callable[[Plugin, HookRequest], Object]
 
 
 @dataclass(frozen=True, slots=True)
 class PluginFailure:
-    """Why a plugin could not be asked, or could not answer."""
+    """Why a plugin could not be called, or failed."""
 
     plugin: str
     why: str
@@ -33,22 +33,22 @@ class PluginFailure:
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """Plugins that can be asked, or the first failure to set one up."""
+    """The plugins of a workload, or the first failure to set one up."""
 
     plugins: tuple[Plugin, ...] = ()
     failure: PluginFailure | None = None
 
     @property
     def hears_ready(self) -> bool:
-        """Whether a plugin wants to be told of pods that have become ready."""
+        """Whether a plugin handles pods that have become ready."""
         return any(type(plugin).on_pod_ready is not Plugin.on_pod_ready for plugin in self.plugins)
 
     def run_create(self, request: HookRequest) -> Object | PluginFailure:
-        """The pod as all plugins in scope want it created."""
+        """The pod to create, after all plugins in scope have changed it."""
         return self._run(request, lambda plugin, asked: plugin.on_pod_create(asked))
 
     def find_ready_patch(self, request: HookRequest) -> Object | PluginFailure | None:
-        """A merge patch of the labels and annotations that plugins add to a ready pod; or none."""
+        """A merge patch of the labels and annotations that plugins add to a ready pod; or None."""
         changed = self._run(request, lambda plugin, asked: plugin.on_pod_ready(asked))
         if isinstance(changed, PluginFailure):
             return changed
@@ -80,7 +80,7 @@ class Chain:
 
 
 def build_chain(specs: Iterable[PluginSpec], registry: Registry) -> Chain:
-    """The plugins of a workload; a single one that is missing or misconfigured stops all."""
+    """The plugins of a workload; if one is missing or misconfigured, none is called."""
     made: list[Plugin] = []
     for spec in specs:
         found = make_plugin(spec, registry)
@@ -91,7 +91,7 @@ def build_chain(specs: Iterable[PluginSpec], registry: Registry) -> Chain:
 
 
 def make_plugin(spec: PluginSpec, registry: Registry) -> Plugin | PluginFailure:
-    """One plugin with its configuration, or why there is none."""
+    """One plugin with its configuration, or the failure to make it."""
     if spec.type != BUILT_IN:
         return PluginFailure(spec.name, f"type {spec.type!r} is not supported; say {BUILT_IN}")
     factory = registry.get(spec.name)
@@ -111,7 +111,7 @@ def make_plugin(spec: PluginSpec, registry: Registry) -> Plugin | PluginFailure:
 def check_plugin(
     spec: PluginSpec, serving: ServingSpec, registry: Registry
 ) -> tuple[PluginFailure, ...]:
-    """What is wrong with a plugin on a workload: that there is none, its config, or the two."""
+    """The errors of a plugin on a workload: not installed, wrong config, or unfit for the roles."""
     plugin = make_plugin(spec, registry)
     if isinstance(plugin, PluginFailure):
         return (plugin,)
@@ -132,7 +132,7 @@ def _ask(plugin: Plugin, request: HookRequest, hook: Hook) -> Object | PluginFai
 
 
 def _describe(error: Exception) -> str:
-    """The plugin's own sentence, or what kind of mistake it made."""
+    """The text of a plugin's ValueError, or the repr of any other exception."""
     return str(error) if isinstance(error, ValueError) and str(error) else repr(error)
 
 

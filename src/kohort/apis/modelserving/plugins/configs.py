@@ -1,7 +1,7 @@
 """
-Reading a plugin's configuration: one rule for each key, and an error for any other key.
+Reading a plugin's configuration: one type for each key, and an error for any other key.
 
-A misspelt key would silently do nothing, so it is refused, with the keys that there are.
+A misspelt key would silently do nothing, so it is refused, with a list of the known keys.
 """
 
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ def read_config(config: Any, known: Mapping[str, type]) -> Object:
 
 
 def read_choice(config: Object, key: str, choices: tuple[str, ...]) -> str:
-    """One of several words, the first by default; raises ValueError."""
+    """One of several values, the first by default; raises ValueError."""
     value = str(config.get(key, choices[0]))
     if value not in choices:
         raise ValueError(f"{key} must be {' or '.join(choices)}, not {value!r}")
@@ -33,7 +33,7 @@ def read_choice(config: Object, key: str, choices: tuple[str, ...]) -> str:
 
 
 def _check_type(key: str, value: Any, kind: type) -> None:
-    # A bool is an int to Python, and to nobody else.
+    # A bool is an int in Python, but not for users.
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
         raise ValueError(f"{key} must be {_NOUNS[kind]}, not {value!r}")
 

@@ -1,8 +1,8 @@
 """
-Plugin `demo-pod-tweaks`: an example of upstream's, kept because workloads use it.
+Plugin `demo-pod-tweaks`: an example of upstream, kept because workloads use it.
 
-It sets the runtime class, merges annotations and appends variables, without asking whether a
-variable of that name is there already.
+It sets the runtime class, merges annotations and appends variables, without checking whether a
+variable of that name exists.
 """
 
 from kohort.apis.modelserving.objects.variables import add_variables
@@ -28,7 +28,7 @@ class DemoPodTweaks(Plugin):
                 raise ValueError(f"annotation {key} must be a text, not {value!r}")
 
     def on_pod_create(self, request: HookRequest) -> Object:
-        """The pod with what the configuration says."""
+        """The pod with the runtime class, annotations and variables of the configuration."""
         pod, config = request.pod, self._config
         spec = add_variables(pod["spec"], config.get("env") or ())
         if config.get("runtimeClassName"):

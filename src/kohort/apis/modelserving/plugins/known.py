@@ -1,4 +1,4 @@
-"""The plugins that come with Kohort, and the form of those that others bring."""
+"""The plugins that come with Kohort; entry points of other packages may add more."""
 
 from functools import cache
 from importlib.metadata import entry_points
@@ -17,7 +17,7 @@ BUILT_INS: Registry = {
 
 
 def read_factory(name: str, found: object) -> PluginFactory:
-    """What an entry point names, as a plugin; raises ValueError."""
+    """The plugin that an entry point names; raises ValueError."""
     if name in BUILT_INS:
         raise ValueError("Kohort has a plugin of that name")
     if not callable(found):
@@ -27,9 +27,9 @@ def read_factory(name: str, found: object) -> PluginFactory:
 
 @cache
 def load_registry() -> Registry:
-    """All plugins: those that are built in, and those that installed packages bring.
+    """All plugins: the built-in ones, and those of installed packages.
 
-    One that cannot be loaded is left out: whoever names it is told that it is not installed.
+    One that cannot be loaded is left out: a user who names it sees that it is not installed.
     """
     found: dict[str, PluginFactory] = {}
     for point in entry_points(group=ENTRY_POINTS):

@@ -1,5 +1,5 @@
 """
-Plugin `lws`: what containers, selectors and scripts written for LeaderWorkerSet look for.
+Plugin `lws`: labels and variables that programs written for LeaderWorkerSet look for.
 
 A role instance is what LeaderWorkerSet calls a group: an entry that leads, and workers. So index
 and size are those of the instance, as GROUP_SIZE and WORKER_INDEX are. With several roles, or
@@ -7,7 +7,7 @@ instances, pods of one group then share an index; ``indexScope: group`` counts o
 instead, over the roles in the plugin's scope. LeaderWorkerSet's variables come first, where the
 user's own can refer to them.
 
-A change of the plugin reaches pods when they are created next, as with every plugin.
+A changed configuration affects pods that are created later, as with every plugin.
 """
 
 from collections.abc import Iterable
@@ -50,13 +50,13 @@ class LwsPlugin(Plugin):
         self._placement: Placement = read_placement(config)
 
     def check(self, serving: ServingSpec) -> Iterable[str]:
-        """Whether the subgroups divide every role in scope, as LeaderWorkerSet asks."""
+        """The roles in scope that the subgroups do not divide, as LeaderWorkerSet requires."""
         for role in serving.roles:
             if not self.spec.roles or role.name in self.spec.roles:
                 yield from find_division_faults(self._placement, role.name, role.size)
 
     def on_pod_create(self, request: HookRequest) -> Object:
-        """The pod as LeaderWorkerSet's users expect it."""
+        """The pod with LeaderWorkerSet's labels, annotations and variables."""
         pod = request.pod
         group = read_group(request)
         entry = _find_entry(request)
@@ -88,11 +88,11 @@ class LwsPlugin(Plugin):
         return self._place(made, request, spec.find_role(request.role_name))
 
     def _place(self, pod: Object, request: HookRequest, role: RoleSpec | None) -> Object:
-        """The pod with what depends on its place in the instance, however pods are counted."""
+        """The pod with the fields of its place in the instance, whatever ``indexScope`` says."""
         size, index = _count_instance(request, role)
         placement, entry = self._placement, _find_entry(request)
         if role is not None and not placement.subdomain and holds_tpus(role):
-            # The hosts of a slice call each other by name.
+            # The hosts of a slice reach each other by name.
             placement = replace(placement, subdomain=SHARED)
         made = place_pod(pod, placement, entry=entry, size=size, index=index)
         has_leader = role is not None and requests_tpus(role.entry_template.get("spec") or {})
@@ -113,7 +113,7 @@ class LwsPlugin(Plugin):
 
 
 def find_subdomain(spec: ServingSpec) -> str:
-    """The subdomain policy that plugins ask for, by which Services are made; empty if none does."""
+    """The subdomain policy of the plugins, by which Services are made; empty if there is none."""
     for plugin in spec.plugins:
         if plugin.name != PLUGIN:
             continue
@@ -140,7 +140,7 @@ def _find_address(request: HookRequest, entry: str) -> str:
 
 
 def _count_instance(request: HookRequest, role: RoleSpec | None) -> tuple[int, int]:
-    """Size and index in the role instance: as the variables say, else as the place does."""
+    """Size and index in the role instance: from the variables, or else from the pod's name."""
     spec = request.pod["spec"]
     size = find_whole(find_variable(spec, labels.GROUP_SIZE_VARIABLE) or "")
     index = find_whole(find_variable(spec, labels.WORKER_INDEX_VARIABLE) or "")

@@ -1,7 +1,7 @@
 """
-Plugin `lws-standard-labels`: LeaderWorkerSet's four labels, for workloads that one owns.
+Plugin `lws-standard-labels`: LeaderWorkerSet's four labels, if a LeaderWorkerSet owns the workload.
 
-It does nothing to others, as upstream's does nothing. Upstream's controller of LeaderWorkerSets
+Like upstream's, it does nothing to other workloads. Upstream's controller of LeaderWorkerSets
 lists it on every ModelServing that it makes.
 """
 
@@ -44,7 +44,7 @@ def find_lws_owner(serving: Object) -> str:
 
 
 def read_group(request: HookRequest) -> int:
-    """The ordinal of the pod's group; raises ValueError where its name has none."""
+    """The ordinal of the pod's group; raises ValueError if its name has none."""
     group = names.read_ordinal(request.serving_group)
     if group == names.NO_ORDINAL:
         raise ValueError(f"group {request.serving_group} has no ordinal at the end of its name")

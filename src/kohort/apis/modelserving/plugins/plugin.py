@@ -1,10 +1,10 @@
 """
-What a plugin is, for those who write one.
+The interface of a plugin, for authors of plugins.
 
-A package brings plugins by entry points in the group ``kohort.plugins``: the entry's name is the
-plugin's, its object is called with a ``PluginSpec`` and gives a ``Plugin``. A configuration that
-makes no sense is refused by raising ``ValueError`` with a sentence; admission shows it to the user.
-Hooks must be pure: they get a pod of their own and return the pod as it shall be.
+A package adds plugins by entry points in the group ``kohort.plugins``: the entry's name is the
+plugin's, its object is called with a ``PluginSpec`` and returns a ``Plugin``. It refuses a wrong
+configuration by raising ``ValueError`` with a sentence; admission shows it to the user.
+Hooks must be pure: they get a copy of the pod and return the changed pod.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -16,7 +16,7 @@ from kohort.cluster.objects import Object
 
 @dataclass(frozen=True, slots=True)
 class HookRequest:
-    """One pod, and where it stands."""
+    """One pod, and its place in the workload."""
 
     model_serving: Object  # with the roles of the pod's revision
     serving_group: str
@@ -27,21 +27,21 @@ class HookRequest:
 
 
 class Plugin:
-    """Changes pods; what a plugin does not override changes nothing."""
+    """Changes pods; methods that a plugin does not override change nothing."""
 
     def __init__(self, spec: PluginSpec) -> None:
         self.spec = spec
 
     def check(self, serving: ServingSpec) -> Iterable[str]:
-        """What is wrong with this plugin on that workload, as sentences; asked at admission."""
+        """The errors of this plugin on that workload, as sentences; called at admission."""
         return ()
 
     def on_pod_create(self, request: HookRequest) -> Object:
-        """The pod as it shall be created; raises ValueError where it cannot be."""
+        """The pod to create; raises ValueError if it cannot be created."""
         return request.pod
 
     def on_pod_ready(self, request: HookRequest) -> Object:
-        """A pod that became ready, with the labels and annotations that it shall have from now."""
+        """A pod that became ready, with the labels and annotations that it should have now."""
         return request.pod
 
 

@@ -1,8 +1,8 @@
 """
-Subgroups, exclusive placement and subdomains of a role instance, as plugin `lws` can be told.
+Subgroups, exclusive placement and subdomains of a role instance, from the config of plugin `lws`.
 
 They are LeaderWorkerSet's, and written under both names: LeaderWorkerSet's own and ModelServing's.
-A subgroup is a slice of one role instance. The scheduler is told of it by affinity alone: a
+A subgroup is a slice of one role instance. Affinity alone tells the scheduler of it: a
 PodGroup has one policy for each role already, and its subgroups are instances.
 """
 
@@ -29,17 +29,17 @@ _POLICY_KEYS = {"subGroupSize": int, "subGroupPolicyType": str}
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """How pods are divided, kept apart and named, beyond what their template says."""
+    """The subgroups, exclusive topologies and subdomain that a configuration sets."""
 
     subgroup_size: int = 0  # 0: no subgroups
     policy_type: str = LEADER_WORKER
-    exclusive: str = ""  # the node label whose value a group has to itself
+    exclusive: str = ""  # the node label whose value no other group may share
     subgroup_exclusive: str = ""
-    subdomain: str = ""  # Shared, UniquePerReplica, or empty: pods have none
+    subdomain: str = ""  # Shared, UniquePerReplica, or empty: no subdomain
 
 
 def read_placement(config: Object) -> Placement:
-    """The placement that a configuration asks for; raises ValueError."""
+    """The placement in a configuration; raises ValueError."""
     policy = read_config(config.get("subGroupPolicy"), _POLICY_KEYS)
     size = policy.get("subGroupSize", 0)
     if "subGroupPolicy" in config and size < 1:
@@ -63,7 +63,7 @@ def read_placement(config: Object) -> Placement:
 
 
 def place_pod(pod: Object, placement: Placement, *, entry: str, size: int, index: int) -> Object:
-    """The pod with its subgroup, its exclusive terms and its subdomain, as far as asked for."""
+    """The pod with its subgroup, exclusive affinity terms and subdomain, as far as configured."""
     marks, notes, spec = dict(labels_of(pod)), dict(annotations_of(pod)), dict(pod["spec"])
     subgroup = find_subgroup(placement, size, index)
     if placement.subgroup_size:
@@ -88,7 +88,7 @@ def place_pod(pod: Object, placement: Placement, *, entry: str, size: int, index
 
 
 def find_division_faults(placement: Placement, role: str, size: int) -> Iterator[str]:
-    """Why instances of that many pods cannot be divided into subgroups, if they cannot."""
+    """Why instances of this many pods cannot be divided into subgroups; empty if they can."""
     each = placement.subgroup_size
     if not each:
         return
@@ -103,7 +103,7 @@ def find_division_faults(placement: Placement, role: str, size: int) -> Iterator
 
 
 def find_subgroup(placement: Placement, size: int, index: int) -> int | None:
-    """The subgroup of a pod by LeaderWorkerSet's rule; None if it is in none."""
+    """The subgroup of a pod by LeaderWorkerSet's rule; None if it has none."""
     each = placement.subgroup_size
     if not each or (index == 0 and placement.policy_type == LEADER_EXCLUDED):
         return None

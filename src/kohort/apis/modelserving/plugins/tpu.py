@@ -1,7 +1,7 @@
 """
 TPU slices of a role instance, for plugin `lws`: its pods are the hosts, its entry the leader.
 
-Hosts are named after pods, below the subdomain that the pods have; one Service resolves them.
+Hosts are named after pods, within the subdomain that the pods have; one Service resolves them.
 """
 
 from kohort.apis.modelserving import labels
@@ -18,7 +18,7 @@ from kohort.cluster.objects import Object, annotations_of
 
 
 def holds_tpus(role: RoleSpec) -> bool:
-    """Whether pods of a role ask for TPUs."""
+    """Whether pods of a role request TPUs."""
     templates = (role.entry_template, role.worker_template or {})
     return any(requests_tpus(template.get("spec") or {}) for template in templates)
 
@@ -26,7 +26,7 @@ def holds_tpus(role: RoleSpec) -> bool:
 def add_tpu_variables(
     pod: Object, placement: Placement, place: tuple[str, int, int], has_leader: bool
 ) -> Object:
-    """The pod with the variables of its slice; its place is its entry, the size, its index."""
+    """The pod with the variables of its slice; ``place`` is its entry, the size, its index."""
     entry, size, index = place
     if index and has_leader:
         notes = {**annotations_of(pod), labels.LWS_LEADER_REQUESTS_TPUS: "true"}
