@@ -56,7 +56,7 @@ class Watched:
 class Settings:
     """The flags that the operator was started with."""
 
-    strategy: str = "budgeted"  # empty: no operator runs here; the annotations of the object count
+    strategy: str = "budgeted"  # empty: no flags known; what the operator recorded counts
     carrier: str = "statefulsets"
     gangs: tuple[Dialect, ...] = ()  # dialects in use, the default first; empty: no gangs
     tiers: Tiers = field(default_factory=Tiers)  # for dialects that know tiers by labels of nodes
@@ -99,12 +99,12 @@ class PutBacks:
 
     @property
     def is_recent(self) -> bool:
-        """Whether the other client may edit again soon: the Drifted condition stays meanwhile."""
+        """Whether the other client may edit again soon: a rollout releases no group meanwhile."""
         return self.quiet_seconds > 0
 
     @property
     def quiet_seconds(self) -> float:
-        """How long the restore counts as recent: ten seconds, then doubling up to five minutes."""
+        """How long a rollout releases no group yet: ten seconds, doubling up to five minutes."""
         return self._left(10.0 * 2 ** min(self.count - 1, 10))
 
     @property
@@ -114,7 +114,7 @@ class PutBacks:
 
     @property
     def may_repeat(self) -> bool:
-        """Whether the object may be put back now."""
+        """Whether we may restore the object now, without a further pause."""
         return self.pause_seconds <= 0
 
     def _left(self, seconds: float) -> float:
@@ -319,7 +319,7 @@ class Api:
     webhooks: tuple[Webhook, ...] = ()
     home: Home = OWN_HOME
     scheduler: str = ""  # schedulerName of pods where the user sets none; empty: the default
-    unserved: tuple[UnservedKind, ...] = ()  # kinds that an install must not take over
+    unserved: tuple[UnservedKind, ...] = ()  # kinds whose controller an install would replace
     # The CustomResourceDefinitions, each made afresh; that of the kind itself comes first.
     definitions: tuple[Define, ...] = (dict,)
     convert: Convert | None = None  # needed where a definition has several versions

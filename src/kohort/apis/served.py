@@ -31,7 +31,7 @@ _CARRIED = carry_by_serving(LEADER_WORKER_SET)
 
 
 def _join(apis: Iterable[Api]) -> tuple[Api, ...]:
-    """The APIs, changed where they are served together."""
+    """The APIs; with ModelServing, LeaderWorkerSet gets one more carrier."""
     found = tuple(apis)
     if MODEL_SERVING not in found:
         return found

@@ -29,7 +29,7 @@ def _lose_nothing(intent: Intent, tiers: Tiers) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """How one scheduler is told of gangs."""
+    """How the operator tells one scheduler of gangs."""
 
     name: str  # "volcano"; the name in flags and annotations
     scheduler: str  # its schedulerName; empty: any scheduler

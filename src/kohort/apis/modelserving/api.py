@@ -83,7 +83,7 @@ def _check_namesakes(serving: Object, settings: Settings) -> list[FieldError]:
 
 
 def _find_namesake(serving: Object, settings: Settings) -> tuple[Address, ...]:
-    """The address of the same name in the other API group."""
+    """The address of the object of this name in the other API group."""
     is_alias = serving.get("apiVersion") == labels.ALIAS_KIND.api_version
     kind = labels.KIND if is_alias else labels.ALIAS_KIND
     return (Address(kind, namespace_of(serving), name_of(serving)),)

@@ -23,7 +23,7 @@ def roles_at(context: Context, revision: str) -> tuple[RoleSpec, ...]:
 
 
 def find_role(context: Context, revision: str, name: str) -> RoleSpec | None:
-    """A role as it is in a revision, or None."""
+    """A role as a revision has it; None if neither that revision nor the spec has it."""
     stored = context.templates.get(revision, ())
     found = next((role for role in stored if role.name == name), None)
     is_old = found is not None and not context.target.has_revision(revision)
