@@ -1,6 +1,7 @@
 """
-RoleBasedGroup: prefill, decode and router as one object, by roles.
+RoleBasedGroup: one object with a role for prefill, one for decode and one for the router.
 
-A role becomes a RoleInstanceSet, its instances RoleInstances, and those pods. All names, labels and
-revisions are upstream's to the letter, since clients, autoscalers and its command read them.
+A role becomes a RoleInstanceSet, the set RoleInstances, and each RoleInstance pods. All names,
+labels and revisions equal upstream's to the letter: clients, autoscalers and upstream's command
+line read them.
 """

@@ -1,9 +1,9 @@
 """
-What a RoleBasedGroup takes back that was left without an owner, before anything else is done.
+Adoption of orphaned children by a RoleBasedGroup, before the plan does anything else.
 
-``kubectl delete --cascade=orphan`` of a group leaves its sets, its revisions and its ConfigMap, and
-the same of a set leaves its instances and its revisions. What bears the labels and the name of a
-child, and has no controller, was one: instances go on to serve, and no name is in the way for ever.
+``kubectl delete --cascade=orphan`` of a group leaves its sets, its revisions and its ConfigMap; of
+a RoleInstanceSet it leaves the instances and revisions. The new group adopts an object without a
+controller that bears a child's labels and name: instances keep serving and names become usable.
 """
 
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ from kohort.cluster.objects import Object, name_of
 
 
 def adopt_objects(snapshot: Snapshot, facts: GroupFacts) -> Iterator[Action]:
-    """Take back all that has no owner."""
+    """Adopt every orphan that has the labels and the name of a child of the group."""
     group = snapshot.root
     for context in facts.contexts:
         kind = context.role.workload

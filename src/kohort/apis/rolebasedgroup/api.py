@@ -1,4 +1,4 @@
-"""RoleBasedGroup, as the value that the operator knows it by."""
+"""The registration of RoleBasedGroup with the operator: kinds, functions and webhooks."""
 
 from collections.abc import Callable
 from typing import Any
@@ -72,7 +72,7 @@ def _watch_gangs(kind: Kind, remedy: str) -> Watched:
 
 
 def _find_lost(pod: Any, find: Callable[[Kind, Key], Any]) -> None:
-    """None: the operator makes a pod that has gone anew by itself, and remembers no loss."""
+    """No lost pods: the plan recreates any pod that is missing, so none has to be remembered."""
 
 
 def _find_profiles(group: Object) -> tuple[Key, ...]:
@@ -115,10 +115,10 @@ def make_webhook(
     judge: Callable[[Object, Object | None, Settings], AdmissionResult],
     find_beside: Callable[[Object, Settings], tuple[Address, ...]] = lambda obj, settings: (),
 ) -> Webhook:
-    """A webhook that judges what is created and updated, by upstream's names."""
+    """A validating webhook for creates and updates of a kind, named as upstream names it."""
 
     def handle(obj: Object, old: Object | None, settings: Settings) -> AdmissionResult:
-        # What has not the shape of its kind is not judged further.
+        # An object that does not fit its schema is refused without further checks.
         misfit = shape_of(define, kind.version).find_misfit(obj)
         return AdmissionResult(refusal=misfit) if misfit else judge(obj, old, settings)
 
@@ -182,7 +182,7 @@ ROLE_BASED_GROUP = Api(
     read=read,
     render=render,
     write_status=write_status,
-    start_status=lambda root: {"roleStatuses": []},  # without it, no status is taken
+    start_status=lambda root: {"roleStatuses": []},  # the API server refuses a status without it
     list_events=list_events,
     list_projections=list_projections,
     references=(
@@ -197,7 +197,7 @@ ROLE_BASED_GROUP = Api(
     ),
     convert=convert,
     home=HOME,
-    # Sets and warm-ups are values of their own.
+    # RoleBasedGroupSet and RoleBasedGroupWarmup are registered by their own packages.
     definitions=tuple(d for d in DEFINITIONS if d not in (define_group_set, define_warmup)),
     writes=WRITES,
     watch_gangs=_watch_gangs,

@@ -1,4 +1,4 @@
-"""ConfigMaps as caches keep them: of most nothing but the name, of ours the text that pods read."""
+"""ConfigMaps in the cache: a group's with the text that its pods read, others by name only."""
 
 import msgspec
 
@@ -13,7 +13,7 @@ class _ConfigMap(msgspec.Struct):
 
 
 class ConfigFacts(msgspec.Struct):
-    """A ConfigMap, if it belongs to a group; else its name alone."""
+    """A ConfigMap of a group with its text; of any other ConfigMap only name and uid."""
 
     metadata: Meta
     text: str | None = None
@@ -23,7 +23,7 @@ _decoder = msgspec.json.Decoder(_ConfigMap)
 
 
 def read_config(raw: bytes) -> ConfigFacts:
-    """A ConfigMap."""
+    """Decode a ConfigMap for the cache, without the text if no group owns it."""
     found = _decoder.decode(raw)
     text = (found.data or {}).get(CONFIG_FILE)
     if find_group(found.metadata, text) is None:
@@ -33,7 +33,7 @@ def read_config(raw: bytes) -> ConfigFacts:
 
 
 def find_group(metadata: Meta, text: str | None) -> str | None:
-    """The group that controls a ConfigMap, by name; of one without a controller, what it says."""
+    """The name of the group that controls a ConfigMap, or, of an orphan, that its text names."""
     if not metadata.controller:
         is_left = (text or "").startswith(f"group:\n  name: {metadata.name}\n")
         return metadata.name if is_left else None

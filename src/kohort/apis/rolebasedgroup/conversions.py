@@ -1,12 +1,11 @@
 """
 RoleBasedGroup and its set between v1alpha1 and v1alpha2, without loss.
 
-What upstream moves into annotations is moved there: the gang policy and the coordination of
-v1alpha1, each as JSON beside the live annotations that the operator reads. What upstream loses
-travels in annotations of ours, one for each direction. The live annotations are taken away in
-v1alpha1 only where the JSON implies just them; upstream takes away the user's own, too, and a
-client that reads and writes v1alpha1 turned gangs off by that. Edits in the version that a client
-uses win.
+The gang policy and the coordination of v1alpha1 become JSON annotations in v1alpha2, as upstream
+has it, beside the live annotations that the operator reads. Fields that upstream loses travel in
+annotations of ours, one for each direction. In v1alpha1 we remove a live annotation only if the
+JSON implies exactly its value; upstream removes the user's own, too, so that a client which reads
+and writes v1alpha1 turns gangs off. An edit wins in whichever version the client made it.
 """
 
 from collections.abc import Callable
@@ -32,7 +31,7 @@ _TWINS = {"podGroupPolicy": labels.OLD_GANG_POLICY, "coordination": labels.OLD_C
 
 
 def convert(obj: Object, version: str) -> Object:
-    """An object of the group in another version; kinds that are the same in both only say so."""
+    """An object in another version; kinds that are equal in both only change ``apiVersion``."""
     kind = str(obj.get("kind", ""))
     forms: dict[tuple[str, str], Callable[[Object], Object]] = {
         (labels.KIND.name, labels.VERSION): upgrade_group,
@@ -60,7 +59,7 @@ def downgrade_group(new: Object) -> Object:
 
 
 def upgrade_set(old: Object) -> Object:
-    """A RoleBasedGroupSet of v1alpha1 in v1alpha2; its groups get the live annotations, too."""
+    """A RoleBasedGroupSet of v1alpha1 in v1alpha2, its template with the live annotations, too."""
     return _carry(old, _upgrade_set(old), _downgrade_set, labels.OLD_KEPT_FIELDS)
 
 
@@ -98,7 +97,7 @@ def _downgrade_set(new: Object) -> Object:
 
 
 def _upgrade(old: Object, inner: Object) -> tuple[Object, Object, Object]:
-    """The spec and the annotations in v1alpha2, and those annotations that a group lives by."""
+    """The spec and annotations in v1alpha2, and the annotations that each group of a set needs."""
     notes = _visible_notes(old)
     kept = _read_kept(old, labels.KEPT_FIELDS)
     implied = _list_implied(inner, notes)
@@ -141,7 +140,7 @@ def _convert_roles(
     change: Callable[[Object, Object], Object],
     carry: Callable[[Object, Object], Object],
 ) -> tuple[Object, Object]:
-    """The roles in the other version, and what is carried beside them."""
+    """The roles in the other version, and the fields it lacks, which an annotation carries."""
     if "roles" not in inner:
         return {}, {}
     known, moved, carried = as_map(kept.get(_ROLES)), [], {}
@@ -155,7 +154,7 @@ def _convert_roles(
 
 
 def _carry(source: Object, made: Object, back: Callable[[Object], Object], key: str) -> Object:
-    """What was made, with what is missing when it is converted back to its source."""
+    """The converted object, annotated with all that converting it back would lose."""
     again = back(made)
     kept = _read_kept(made, key)
     wanted, found = _visible_notes(source), _visible_notes(again)
@@ -183,7 +182,7 @@ def _visible_notes(obj: Object) -> Object:
 
 
 def _list_implied(spec: Object, notes: Object) -> dict[str, str]:
-    """The live annotations that v1alpha1's fields and keys stand for."""
+    """The live annotations that v1alpha1's ``podGroupPolicy`` and old topology key imply."""
     implied: dict[str, str] = {}
     policy = spec.get("podGroupPolicy")
     if isinstance(policy, dict):
@@ -202,7 +201,7 @@ def _list_implied(spec: Object, notes: Object) -> dict[str, str]:
 
 
 def _hash_seen(obj: Object) -> str:
-    """What a client can edit of that which annotations stand for, in either version."""
+    """A hash of the annotations and fields that a client may edit; equal in both versions."""
     spec = as_map(obj.get("spec"))
     inner = spec.get("template") or spec
     return hash_value([_visible_notes(obj), *(as_map(inner).get(field) for field in _TWINS)])

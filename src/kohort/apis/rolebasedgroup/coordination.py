@@ -1,10 +1,10 @@
 """
-CoordinatedPolicy: what ties the roles of a group together, as rules of planning.
+CoordinatedPolicy: limits on how far the roles of a group may drift apart, as planning rules.
 
-A policy belongs to the group of its own name. Skews are numbers or percentages. Two things are
-ours, as fields or, where upstream's definition drops those, as annotations: an order of updates,
-and a ratio by which a role that an autoscaler raises takes its partners along. A policy may also
-lower what a role lets be unavailable and raise its partition; it never does the opposite.
+A policy applies to the group of the same name. Skews are numbers or percentages. Two rules are
+ours, as fields or, where upstream's definition drops those, as annotations: an update order, and a
+ratio by which roles grow with a role that an autoscaler scales. A policy may lower a role's
+``maxUnavailable`` and raise its partition, never the opposite.
 """
 
 from collections.abc import Iterator, Mapping
@@ -23,7 +23,7 @@ from kohort.cluster.objects import Object, annotations_of, name_of, namespace_of
 from kohort.model.policies import Gate, Rule, Skew
 
 ORDER_SCHEDULED, ORDER_READY = "OrderScheduled", "OrderReady"
-_WHOLE = Skew(share=1.0)  # of a strategy that gives no skew: every role may be done first
+_WHOLE = Skew(share=1.0)  # default without a maxSkew: any role may finish before the others begin
 _BAD_SKEW = "must be a whole number that is not negative, or a percentage such as 25%"
 
 
@@ -33,15 +33,15 @@ class PolicyRule:
 
     name: str
     roles: tuple[str, ...]
-    updates: Object | None = None  # its rollingUpdate as it is written
+    updates: Object | None = None  # the policy's rollingUpdate as the user wrote it
     scaling: Object | None = None
-    order: tuple[str, ...] = ()  # of updates, the first role first
+    order: tuple[str, ...] = ()  # in which roles are updated, first role first
     ratio: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class PolicyFault:
-    """What is wrong with a policy, and where."""
+    """One error in a policy, and the path of its field."""
 
     path: str
     message: str
@@ -58,14 +58,14 @@ def read_policy(policy: Object) -> tuple[PolicyRule, ...]:
 
 
 def make_rules(policy: Object) -> tuple[Rule, ...]:
-    """The rules of a policy as planning knows them."""
+    """The rules of a policy in the form that the planner takes."""
     return tuple(rule for found in read_policy(policy) for rule in _make_rules(found))
 
 
 def narrow_rollout(
     rules: tuple[PolicyRule, ...], role: str, replicas: int, rollout: RolloutSpec
 ) -> RolloutSpec:
-    """A role's rollout within what its policies allow: fewer unavailable, a higher partition."""
+    """A role's rollout limited by its policies: lower ``maxUnavailable``, higher partition."""
     for rule in rules:
         if role not in rule.roles or rule.updates is None or len(rule.roles) < 2:
             continue
@@ -81,7 +81,7 @@ def narrow_rollout(
 
 
 def resolve_partition(value: Any, replicas: int) -> int:
-    """A policy's partition: rounded up, but below 100% at least one instance is updated."""
+    """A policy's partition in instances, rounded up; below 100% it lets one instance update."""
     found = resolve_amount(value, replicas, round_up=True)
     percent = find_percent(value)
     if percent is not None and percent < 100:
@@ -92,10 +92,10 @@ def resolve_partition(value: Any, replicas: int) -> int:
 def couple_replicas(
     rules: tuple[PolicyRule, ...], counts: Mapping[str, int], leaders: frozenset[str]
 ) -> dict[str, int]:
-    """Replicas by role, where leaders take the roles of their ratio along.
+    """Replicas by role: roles in a ratio with an autoscaled role follow its replicas.
 
-    Leaders are the roles that an autoscaler scales. Of several leaders, the one that is furthest
-    ahead decides. A ratio without a leader changes nothing.
+    Leaders are the roles that an autoscaler scales. Of several leaders in one ratio, the one with
+    the most replicas for its share decides. A ratio without a leader changes nothing.
     """
     found = dict(counts)
     for rule in rules:
@@ -108,9 +108,9 @@ def couple_replicas(
 
 
 def make_policy(group: Object) -> Object | None:
-    """The policy that a group's coordination of v1alpha1 stands for; None if it has none.
+    """The CoordinatedPolicy for a group's v1alpha1 coordination; None if the group has none.
 
-    Upstream writes rules without names, which the API server refuses, and drops OrderReady.
+    We name each rule and keep OrderReady; upstream drops it, and its unnamed rules are refused.
     """
     listed = _read_json(annotations_of(group).get(labels.OLD_COORDINATION, ""))
     rules = [_upgrade(rule, index) for index, rule in enumerate(as_objects(listed))]
@@ -129,7 +129,7 @@ def make_policy(group: Object) -> Object | None:
 
 
 def list_faults(policy: Object) -> list[PolicyFault]:
-    """What is wrong with a policy."""
+    """All errors in a policy."""
     return list(_list_faults(policy))
 
 

@@ -1,10 +1,10 @@
 """
-The gang of a group that asks for one, where its scheduler knows gangs and serves them.
+The gang of a group (PodGroup or its like), if the user turns gangs on and the cluster serves them.
 
-It is made before any pod that is in it. Its counts follow the roles for as long as the group lives:
-what may not begin yet, what waits after a failure and what comes one by one is not counted, so that
-no pod waits for one that does not come. Queue, priority and timeout are patched while no pod has a
-node. A gang that is asked for no more goes.
+The operator creates the gang before any of its pods. Its counts follow the roles while the group
+lives: pods that may not start yet, that wait after a failure or that start one by one do not count,
+so that the scheduler never waits for a missing pod. The operator patches queue, priority and
+timeout while no pod has a node, and deletes the gang when the user turns gangs off.
 """
 
 from collections.abc import Iterator
@@ -33,14 +33,14 @@ from kohort.cluster.port import Address
 from kohort.model.plans import Plan
 from kohort.model.units import Line, Phase
 
-# Fields that count: they follow the roles. All others stay once a pod has a node.
+# Counts of members, which follow the roles. All other fields stay once a pod has a node.
 _COUNTS = ("minMember", "minResources", "subGroupPolicy", "subGroups")
 _KINDS = tuple(dict.fromkeys(kind for dialect in UPSTREAM for kind in dialect.kinds))
 
 
 @dataclass(slots=True)
 class GangActions:
-    """The gang of one group in one plan."""
+    """The writes of one plan to the gang of a group."""
 
     snapshot: Snapshot
     reading: Reading[Memory]
@@ -55,7 +55,7 @@ class GangActions:
 
     @property
     def is_ready(self) -> bool:
-        """Whether pods may be made: their gang exists."""
+        """Whether pods may be created: all objects of their gang exist, or they need none."""
         return self._dialect is None or all(
             self._find(kind, self._name) is not None for kind in self._dialect.kinds
         )
@@ -65,7 +65,7 @@ class GangActions:
         return names.config_name(name_of(self.snapshot.root))
 
     def mark(self, pod: Object, role: RoleSpec, ordinal: int, index: int) -> Object:
-        """The pod as a member of the gang, where its template does not make it one."""
+        """The pod with the marks of a gang member, unless its template has them already."""
         dialect = self._dialect
         if dialect is None or dialect.name in TEMPLATE_MARKS or self._has_strangers(dialect):
             return pod
@@ -82,13 +82,13 @@ class GangActions:
         return {**marked, "metadata": {**marked["metadata"], "annotations": told}}
 
     def _has_strangers(self, dialect: Dialect) -> bool:
-        """Whether pods exist that are in no gang: they are never counted, so none joins later."""
+        """Whether pods outside the gang exist: the scheduler ignores them, so no pod joins now."""
         pods: tuple[RolePod, ...] = self.snapshot.all(labels.POD)
         live = [pod.metadata for pod in pods if not pod.metadata.is_leaving]
         return any(meta.annotations.get(labels.GANG_DIALECT) != dialect.name for meta in live)
 
     def ensure(self) -> Iterator[Action]:
-        """What is missing of the gang, or differs."""
+        """Create the objects of the gang that are missing, and patch those that differ."""
         if self._dialect is None:
             return
         spec = self.reading.memory.facts.spec
@@ -100,7 +100,7 @@ class GangActions:
             yield from self._bring(kind, wanted)
 
     def _count(self, role: RoleSpec) -> RoleMembers:
-        """The instances of a role that come at once, and the pods of theirs that do not."""
+        """How many instances of a role start now, and how many of their pods start later."""
         step = self.plan.steps.get(Line(0, role.name))
         if step is None:
             return RoleMembers(role.replicas, role.size)
@@ -141,9 +141,9 @@ class GangActions:
             yield Patch(Address(kind, namespace, name), body, why=why)
 
     def _may_patch(self, kind: Kind, key: str, found: Object) -> bool:
-        """Whether a field may change: not one that the server drops, or that pods were placed by.
+        """Whether to patch a field: the API server keeps it, and no scheduled pod depends on it.
 
-        A gang that another controller made has fewer fields; it gets none more once it is placed.
+        A gang that another controller made may lack fields; once a pod has a node we add none.
         """
         dropped = self.snapshot.pruned.get(kind, frozenset())
         pruned = {path.removeprefix("spec.").split(".")[0].split("[")[0] for path in dropped}
@@ -152,7 +152,7 @@ class GangActions:
         return not self._is_placed or (key in _COUNTS and key in found)
 
     def collect(self) -> Iterator[Action]:
-        """Take away a gang that is asked for no more."""
+        """Delete the gang objects of kinds that the group does not need any more."""
         wanted = self._dialect.kinds if self._dialect is not None else ()
         settings = self.snapshot.settings.gangs
         known = dict.fromkeys((*_KINDS, *(kind for d in settings for kind in d.kinds)))

@@ -1,8 +1,8 @@
 """
-What a RoleBasedGroup asks for, beside what is stored of it: made once as long as nothing changes.
+A RoleBasedGroup's spec and its stored revisions, parsed once and cached until an input changes.
 
-An autoscaler writes the replicas of a role into its adapter. That number counts from the moment it
-is seen, whatever the group says; the group is told by the same plan that acts on it.
+An autoscaler writes the replicas of a role into its adapter. The operator acts on that number as
+soon as it sees it, whatever the group says, and writes it into the group with the same plan.
 """
 
 from collections import defaultdict
@@ -58,7 +58,7 @@ from kohort.model.units import Line
 
 
 class _Inputs(NamedTuple):
-    """All that the facts of a group are made from, so that equal inputs give the same value."""
+    """The cache key: every object that the facts of a group are made from."""
 
     body: bytes  # the group
     sets: tuple[bytes, ...]
@@ -68,7 +68,7 @@ class _Inputs(NamedTuple):
 
 
 def find_facts(snapshot: Snapshot) -> GroupFacts:
-    """What the group asks for and what is stored of it."""
+    """The facts of a group, from the cache if no input has changed."""
     dialect = find_dialect(snapshot)
     gang_scheduler = TEMPLATE_MARKS.get(dialect.name, "") if dialect else ""
     group = heed_adapters(snapshot.root, snapshot.all(labels.ADAPTER))
@@ -100,7 +100,7 @@ def _referred(snapshot: Snapshot, kind: object) -> tuple[Whole, ...]:
 
 
 def _strip_set(found: Whole) -> bytes:
-    """What matters of a set: a status that only counts would make all of it anew."""
+    """A RoleInstanceSet without counts in its status, which would invalidate the cached facts."""
     held = found.decode()
     status = as_map(held.get("status"))
     kept = {key: status.get(key) for key in ("currentRevision", "updateRevision")}
@@ -114,7 +114,7 @@ def _strip_set(found: Whole) -> bytes:
 
 
 def heed_adapters(group: Object, adapters: tuple[Whole, ...]) -> Object:
-    """The group with the replicas that adapters ask for."""
+    """The group with the replicas that autoscalers wrote into its scaling adapters."""
     asked = {}
     for adapter in adapters:
         found = adapter.decode()
@@ -131,7 +131,7 @@ def heed_adapters(group: Object, adapters: tuple[Whole, ...]) -> Object:
 
 
 def read_adapter(adapter: Object) -> tuple[int | None, tuple[str, str]]:
-    """The replicas that a bound adapter asks for, and of which role of which group."""
+    """The replicas in a bound adapter's spec (else None), and its target: group and role."""
     spec, status = as_map(adapter.get("spec")), as_map(adapter.get("status"))
     target = as_map(spec.get("scaleTargetRef"))
     replicas = spec.get("replicas") if status.get("phase") == BOUND else None
@@ -187,7 +187,7 @@ def _make_facts(inputs: _Inputs) -> GroupFacts:
 
 
 def _couple(group: Object, rules: tuple[PolicyRule, ...]) -> Object:
-    """The group with the replicas of roles that a ratio ties to one which is scaled."""
+    """The group with new replicas for roles that a policy's ratio ties to an autoscaled role."""
     if not any(rule.ratio for rule in rules):
         return group
     roles = as_objects(as_map(group.get("spec")).get("roles"))
@@ -199,7 +199,7 @@ def _couple(group: Object, rules: tuple[PolicyRule, ...]) -> Object:
 
 
 def _narrow(spec: GroupSpec, rules: tuple[PolicyRule, ...]) -> GroupSpec:
-    """The spec with what policies leave of the rollouts of roles."""
+    """The spec with the rollout of each role limited by the group's policies."""
     roles = tuple(
         replace(r, rollout=narrow_rollout(rules, r.name, r.replicas, r.rollout)) for r in spec.roles
     )
@@ -215,7 +215,7 @@ def _read_role(
 ) -> RoleFacts:
     uid = uid_of(found) if found and _is_owned(found, context.group) else ""
     held = found if uid else None
-    # A set that upstream made keeps its style for as long as it lives.
+    # A RoleInstanceSet that upstream made keeps upstream's template style while it lives.
     if held is not None and not is_made_by_us(held):
         mark = find_gang_mark(held) if context.spec.gang.is_enabled else ""
         context = replace(context, is_ours=False, gang_scheduler=mark)
@@ -246,14 +246,14 @@ def _read_role(
 
 
 def is_frozen(context: RoleContext, role_hash: str, held: Object | None) -> bool:
-    """Whether a role keeps what profiles gave it: it is the same, and one does not roll pods."""
+    """Whether an unchanged role keeps its template, as a profile is gone or does not roll pods."""
     named = [context.profiles.get(runtime.profile) for runtime in context.role.runtimes]
     is_same = labels_of(held or {}).get(labels.role_revision(context.role.name)) == role_hash
     return is_same and any(found is None or not rolls_with_profile(found) for found in named)
 
 
 def _find_missing(context: RoleContext, role_hash: str, held: Object | None) -> tuple[Problem, ...]:
-    """Profiles that a role waits for, unless it has what they gave it."""
+    """A problem for each missing profile that a role waits for, unless it keeps its template."""
     is_owned = held is not None and _is_owned(held, context.group)
     if is_owned and is_frozen(context, role_hash, held):
         return ()
@@ -261,7 +261,7 @@ def _find_missing(context: RoleContext, role_hash: str, held: Object | None) -> 
 
 
 def _allot_ports(wanted: Object, held: Object | None) -> Object:
-    """The set with the ports of its role; those that it was given stay."""
+    """The RoleInstanceSet with a port for each role-wide request; stored ports stay."""
     template = wanted["spec"]["roleInstanceTemplate"]
     keys = list_port_keys({"metadata": wanted["metadata"], "spec": template}).of_role
     if not keys:
@@ -280,7 +280,7 @@ def _is_owned(found: Object, group: Object) -> bool:
 
 
 def _sort_revisions(raws: tuple[bytes, ...]) -> dict[str, list[tuple[StoredRevision, str]]]:
-    """Stored revisions with their records of failures, by the uid of their owner, lowest first."""
+    """Stored revisions and their records of failures, by the owner's uid, lowest number first."""
     found: dict[str, list[tuple[StoredRevision, str]]] = defaultdict(list)
     for raw in raws:
         obj: Object = orjson.loads(raw)

@@ -1,15 +1,15 @@
 """
-What can change in a running pod, and the walk that changes it.
+In-place updates: what can change in a running pod, and the writes that change it.
 
-Images of containers and metadata can change; anything else means a new pod. The walk has three
-writes, each of which shows on the pod, so a plan sees how far it is and does the next:
+Images of containers and metadata can change; any other change needs a new pod. An update takes
+three writes. Each shows on the pod, so every plan sees how far the update is and does the next:
 
-1. both gates become False: the pod serves no more, and endpoints drop it;
-2. once it is not ready, its hash, a note of what it runs, and the change itself; or, with a grace
-   period, the change as a pending note;
-3. after the grace period, the pending change.
+1. set both readiness gates to False, so that the endpoints drop the pod;
+2. once the pod is not ready, write the new hash, a note of what the pod ran, and the change; with
+   a grace period, write the change into an annotation instead;
+3. after the grace period, apply the change from the annotation.
 
-It ends when the containers run what was asked for and the gates become True, which happens with
+The update ends when the containers run the new images and the operator sets the gates to True, for
 all pods of the instance together.
 """
 
@@ -33,15 +33,15 @@ _NOT_READY = orjson.dumps([{"userAgent": "Lifecycle", "key": "InstanceReady"}]).
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """What two templates of a pod differ in, where a running pod can follow."""
+    """The difference between two pod templates that a running pod can take over in place."""
 
     images: dict[str, str] = field(default_factory=dict)  # by container
-    labels: dict[str, str | None] = field(default_factory=dict)  # None: it goes
+    labels: dict[str, str | None] = field(default_factory=dict)  # None: remove it
     annotations: dict[str, str | None] = field(default_factory=dict)
 
     @property
     def body(self) -> Object:
-        """The patch that makes a pod follow, as far as it says something."""
+        """The patch that brings a pod to the new template, without empty parts."""
         containers = [{"name": name, "image": image} for name, image in self.images.items()]
         metadata = {"labels": self.labels, "annotations": self.annotations}
         spec: Object = {"spec": {"containers": containers}} if containers else {}
@@ -49,7 +49,7 @@ class Difference:
 
 
 def find_difference(old: Object, new: Object) -> Difference | None:
-    """What a running pod of one template lacks of another; None: it has to be made anew."""
+    """The in-place change from one template to another; None if the pod must be recreated."""
     before, after = old.get("spec") or {}, new.get("spec") or {}
     held, asked = before.get("containers") or [], after.get("containers") or []
     if [c.get("name") for c in held] != [c.get("name") for c in asked]:
@@ -77,17 +77,17 @@ def _compare_marks(old: Object, new: Object, key: str) -> dict[str, str | None]:
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """The change of one pod to another revision of its instance."""
+    """The in-place update of one pod to another revision of its instance."""
 
     pod: RolePod
-    hash: str  # what the pod is to carry
-    revision: str  # by its whole name
+    hash: str  # the label value of the new revision
+    revision: str  # its whole name
     difference: Difference
     grace_seconds: float
     now: str  # a timestamp
 
     def list_steps(self) -> Iterator[Action]:
-        """The next write."""
+        """The next write of the update, or none while the kubelet still has to act."""
         closed = set_gates(self.pod, CLOSED, self.now, "StartInPlaceUpdate")
         if closed is not None:
             yield closed
@@ -106,20 +106,20 @@ class Walk:
 
 
 def is_grace_over(pod: RolePod, seconds: float, now: float) -> bool:
-    """Whether a pending change is due; one that begins in the future met a clock put back."""
+    """Whether a pending change is due, also if its start lies in the future (clock set back)."""
     end = find_grace_end(pod, seconds)
     return end is not None and not now < end <= now + seconds
 
 
 def find_grace_end(pod: RolePod, seconds: float) -> float | None:
-    """When the pending change of a pod is to be applied; None: none is pending."""
+    """When to apply the pending change of a pod; None if none is pending."""
     if labels.IN_PLACE_GRACE not in pod.metadata.annotations:
         return None
     return read_moment(pod.note.started if pod.note else "") + seconds
 
 
 def apply_pending(pod: RolePod, template: Object) -> Patch:
-    """The change that waited for its grace period; one that we did not write is found anew."""
+    """Apply the pending change; if its annotation is invalid, compare with the template again."""
     try:
         body = orjson.loads(pod.metadata.annotations[labels.IN_PLACE_GRACE])
     except orjson.JSONDecodeError:
@@ -131,7 +131,7 @@ def apply_pending(pod: RolePod, template: Object) -> Patch:
 
 
 def _find_missing(pod: RolePod, template: Object) -> Object:
-    """What a running pod lacks of its template, as far as it can follow."""
+    """The images, labels and annotations in which a running pod differs from its template."""
     asked = (template.get("spec") or {}).get("containers") or []
     images = {c["name"]: c["image"] for c in asked if pod.find_image(c["name"]) != c.get("image")}
     held = {"labels": pod.metadata.labels, "annotations": pod.metadata.annotations}
@@ -168,7 +168,7 @@ def _patch_pod(
 
 
 def set_gates(pod: RolePod, wanted: Mapping[str, bool], now: str, reason: str) -> Patch | None:
-    """Gates of a pod, in one write; None if all of them are as they should be."""
+    """One status patch that sets readiness gates of a pod; None if all are set already."""
     conditions = []
     for gate, is_open in wanted.items():
         status = "True" if is_open else "False"

@@ -1,9 +1,9 @@
 """
-RoleInstances: which are made, which change to another revision, and which go.
+RoleInstances: which the operator creates, updates to another revision, and deletes.
 
-An instance is made from the stored template of its revision. One that changes is written as it
-would be made anew, ordinals included; its pods follow. One that goes takes its pods along,
-which the garbage collector sees to.
+The operator creates an instance from the stored template of its revision. To update one, it writes
+the object as if it created it now, ordinals included; the pods follow. When it deletes one, the
+garbage collector deletes the pods.
 """
 
 from collections.abc import Iterator, Mapping
@@ -26,7 +26,7 @@ from kohort.model.plans import Cause, Step
 
 @dataclass(frozen=True, slots=True)
 class InstanceActions:
-    """The instances of one role in one plan."""
+    """The writes of one plan to the RoleInstances of one role."""
 
     snapshot: Snapshot
     reading: Reading[Memory]
@@ -36,11 +36,11 @@ class InstanceActions:
 
     @property
     def leaving(self) -> frozenset[int]:
-        """The ordinals of instances that are deleted now."""
+        """The ordinals of instances that this plan deletes."""
         return frozenset(r.ordinal for r in self.step.retire if r.cause is not Cause.FAILED)
 
     def list_actions(self) -> Iterator[Action]:
-        """What to do about the instances of the role."""
+        """Create, update and delete instances of the role, as the plan says."""
         held = self.reading.memory.instances[self.role.spec.name]
         for retired in self.step.retire:
             if retired.cause is not Cause.FAILED:
@@ -73,7 +73,7 @@ class InstanceActions:
         pods = self.reading.memory.pods.get(instance.metadata.uid, {})
         foreign = [pod for pod in pods.values() if has_foreign_hash(instance, pod)]
         if foreign:
-            # They say what they were made from before the status of their instance forgets it.
+            # Label pods with our hash first: the status, which maps upstream's hash, will change.
             for pod in foreign:
                 yield _relabel(instance, pod)
             return

@@ -1,4 +1,4 @@
-"""RoleInstances as caches keep them: with the names of the pods that each should have."""
+"""RoleInstances in the cache, with the names of the pods that each should have."""
 
 from typing import NamedTuple
 
@@ -16,12 +16,12 @@ class PodName(NamedTuple):
 
     name: str
     component: str
-    position: int  # within the instance; 0 is the entry
+    position: int  # within the instance; 0 is the leader or first pod
     number: int = 0  # within its component
 
 
 class InstanceStatusFacts(msgspec.Struct, rename="camel"):
-    """What an instance says of itself."""
+    """The fields of a RoleInstance's status that the operator reads back."""
 
     observed_generation: int = 0
     update_revision: str = ""
@@ -30,7 +30,7 @@ class InstanceStatusFacts(msgspec.Struct, rename="camel"):
 
 
 class RoleInstanceFacts(msgspec.Struct, rename="camel"):
-    """A RoleInstance, with its JSON for what is compared field by field."""
+    """A RoleInstance, with its JSON for comparisons field by field."""
 
     metadata: Meta
     status: InstanceStatusFacts = msgspec.field(default_factory=InstanceStatusFacts)
@@ -48,7 +48,7 @@ _decoder = msgspec.json.Decoder(RoleInstanceFacts)
 
 
 def read_facts(raw: bytes) -> RoleInstanceFacts:
-    """A RoleInstance."""
+    """Decode a RoleInstance for the cache."""
     found = _decoder.decode(raw)
     decoded: Object = orjson.loads(raw)
     listed = list_places(decoded)

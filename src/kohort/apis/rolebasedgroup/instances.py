@@ -1,11 +1,10 @@
 """
 From RoleInstances and pods to instances of the model.
 
-A pod belongs to the RoleInstance that controls it, by uid: a namesake that an earlier instance
-left behind is not seen (rbg defect 15). Which pods an instance should have is said by its own spec.
-A pod is of its instance's revision if it carries the hash of that; pods of upstream carry the
-hash of a revision that only the status of their instance names, which holds as long as the
-instance has not changed since.
+A pod belongs to the RoleInstance that controls it, by uid: a pod of an earlier instance with the
+same name does not count. The spec of the instance says which pods it should have. A pod is up to
+date if its label has the hash of its instance's revision. Pods that upstream made carry the hash of
+a revision that only the status of their instance names; that counts until the instance changes.
 """
 
 from collections.abc import Iterable, Mapping
@@ -31,7 +30,7 @@ IGNORED = "Ignore"
 
 
 def is_current(instance: RoleInstanceFacts, pod: RolePod) -> bool:
-    """Whether a pod is of its instance's revision, and runs what that says."""
+    """Whether a pod has the hash of its instance's revision and runs the images of its spec."""
     if find_foreign_images(instance, pod):
         return False
     held = pod.metadata.labels.get(labels.REVISION, "")
@@ -41,7 +40,7 @@ def is_current(instance: RoleInstanceFacts, pod: RolePod) -> bool:
 
 
 def has_foreign_hash(instance: RoleInstanceFacts, pod: RolePod) -> bool:
-    """Whether a pod carries the hash of a revision that only the status of its instance names."""
+    """Whether a pod has upstream's hash, of a revision that only its instance's status names."""
     held, status = pod.metadata.labels.get(labels.REVISION, ""), instance.status
     if not held or held == names.short_revision(revision_of(instance)):
         return False
@@ -79,7 +78,7 @@ def read_instance(
 
 
 def ordinal_of(instance: RoleInstanceFacts) -> int:
-    """The ordinal that the name of an instance ends with; labels can be forged."""
+    """The ordinal at the end of an instance's name, since clients can change labels."""
     return names.read_ordinal(instance.metadata.name)
 
 
@@ -87,7 +86,7 @@ def _read_member(instance: RoleInstanceFacts, place: PodName, pod: RolePod) -> M
     member = read_member(_READER, place.position, pod, True)
     is_old = not is_current(instance, pod)
     if count_restarts(pod) == 0 and not pod.has_ended:
-        # What an update in place has ended is no crash.
+        # A container that an in-place update restarted has not crashed.
         member = replace(member, has_restarted=False, crash=None, was_ready=False)
     if is_old and member.phase is Phase.READY:
         member = replace(member, phase=Phase.STARTING, ready_since=None)
@@ -111,11 +110,11 @@ def _phase_of(instance: RoleInstanceFacts, size: int, members: tuple[Member, ...
 
 def _has_served(instance: RoleInstanceFacts) -> bool:
     """
-    Whether it was ready once: its first status is written when all its pods are.
+    Whether an instance was ready once: the operator writes its first status when all pods are.
 
-    The gates of pods say it too early, since the kubelet follows them later: until then a pod that
-    crashed while the instance came up is not ready again, and would count as failed. One that was
-    restarted counts until it has been quiet for long, and then its record is forgotten.
+    Gates of pods would say so too early, since the kubelet follows them later: a pod that crashed
+    during startup and is not ready again yet would count as failed. An instance with restarts
+    counts as served until it has run long enough for the operator to forget its restarts.
     """
     return bool(instance.status.conditions) or instance.status.restart_count > 0
 

@@ -1,6 +1,6 @@
 """
-What happens to RoleBasedGroups and their kin on their way in: refusing and warning.
+Admission of RoleBasedGroups and the other kinds of their API group: refusals and warnings.
 
-Nothing is filled in here: each default stands in a schema, in upstream's definitions as in ours.
-Everything that is refused here is also said while an object is read, since admission may be off.
+Admission sets no defaults: each default stands in a schema, in upstream's definitions as in ours.
+The reader of an object reports every refusal made here, too, since admission may be off.
 """

@@ -1,7 +1,7 @@
 """
-What is wrong with the smaller kinds: policies over roles, sets of instances and adapters.
+Validation of the smaller kinds: CoordinatedPolicy, RoleInstanceSet and scaling adapter.
 
-Upstream checks none of them beyond its schemas; a policy that it cannot use is ignored in silence.
+Upstream checks none of them beyond its schemas, and silently ignores a policy that it cannot use.
 """
 
 from kohort.apis.rolebasedgroup.admission.validation import check_rollout
@@ -22,7 +22,7 @@ def validate_policy(policy: Object) -> list[FieldError]:
 
 
 def validate_instance_set(instance_set: Object) -> list[FieldError]:
-    """Every rule that a RoleInstanceSet breaks, which a user may make by hand."""
+    """Every rule that a RoleInstanceSet breaks; users may create one by hand."""
     spec = as_map(instance_set.get("spec"))
     replicas = as_int(spec.get("replicas"), 1)
     if replicas < 0:
@@ -30,7 +30,7 @@ def validate_instance_set(instance_set: Object) -> list[FieldError]:
     found = []
     strategy = as_map(spec.get("updateStrategy"))
     owners = as_objects(as_map(instance_set.get("metadata")).get("ownerReferences"))
-    # One that is controlled was judged with its role, and may still be growing.
+    # Admission checked a set with a controller as a role of its group; it may still be growing.
     if replicas and strategy and not any(owner.get("controller") for owner in owners):
         found = list(check_rollout(strategy, replicas, "spec.updateStrategy"))
     selector = as_map(as_map(spec.get("selector")).get("matchLabels"))

@@ -1,12 +1,12 @@
 """
-What is wrong with a RoleBasedGroup or a set of them, all of it at once.
+Validation of a RoleBasedGroup or a RoleBasedGroupSet: all errors at once.
 
 Rules that upstream has, too, hold for every write: names, budgets that stop a rollout for ever, a
-partition that leaves nothing to update, kinds that are switched off, and replicas that an adapter
-holds. A role that is only scaled is not refused for its budget: an autoscaler, which knows nothing
-of it, would be held back for ever. Rules of ours (cycles of dependencies, templates that do not
-exist, names that collide after the cut) hold for what an update newly breaks: an object made
-before stays editable.
+partition that leaves nothing to update, workload kinds that are switched off, and replicas that an
+adapter holds. A write that only scales a role is never refused for the role's budget: an
+autoscaler cannot change that budget and would fail for ever. Rules of ours (dependency cycles,
+missing templates, names that collide once cut to length) refuse only what an update newly breaks,
+so users can still edit older objects.
 """
 
 from collections.abc import Iterator, Mapping
@@ -35,7 +35,7 @@ def validate_group(
     *,
     allows_deprecated: bool = True,
 ) -> list[FieldError]:
-    """Every rule that a group breaks; adapters by name are those of its namespace."""
+    """Every rule that a group breaks; ``adapters`` are those of its namespace, by name."""
     roles = _roles_of(new)
     before = {} if old is None else {str(r.get("name")): r for r in _roles_of(old)}
     found = [*_check_name(new, ""), *_check_roles(roles, _PLAIN, allows_deprecated, before)]
@@ -47,7 +47,7 @@ def validate_group(
 def validate_group_set(
     new: Object, old: Object | None = None, *, allows_deprecated: bool = True
 ) -> list[FieldError]:
-    """Every rule that a set of groups breaks, or that its groups would."""
+    """Every rule that a RoleBasedGroupSet breaks, or that the groups made from it would break."""
     inner = as_group(new)
     found = [*_check_name(new, "-0"), *_check_roles(_roles_of(inner), _IN_SET, allows_deprecated)]
     before = None if old is None else _check_own(as_group(old), _IN_SET)
@@ -55,7 +55,7 @@ def validate_group_set(
 
 
 def as_group(group_set: Object) -> Object:
-    """A group as the set would make it, under the set's own name."""
+    """The group that the set would create with ordinal 0, to validate it."""
     template = as_map(as_map(group_set.get("spec")).get("groupTemplate"))
     metadata = {
         "name": names.child_name(name_of(group_set), 0),
@@ -115,7 +115,7 @@ def _check_workload(role: Object, path: str, allows_deprecated: bool) -> Iterato
 
 
 def check_rollout(rolling: Object, replicas: int, path: str) -> Iterator[FieldError]:
-    """What is wrong with the amounts of a rollout."""
+    """Errors in ``maxSurge``, ``maxUnavailable`` and ``partition`` of a rollout."""
     values = {
         "maxSurge": given(rolling.get("maxSurge"), 0),
         "maxUnavailable": given(rolling.get("maxUnavailable"), 1),
@@ -169,7 +169,7 @@ def _check_own(group: Object, path: str = _PLAIN) -> Iterator[FieldError]:
     notes = annotations_of(group)
     for problem in read_spec(group).all_problems:
         if problem.message.startswith("unsupported workload type"):
-            continue  # said above, for every write
+            continue  # every write is checked for this above
         yield _write(problem, places, path, notes)
     for name in names.list_collisions(name_of(group), places):
         why = "after the cut to 63 characters, several roles would have objects of this name"

@@ -1,7 +1,7 @@
 """
-What is allowed but probably not meant: sentences that kubectl prints beside its answer.
+Admission warnings, which kubectl prints: fields that are allowed but probably a mistake.
 
-Each says what will happen and what to write instead.
+Each warning says what will happen and what the user should write instead.
 """
 
 from collections.abc import Iterator

@@ -1,8 +1,8 @@
 """
-The CustomResourceDefinitions of RoleBasedGroup's group.
+The CustomResourceDefinitions of RoleBasedGroup's API group.
 
-Objects are stored in v1alpha2. Of the four kinds that have v1alpha1 too, two differ in structure
-and are converted; the other two are the same in both.
+The API server stores objects in v1alpha2. Of the four kinds that have v1alpha1 too, two differ in
+structure and need conversion; the other two are equal in both versions.
 """
 
 from dataclasses import replace
@@ -54,7 +54,7 @@ def define_group() -> Object:
 
 
 def define_group_set() -> Object:
-    """RoleBasedGroupSet: several groups that are alike."""
+    """RoleBasedGroupSet: several RoleBasedGroups from one template."""
     definition = Definition(
         kind=labels.SET_KIND,
         short_names=("rbgs",),
@@ -98,7 +98,7 @@ def define_instance_set() -> Object:
 
 
 def define_instance() -> Object:
-    """RoleInstance: pods that live and die together."""
+    """RoleInstance: the pods of one instance, which start and restart together."""
     ready = Column("READY", _READY.format("RoleInstanceReady"), description="Whether it serves.")
     return write_definition(
         Definition(
@@ -114,7 +114,7 @@ def define_instance() -> Object:
 
 
 def define_adapter() -> Object:
-    """RoleBasedGroupScalingAdapter: the scale of one role."""
+    """RoleBasedGroupScalingAdapter: the scale subresource of one role, for autoscalers."""
     phase = Column("PHASE", ".status.phase", description="Bound, or NotBound.")
     count = Column("REPLICAS", ".status.replicas", "integer", "Instances of the role.")
     ready = Column("READY_REPLICAS", ".status.readyReplicas", "integer", "Those that serve.")
@@ -133,7 +133,7 @@ def define_adapter() -> Object:
 
 
 def define_policy() -> Object:
-    """CoordinatedPolicy: rules over the roles of a group."""
+    """CoordinatedPolicy: how updates and scaling of a group's roles depend on each other."""
     return write_definition(
         Definition(
             kind=labels.POLICY,
@@ -162,7 +162,7 @@ def define_profile() -> Object:
 
 
 def define_warmup() -> Object:
-    """RoleBasedGroupWarmup: images and models brought to nodes."""
+    """RoleBasedGroupWarmup: pulls images and loads models on nodes ahead of a rollout."""
     made = write_definition(
         Definition(
             kind=labels.WARMUP,
@@ -175,7 +175,7 @@ def define_warmup() -> Object:
             is_spec_required=True,
         )
     )
-    # A rule over the whole spec has no field of a model to stand on.
+    # This CEL rule applies to the whole spec, so no single field of the model can carry it.
     root = made["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
     root["properties"]["spec"] |= TARGETS.extra_json_schema or {}
     return made

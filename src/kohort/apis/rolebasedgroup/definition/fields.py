@@ -1,5 +1,5 @@
 """
-Words that several kinds of RoleBasedGroup's group share: rules, embedded types, restart policies.
+Field types that several kinds of RoleBasedGroup's API group share.
 """
 
 from typing import Annotated, Any, Literal
@@ -25,13 +25,13 @@ Selector = Annotated[
 
 
 def rule(*pairs: tuple[str, str]) -> Meta:
-    """What the server checks: pairs of a rule and what is said when it does not hold."""
+    """CEL rules for the API server: pairs of an expression and the message when it is false."""
     listed = [{"rule": text, "message": message} for text, message in pairs]
     return Meta(extra_json_schema={"x-kubernetes-validations": listed})
 
 
 def not_empty(count: int = 1) -> Meta:
-    """A list with at least so many entries."""
+    """Require at least ``count`` entries in a list."""
     return Meta(extra_json_schema={"minItems": count})
 
 

@@ -1,7 +1,7 @@
 """
-RoleBasedGroup in v1alpha2, the version that is stored: every field once.
+Every field of RoleBasedGroup in v1alpha2, the version that the API server stores.
 
-Names, defaults, limits and rules are upstream's and never change.
+Names, defaults, limits and rules equal upstream's and never change.
 """
 
 from typing import Annotated, Literal

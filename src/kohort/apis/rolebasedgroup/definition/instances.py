@@ -1,5 +1,5 @@
 """
-RoleInstanceSet and RoleInstance: what a role's instances are to clients.
+The fields of RoleInstanceSet and RoleInstance, which clients read to see a role's instances.
 """
 
 from typing import Annotated, Literal

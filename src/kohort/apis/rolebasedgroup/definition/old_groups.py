@@ -1,8 +1,8 @@
 """
-RoleBasedGroup in v1alpha1, which clients of former versions write.
+RoleBasedGroup in v1alpha1, which older clients write.
 
-Beside upstream's it takes the restart policy that v0.4 had, and a role without a template where
-leader and workers bring theirs as patches: clients write both.
+Beyond upstream's v1alpha1 it accepts the restart policy of v0.4, and a role without a template
+whose leader and workers have theirs as patches: clients write both.
 """
 
 from typing import Annotated, Literal

@@ -1,8 +1,8 @@
 """
-The smaller kinds: scaling adapters, policies over roles, runtime profiles and warm-ups.
+The fields of the smaller kinds: scaling adapters, policies, runtime profiles and warm-ups.
 
-``updateOrder`` and ``ratio`` of a policy are ours; annotations serve where upstream's definition
-drops them.
+``updateOrder`` and ``ratio`` of a policy are ours; users write annotations instead where
+upstream's definition drops these fields.
 """
 
 from typing import Annotated, Literal

@@ -1,1 +1,1 @@
-"""RoleBasedGroupSet: RoleBasedGroups that are alike, rolled one after another."""
+"""RoleBasedGroupSet: several RoleBasedGroups from one template, updated one after another."""

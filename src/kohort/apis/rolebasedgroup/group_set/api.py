@@ -1,4 +1,4 @@
-"""RoleBasedGroupSet, as the value that the operator knows it by."""
+"""The registration of RoleBasedGroupSet with the operator: its kinds and functions."""
 
 from collections.abc import Callable
 from typing import Any
@@ -23,7 +23,7 @@ def _owners(child: Child) -> tuple[Key, ...]:
 
 
 def _find_lost(pod: Any, find: Callable[[Kind, Key], Any]) -> None:
-    """Pods belong to the groups, which look after them."""
+    """No lost pods: a set has none of its own, and each group replaces its own pods."""
 
 
 def _judge(found: Object, old: Object | None, settings: Settings) -> AdmissionResult:

@@ -1,8 +1,8 @@
 """
-The groups of a set as they are, and how each differs from what it should be.
+The existing groups of a RoleBasedGroupSet, and how each differs from the set's template.
 
-A group serves when its RoleBasedGroup says Ready about the spec that it has now, and when its roles
-have reached that spec as far as they want to: a partition or a pause of a role is the user's wish.
+A group serves when its Ready condition is true for its newest generation and each role has updated
+all instances that its partition or pause allows: both are the user's wish.
 """
 
 from collections.abc import Iterator
@@ -33,8 +33,8 @@ class Child:
     """A RoleBasedGroup that has the label of a set."""
 
     metadata: Meta
-    content: Object  # its spec, as specs are compared
-    roles: tuple[Object, ...]  # as they are written
+    content: Object  # its spec in the normal form in which specs are compared
+    roles: tuple[Object, ...]  # as the user wrote them
     note: Note
     is_ready: bool
     is_updated: bool
@@ -62,7 +62,7 @@ def read_child(raw: bytes) -> Child:
 
 
 def _has_arrived(spec: Object, status: Object) -> bool:
-    """Whether each role has updated all that it wants to update."""
+    """Whether each role has updated all instances that its partition or pause allows."""
     counts = {each.get("name"): each for each in as_objects(status.get("roleStatuses"))}
     for role in as_objects(spec.get("roles")):
         replicas = as_int(role.get("replicas"), 1)
@@ -78,7 +78,7 @@ def _read_moment(stamp: object) -> float:
 
 
 def place_of(child: Child, group_set: Object) -> int | None:
-    """The ordinal of a group in its set, which its name says; None: the set makes no such name."""
+    """The ordinal at the end of a group's name; None if the set would never give this name."""
     found = find_ordinal(child.metadata.name)
     if found is None or child.metadata.name != child_name(name_of(group_set), found[1]):
         return None
@@ -87,7 +87,7 @@ def place_of(child: Child, group_set: Object) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class Differences:
-    """How a group differs from the template of its set; a value of None is taken away."""
+    """How a group differs from the template of its set; a label with value None has to go."""
 
     labels: dict[str, str | None]
     annotations: dict[str, str | None]
@@ -98,7 +98,7 @@ class Differences:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What differs, in words."""
+        """The parts that differ, for events: spec, labels, annotations."""
         return tuple(
             name
             for name, differs in (
@@ -113,7 +113,7 @@ class Differences:
 def find_differences(
     child: Child, group_set: Object, template: Template, ordinal: int
 ) -> Differences:
-    """What a group would have to change."""
+    """How a group differs from what the set would create for this ordinal now."""
     held, note = child.metadata, child.note
     wanted = list_labels(group_set, template, ordinal)
     return Differences(
@@ -135,9 +135,9 @@ def _compare(
 
 
 def read_group(child: Child, ordinal: int, target: str, differences: Differences) -> Group:
-    """A group of a set in the words of the model."""
+    """A group of a set as the model's Group."""
     metadata, note = child.metadata, child.note
-    # One that says to be of the target and is not was edited by another client.
+    # Another client edited a group that bears the target revision but has another spec.
     is_edited = bool(differences) and note.revision == target
     revision = target if not differences else "" if is_edited else note.revision or metadata.uid
     phase = _phase_of(child)

@@ -1,9 +1,9 @@
 """
-From a RoleBasedGroupSet and its groups to the model: a line of groups, each changed as it runs.
+From a RoleBasedGroupSet and its groups to the model: a line of groups, each updated in place.
 
-Nothing is remembered but what the groups say. A change of labels or annotations alone raises no
-generation, so a group that was just changed is not counted on for a moment: its own controller has
-to see it first.
+All state stands in the groups. A change of labels or annotations alone raises no generation, so
+for a moment after such a change a group does not count as ready: its own controller has to see the
+change first.
 """
 
 from dataclasses import dataclass
@@ -39,16 +39,16 @@ SETTLING_SECONDS = 3
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """What rendering needs and the model does not know."""
+    """Details of this API that the planner does not see and rendering needs."""
 
     template: Template
     children: dict[int, Child]  # by ordinal
     differences: dict[int, Differences]
-    strays: tuple[Child, ...]  # controlled by the set, under names that it does not give
+    strays: tuple[Child, ...]  # groups that the set controls, with names that it would never give
 
 
 def read(snapshot: Snapshot) -> Reading[Memory]:
-    """The snapshot in the words of the model."""
+    """The snapshot of a set as the model's workload and groups."""
     root, uid = snapshot.root, uid_of(snapshot.root)
     template = read_template(root)
     own = [child for child in snapshot.all(labels.KIND) if child.metadata.controller == uid]
@@ -67,7 +67,7 @@ def read(snapshot: Snapshot) -> Reading[Memory]:
 
 
 def count_replicas(group_set: Object) -> int:
-    """The groups that a set asks for."""
+    """The number of groups in a set's spec."""
     return max(0, as_int(as_map(group_set.get("spec")).get("replicas"), 1))
 
 
@@ -96,7 +96,7 @@ def _read_workload(snapshot: Snapshot, template: Template) -> Workload:
 
 
 def _read_unavailable(root: Object, replicas: int) -> int:
-    """How many groups may be missing at once while a new template is rolled out."""
+    """How many groups may be unavailable at once while a new template rolls out."""
     text = annotations_of(root).get(labels.MAX_UNAVAILABLE, "1")
     number = int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
     percent = find_percent(text)

@@ -1,9 +1,9 @@
 """
 From a plan to the RoleBasedGroups of a set.
 
-A group is changed as it runs: its RoleBasedGroup is patched, and rolls its own roles. The roles are
-written whole, so what the template lacks goes; only the replicas of roles with a scaling adapter
-stay as they are.
+The operator updates a group in place: it patches the RoleBasedGroup, which then rolls its own
+roles. The patch writes all roles whole, so fields that the template lacks go; only the replicas of
+roles with a scaling adapter stay.
 """
 
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ from kohort.model.plans import Plan
 
 
 def render(snapshot: Snapshot, reading: Reading[Memory], plan: Plan) -> tuple[Action, ...]:
-    """What to do about the groups of a set."""
+    """The writes to the groups of a set that carry out a plan."""
     if reading.workload.is_leaving:
         return ()
     return tuple(_actions(snapshot, reading, plan))
@@ -63,7 +63,7 @@ def _delete(child: Child, why: str) -> Iterator[Action]:
 def _amend(
     child: Child, template: Template, differences: Differences, now: float, *, is_edited: bool
 ) -> Patch:
-    """The change that makes a group what its set asks for."""
+    """The patch that makes a group equal to the template of its set."""
     metadata = child.metadata
     note = Note(template.revision, tuple(template.labels), tuple(template.annotations), now)
     body: Object = {
@@ -85,7 +85,7 @@ def _amend(
 
 
 def _keep_scale(child: Child, spec: Object) -> list[Object]:
-    """The roles of the template, with the replicas that adapters of this group have set."""
+    """The roles of the template, with the replicas that this group's autoscalers have set."""
     held = {role.get("name"): role for role in child.roles}
     return [
         {**role, "replicas": own["replicas"]}

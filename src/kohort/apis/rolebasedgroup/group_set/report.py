@@ -14,7 +14,7 @@ READY = "Ready"
 
 
 def write_status(snapshot: Snapshot, reading: Reading[Memory], plan: Plan, now: str) -> Object:
-    """How many groups there are, and how many of them are ready."""
+    """The status of a set: how many groups exist, and how many are ready."""
     root, held = snapshot.root, as_map(snapshot.root.get("status"))
     live = [c for c in reading.memory.children.values() if not c.metadata.is_leaving]
     ready, wanted = sum(child.is_ready for child in live), count_replicas(root)
@@ -46,7 +46,7 @@ def write_status(snapshot: Snapshot, reading: Reading[Memory], plan: Plan, now: 
 def list_events(
     snapshot: Snapshot, reading: Reading[Memory], plan: Plan, summary: ExecutionSummary
 ) -> tuple[Notice, ...]:
-    """The events that a plan is worth: groups that came, went or were refused."""
+    """Events about groups that the operator created or deleted, or the API server refused."""
     return (*_list_done(summary), *_list_refused(summary), *plan.notices)
 
 

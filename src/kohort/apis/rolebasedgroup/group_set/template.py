@@ -1,10 +1,10 @@
 """
-What the groups of a set should be, and what they are compared by.
+The template of a RoleBasedGroupSet, and how the operator compares groups with it.
 
-The order of roles says nothing, and replicas of a role that has a scaling adapter belong to the
-adapter as soon as the group exists. Of labels and annotations only those are ours that came from
-the template: a note on each group lists them, so that what the operator itself or another client
-wrote on a group stays (rbg defect 18), and what was taken out of the template goes.
+The order of roles does not matter, and replicas of a role with a scaling adapter belong to the
+adapter as soon as the group exists. An annotation on each group lists the labels and annotations
+that came from the template: the operator removes these when the user takes them out of the
+template, and keeps those that it or another client wrote on the group.
 """
 
 from collections.abc import Mapping
@@ -26,7 +26,7 @@ from kohort.cluster.objects import (
     owner_reference,
 )
 
-# What v1alpha1 says in its spec, and what a conversion writes on the set alone.
+# Annotations for spec fields of v1alpha1, which conversion writes on the set alone.
 INHERITED = (
     labels.GANG,
     labels.GANG_TIMEOUT,
@@ -37,22 +37,22 @@ INHERITED = (
 
 
 class Note(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a group of a set was made from, as it says itself."""
+    """The annotation on a group that records which template it was made from."""
 
     revision: str = ""
     labels: tuple[str, ...] = ()
     annotations: tuple[str, ...] = ()
-    at: float = 0.0  # when it was last changed; 0: it is as it was made
+    at: float = 0.0  # when the set last changed the group; 0: never
 
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """What every group of a set should be."""
+    """The spec, labels and annotations that every group of a set should have."""
 
     spec: Object
     labels: Mapping[str, str]
     annotations: Mapping[str, str]
-    content: Object = field(repr=False)  # the spec, as specs are compared
+    content: Object = field(repr=False)  # the spec in the normal form in which specs are compared
     revision: str = ""
 
 
@@ -71,7 +71,7 @@ def read_template(group_set: Object) -> Template:
 
 
 def read_content(spec: Object) -> Object:
-    """What two specs of groups are compared by."""
+    """The normal form of a group's spec, in which two specs are compared."""
     roles = {str(role.get("name")): _drop_scaled(role) for role in as_objects(spec.get("roles"))}
     templates = {str(each.get("name")): each for each in as_objects(spec.get("roleTemplates"))}
     content: Object = _drop_empty({"roles": roles, "roleTemplates": templates})
@@ -90,7 +90,7 @@ def is_scaled(role: Object) -> bool:
 
 
 def _drop_empty(value: Any) -> Any:
-    """A value without what says as much as nothing: a server may have stored it or not."""
+    """A value without empty fields, which the API server may or may not have stored."""
     if isinstance(value, dict):
         kept = {key: _drop_empty(inner) for key, inner in value.items()}
         return {key: inner for key, inner in kept.items() if inner not in ({}, [], None)}
@@ -123,12 +123,12 @@ def list_labels(group_set: Object, template: Template, ordinal: int) -> dict[str
 
 
 def write_note(note: Note) -> str:
-    """A note, as annotations carry it."""
+    """The note as the text of its annotation."""
     return msgspec.json.encode(note).decode()
 
 
 def read_note(annotations: Mapping[str, str]) -> Note:
-    """The note of a group; an empty one where there is none that can be read."""
+    """The note of a group; an empty one if the annotation is missing or invalid."""
     try:
         return msgspec.json.decode(annotations.get(labels.SET_TEMPLATE, "{}"), type=Note)
     except msgspec.MsgspecError:
