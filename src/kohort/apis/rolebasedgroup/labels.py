@@ -38,7 +38,7 @@ PREFIX = "rbg.workloads.x-k8s.io/"
 OLD_PREFIX = "rolebasedgroup.workloads.x-k8s.io/"
 CONVERSION_PREFIX = "conversion.workloads.x-k8s.io/"
 
-# Labels. The first three select everything that a role owns.
+# Labels. The first three together select every object of a role.
 GROUP_NAME = PREFIX + "group-name"
 ROLE_NAME = PREFIX + "role-name"
 GROUP_UID = PREFIX + "group-uid"  # SHA-1 of namespace/name; not the object's uid
@@ -98,7 +98,7 @@ OLD_COORDINATION = CONVERSION_PREFIX + "v1alpha1-coordination"
 KEPT_FIELDS = CONVERSION_PREFIX + "v1alpha2-fields"
 OLD_KEPT_FIELDS = CONVERSION_PREFIX + "v1alpha1-fields"
 
-# Keys of former versions, which images and manifests of users still have.
+# Keys of former versions, which users' images and manifests still read or set.
 OLD_NAME = OLD_PREFIX + "name"
 OLD_ROLE = OLD_PREFIX + "role"
 OLD_EXCLUSIVE_TOPOLOGY = OLD_PREFIX + "exclusive-topology"
@@ -106,8 +106,8 @@ OLD_DISABLE_EXCLUSIVE = OLD_PREFIX + "disable-exclusive-topology"
 
 # Annotations of our own.
 STRATEGY = "kohort.dev/rollout-strategy"
-RESTARTS = "kohort.dev/restarts"  # on the group's revision: the last failure of each instance
-SERVED = "kohort.dev/served"  # on the group's revision: all roles were ready on it
+RESTARTS = "kohort.dev/restarts"  # on the group's revision: last failure of each instance
+SERVED = "kohort.dev/served"  # on a group's revision: all roles were ready on it
 RATIO = "kohort.dev/ratio"
 UPDATE_ORDER = "kohort.dev/update-order"
 GANG_DIALECT = "kohort.dev/gang"
@@ -127,7 +127,7 @@ LEADER_ADDRESS_VARIABLE = "RBG_LWP_LEADER_ADDRESS"
 WORKER_INDEX_VARIABLE = "RBG_LWP_WORKER_INDEX"
 GROUP_SIZE_VARIABLE = "RBG_LWP_GROUP_SIZE"
 
-# Variables of former versions, and what each of them repeats.
+# Variables of former versions, each with the variable of today that has the same value.
 OLD_VARIABLES = {
     "GROUP_NAME": GROUP_NAME_VARIABLE,
     "ROLE_NAME": ROLE_NAME_VARIABLE,
@@ -140,7 +140,7 @@ OLD_VARIABLES = {
     "LWS_GROUP_SIZE": GROUP_SIZE_VARIABLE,
 }
 
-# Annotations that a RoleInstance takes over from its RoleInstanceSet; labels it takes over all.
+# Annotations that a RoleInstance copies from its RoleInstanceSet; it copies all labels.
 INHERITED = (
     INSTANCE_GANG,
     IN_PLACE_SCHEDULING,

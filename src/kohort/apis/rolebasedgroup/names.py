@@ -1,9 +1,9 @@
 """
-Every name that belongs to a RoleBasedGroup, and the hashes made from names.
+The names of all objects of a RoleBasedGroup, and the hashes made from names.
 
-A workload and its Service are cut to 63 characters, and a dash that the cut leaves at the end goes,
-as upstream does. Two names that the cut makes equal are a mistake that is said loudly; nothing here
-can know, so whoever names several objects asks `list_collisions`.
+Names of a workload and its Service are cut to 63 characters, without a trailing dash, as upstream
+does. Two roles whose names become equal by that are the user's mistake: validation finds them with
+`list_collisions`, since a function here sees one role only.
 """
 
 from collections import Counter
@@ -14,15 +14,15 @@ from kohort.apis.ordinals import find_ordinal
 
 NAME_MAX = 63
 NO_ORDINAL = -1
-_GROUP_REVISION_MAX = 220  # of the group's name in a revision
-_REVISION_MAX = 223  # of an owner's name in a revision
-_STATELESS_MAX = 57  # of a set's name in that of a stateless instance
+_GROUP_REVISION_MAX = 220  # characters of the group's name in a revision's name
+_REVISION_MAX = 223  # characters of an owner's name in a revision's name
+_STATELESS_MAX = 57  # characters of a set's name in a stateless instance's name
 _ID_LENGTH = 5
-_ID_ALPHABET = "bcdfghjklmnpqrstvwxz2456789"  # of random names in Kubernetes
+_ID_ALPHABET = "bcdfghjklmnpqrstvwxz2456789"  # that Kubernetes uses for random names
 
 
 def workload_name(group: str, role: str) -> str:
-    """The RoleInstanceSet of a role, or whichever workload carries it."""
+    """The RoleInstanceSet of a role, or the Deployment, StatefulSet or LeaderWorkerSet."""
     return _cut(f"{group}-{role}")
 
 
@@ -32,12 +32,12 @@ def service_name(group: str, role: str) -> str:
 
 
 def adapter_name(group: str, role: str) -> str:
-    """The scaling adapter of a role, which is not cut: the API server refuses what is too long."""
+    """The scaling adapter of a role; not cut, so the API server refuses a name that is too long."""
     return f"{group}-{role}"
 
 
 def config_name(group: str) -> str:
-    """The ConfigMap with addresses; the PodGroup and the CoordinatedPolicy are named so, too."""
+    """The discovery ConfigMap of a group, and also its PodGroup and its CoordinatedPolicy."""
     return group
 
 
@@ -52,7 +52,7 @@ def revision_name(owner: str, revision: str) -> str:
 
 
 def short_revision(revision: str) -> str:
-    """The hash that the name of a revision ends with; pods carry no more of it."""
+    """The hash at the end of a revision's name, which is the value of the pods' label."""
     return revision.rpartition("-")[2]
 
 
@@ -72,7 +72,7 @@ def stateless_name(instance_set: str, identity: str) -> str:
 
 
 def instance_id(text: str) -> str:
-    """Five characters for a stateless instance, by what it was made for: no chance is involved."""
+    """Five characters that name a stateless instance, from a hash, so that plans repeat them."""
     number = int(hash_text(text), 16)
     letters = []
     for _ in range(_ID_LENGTH):
@@ -87,7 +87,7 @@ def standalone_pod_name(instance: str) -> str:
 
 
 def leader_worker_pod_name(instance: str, index: int) -> str:
-    """A pod of leader and workers; the leader has index 0."""
+    """A pod of a leader-worker instance; the leader has index 0."""
     return f"{instance}-{index}"
 
 
@@ -97,23 +97,23 @@ def component_pod_name(instance: str, component: str, index: int) -> str:
 
 
 def read_ordinal(name: str) -> int:
-    """The ordinal that a name ends with; -1 if it does not."""
+    """The ordinal at the end of a name; -1 if there is none."""
     found = find_ordinal(name)
     return NO_ORDINAL if found is None else found[1]
 
 
 def group_hash(namespace: str, group: str) -> str:
-    """What all objects of one group share and no other group of the cluster has."""
+    """A label value that is unique to a group in the cluster: a hash of namespace and name."""
     return hash_text(f"{namespace}/{group}")
 
 
 def hash_text(text: str) -> str:
-    """SHA-1 in hexadecimal: a name for a group, on which no secret depends."""
+    """SHA-1 in hexadecimal, for names only, never for security."""
     return sha1(text.encode(), usedforsecurity=False).hexdigest()
 
 
 def list_collisions(group: str, roles: Iterable[str]) -> list[str]:
-    """The names of workloads and Services that more than one role would have, sorted."""
+    """Names of workloads and Services that several roles of a group would share, sorted."""
     listed = tuple(roles)
     made = [workload_name(group, role) for role in listed]
     made += [service_name(group, role) for role in listed]

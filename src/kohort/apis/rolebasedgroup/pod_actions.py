@@ -1,9 +1,9 @@
 """
-The pods of instances: which are made, which go, which change as they run, and when they serve.
+Pods of RoleInstances: creation, deletion, in-place updates and readiness gates.
 
-All pods of an instance become ready together: their gates open when every one of them runs with
-all containers ready and on the revision of the instance. Only gates are written, never Ready,
-which is the kubelet's (rbg defect 16).
+All pods of an instance become ready together: the operator opens their readiness gates when every
+pod runs with all containers ready and has the revision of the instance. It writes the gates only,
+never the Ready condition, which belongs to the kubelet.
 """
 
 from collections.abc import Iterator, Mapping
@@ -45,14 +45,14 @@ MAKE_MAX = 1_000
 
 @dataclass(slots=True)
 class PodActions:
-    """The pods of one group in one plan."""
+    """The writes of one plan to the pods of a group."""
 
     snapshot: Snapshot
     reading: Reading[Memory]
     plan: Plan
     gangs: GangActions
     extras: PodExtras
-    _names: set[str] = field(init=False)  # of all pods in the namespace that we see
+    _names: set[str] = field(init=False)  # of all pods of the namespace in the cache
     _now: str = field(init=False)
     _left: int = MAKE_MAX
 
@@ -63,7 +63,7 @@ class PodActions:
     def list_actions(
         self, role: RoleFacts, step: Step, leaving: frozenset[int]
     ) -> Iterator[Action]:
-        """What to do about the pods of a role whose instances stay."""
+        """Create, update and delete pods of the role's instances that stay."""
         failed = {restart.ordinal for restart in step.restarts}
         renewed = {name for _, name in step.renew}
         for ordinal, instance in self.reading.memory.instances[role.spec.name].items():
@@ -115,7 +115,7 @@ class PodActions:
             yield Create(labels.POD, work.instance.metadata.namespace, made, why)
 
     def _change(self, work: "_InstanceWork") -> Iterator[Action]:
-        """The next step of pods that are not of their instance's revision."""
+        """The next write to each pod that does not have its instance's revision."""
         if all(is_current(work.instance, pod) for pod in work.pods.values()) and not any(
             labels.IN_PLACE_GRACE in pod.metadata.annotations for pod in work.pods.values()
         ):
@@ -149,8 +149,8 @@ class PodActions:
         yield from walk.list_steps()
 
     def _open(self, work: "_InstanceWork") -> Iterator[Action]:
-        """Let all pods of an instance serve, or none."""
-        # Components that wait to begin do so for these to be ready.
+        """Open the gates of all pods of an instance, or close the instance gate of each."""
+        # Components that have not started wait for these pods, so they do not count.
         places = [p for p in work.instance.places if p.component not in work.waiting]
         pods = [work.pods[p.name] for p in places if p.name in work.pods]
         is_whole = len(pods) == len(places) and all(
@@ -172,28 +172,28 @@ class PodActions:
                 yield gate
 
     def _is_left(self, work: "_InstanceWork", pod: RolePod) -> bool:
-        """Whether a pod serves alone; of one that changes, both gates are closed anyway."""
+        """Whether a pod's gate is still open; an in-place update closes both gates itself."""
         is_open = pod.find_condition(INSTANCE_POD_READY) == "True"
         return is_open and is_current(work.instance, pod)
 
 
 @dataclass(frozen=True, slots=True)
 class _InstanceWork:
-    """One instance that stays, and its pods."""
+    """One instance that the plan keeps, and its pods."""
 
     role: RoleFacts
     instance: RoleInstanceFacts
     pods: Mapping[str, RolePod]
-    waiting: frozenset[str]  # components that may not begin yet
-    renewed: set[str]  # pods that are made anew by themselves
+    waiting: frozenset[str]  # components that may not start yet
+    renewed: set[str]  # pods to recreate alone, without their instance
 
     @property
     def grace_seconds(self) -> float:
-        """How long a pod serves no more before its containers restart."""
+        """How long a pod is out of the endpoints before its containers restart."""
         return float(self.role.spec.rollout.grace_seconds or 0)
 
     def mark(self, component: Object, before: Object) -> Object:
-        """The former template with the ordinals that this instance writes into each."""
+        """The pod's old template, with the ordinal labels of this instance."""
         template = as_map(before.get("template"))
         now = as_map(as_map(as_map(component.get("template")).get("metadata")).get("labels"))
         own = {k: now[k] for k in (labels.INSTANCE_INDEX, labels.SET_POD_NAME) if k in now}
@@ -204,10 +204,10 @@ class _InstanceWork:
 
 def _restart(instance: RoleInstanceFacts, pods: Mapping[str, RolePod]) -> Iterator[Action]:
     """
-    Delete the pods of an instance that failed, its first one when the others are on their way.
+    Delete the pods of a failed instance, its first pod only when the others are being deleted.
 
-    The record of the failure names the first pod. As long as that exists, another operator
-    carries on what this one began; deletions of one plan come to the server in any order.
+    The record of the failure names the first pod. While that pod exists, an operator that restarts
+    goes on with the deletion; the API server may get the deletes of one plan in any order.
     """
     first = next((p.name for p in instance.places if p.name in pods), "")
     live = [pod for name, pod in pods.items() if not pod.metadata.is_leaving]

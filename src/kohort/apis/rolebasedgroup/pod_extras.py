@@ -1,11 +1,10 @@
 """
-What a pod is told when it is made and its template does not say: ports, addresses of other
-components, and the nodes on which its place ran before.
+Additions to a new pod that its template does not have: ports, addresses of other components, and
+affinity to the nodes of the pod that it replaces.
 
-A port of a pod is stored on its RoleInstance before the pod is made; a pod waits until all ports
-that it asks for are stored. Nodes are remembered on the RoleInstanceSet when all pods are ready,
-with one write, or when some are about to go, and forgotten when the node is gone or the pod is
-wanted no more.
+The operator stores a pod's ports on its RoleInstance, and creates the pod when all are stored. It
+stores nodes on the RoleInstanceSet in one write when all pods are ready, or before it deletes some,
+and drops a node that no longer exists or whose pod is no longer needed.
 """
 
 from collections.abc import Iterator, Mapping
@@ -42,7 +41,7 @@ from kohort.model.units import Phase
 
 @dataclass(slots=True)
 class PodExtras:
-    """What the pods of one group are told in one plan."""
+    """Ports, addresses and former nodes for the pods of one group in one plan."""
 
     snapshot: Snapshot
     reading: Reading[Memory]
@@ -58,7 +57,7 @@ class PodExtras:
                 self._taken |= {int(v) for k, v in notes.items() if is_port(k, v)}
 
     def allot(self, instance: Object) -> dict[str, str]:
-        """The annotations that an instance lacks: ports of its pods."""
+        """Annotations with new ports for an instance's pods that have none stored."""
         if not asks_for_ports(instance):
             return {}
         keys = list_port_keys(instance).of_pods
@@ -69,7 +68,7 @@ class PodExtras:
         return {key: str(port) for key, port in chosen.items()}
 
     def allot_late(self, instance: RoleInstanceFacts, decoded: Object) -> Iterator[Action]:
-        """Ports of an instance that was made without them."""
+        """Store missing ports on an instance that already exists."""
         chosen = self.allot(decoded)
         if chosen:
             metadata = instance.metadata
@@ -79,7 +78,7 @@ class PodExtras:
             yield Patch(address, body, why=why)
 
     def are_stored(self, instance: Object) -> bool:
-        """Whether all ports of an instance's pods are stored, so that pods may be made."""
+        """Whether all ports of an instance's pods are stored, so that we may create its pods."""
         if not asks_for_ports(instance):
             return True
         keys = list_port_keys(instance).of_pods
@@ -107,7 +106,7 @@ class PodExtras:
         return {**role.ports, **read_ports(notes, list_port_keys(instance).of_pods)}
 
     def remember(self, role: RoleFacts, step: Step | None) -> Iterator[Action]:
-        """Where ready pods run: noted when all of them are ready, or before some are replaced."""
+        """Store the nodes of ready pods, when all are ready or before some are replaced."""
         found = self._find_set(role) if role.spec.scheduling.mode else None
         if found is None or role.objects.topology:
             return
@@ -148,7 +147,7 @@ class PodExtras:
         return {key: [n for n in nodes if self._exists(n)] for key, nodes in joined.items()}
 
     def _is_wanted(self, role: RoleFacts, key: str) -> bool:
-        """Whether a place may come back: it is a component's, or of an instance that is wanted."""
+        """Whether a key is still in use: by a component, or by an instance within the replicas."""
         if role.spec.scheduling.granularity == BY_COMPONENT:
             return any(key == f"{role.spec.name}-{c.name}" for c in role.spec.components)
         owners = (names.instance_name(role.set_name, n) for n in range(role.spec.replicas))

@@ -1,9 +1,9 @@
 """
-A pod of a role as caches keep it: with what its containers run, and how far a change in place is.
+A pod of a role in the cache: what its containers run, and how far an in-place update is.
 
-An update in place restarts containers. Those restarts are ours and no failures, so they are taken
-off before anybody counts: the note on the pod says what ran, and how often it had restarted, when
-the update began.
+An in-place update restarts containers. The operator causes these restarts, so it subtracts them
+from the count of failures: an annotation on the pod records what each container ran, and how often
+it had restarted, when the update began.
 """
 
 from collections.abc import Mapping
@@ -19,14 +19,14 @@ from kohort.apis.rolebasedgroup import labels
 
 
 class AskedContainer(msgspec.Struct, gc=False):
-    """A container as the spec of a pod has it."""
+    """A container in the spec of a pod."""
 
     name: str = ""
     image: str = ""
 
 
 class RunningContainer(msgspec.Struct, gc=False, rename="camel"):
-    """A container as the status of a pod has it."""
+    """A container in the status of a pod."""
 
     name: str = ""
     image: str = ""
@@ -54,7 +54,7 @@ class _Running(msgspec.Struct):
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """What a container ran when an update in place began; None where that is not said."""
+    """What a container ran when an in-place update began; None if the annotation lacks it."""
 
     image_id: str = ""
     restarts: int | None = None
@@ -62,11 +62,11 @@ class Baseline:
 
 @dataclass(frozen=True, slots=True)
 class InPlaceNote:
-    """The last update in place of a pod, as the pod says."""
+    """The annotation on a pod about its last in-place update."""
 
     revision: str
     started: str  # a timestamp
-    containers: Mapping[str, Baseline]  # those whose image changed
+    containers: Mapping[str, Baseline]  # the containers whose image changed
 
 
 class RolePod(PodFacts):
@@ -76,22 +76,22 @@ class RolePod(PodFacts):
     running: tuple[RunningContainer, ...] = ()
     gates: frozenset[str] = frozenset()
     note: InPlaceNote | None = None
-    raw: bytes = b""  # of one that another client edited, to see what it was made from
+    raw: bytes = b""  # JSON, only if another client edited the pod, to compare with templates
 
     @property
     def are_containers_ready(self) -> bool:
-        """Whether all its containers run and are ready; gates do not count."""
+        """Whether all containers of the pod run and are ready, whatever its readiness gates say."""
         if self.status.phase != "Running":
             return False
         return self.find_condition("ContainersReady") == "True"
 
     def find_condition(self, name: str) -> str:
-        """The status of a condition, or nothing."""
+        """The status of a condition; empty if the pod lacks it."""
         found = (c.status for c in self.status.conditions or () if c.type == name)
         return next(found, "")
 
     def find_image(self, container: str) -> str:
-        """The image that its spec has for a container, or nothing."""
+        """The image of a container in the pod's spec; empty if it has no such container."""
         return next((c.image for c in self.asked if c.name == container), "")
 
 
@@ -100,7 +100,7 @@ _running = msgspec.json.Decoder(_Running)
 
 
 def read_pod(raw: bytes) -> RolePod:
-    """A pod, with what its containers run."""
+    """Decode a pod of a role for the cache."""
     pod = add_details(_decoder.decode(raw), raw)
     found = _running.decode(raw)
     pod.asked = tuple(found.spec.containers)
@@ -114,7 +114,7 @@ def read_pod(raw: bytes) -> RolePod:
 
 
 def read_note(text: str) -> InPlaceNote | None:
-    """The note on a pod; None where there is none that can be read."""
+    """The in-place annotation of a pod; None if it is missing or invalid."""
     if not text:
         return None
     try:
@@ -135,7 +135,7 @@ def _read_baseline(held: dict[str, Any]) -> Baseline:
 
 
 def write_note(pod: RolePod, revision: str, containers: frozenset[str], now: str) -> str:
-    """The note of an update that begins now and changes the images of these containers."""
+    """The annotation for an in-place update that starts now, of these containers' images."""
     before = {
         own.name: {"imageID": own.image_id, "restartCount": own.restart_count}
         for own in pod.running
@@ -146,7 +146,7 @@ def write_note(pod: RolePod, revision: str, containers: frozenset[str], now: str
 
 
 def is_update_complete(pod: RolePod) -> bool:
-    """Whether all containers run the images that an update in place asked for."""
+    """Whether all containers run the images of the last in-place update."""
     if labels.IN_PLACE_GRACE in pod.metadata.annotations:
         return False
     running = {own.name: own for own in pod.running}
@@ -162,22 +162,22 @@ def _has_changed(pod: RolePod, own: RunningContainer, before: Baseline) -> bool:
 
 
 def with_tag(image: str) -> str:
-    """An image by its whole name: one without a tag is the latest."""
+    """An image with its tag: ``latest`` if it names neither tag nor digest."""
     name = image.rpartition("/")[2]
     return image if ":" in name or "@" in name else f"{image}:latest"
 
 
 def count_restarts(pod: RolePod) -> int:
-    """How often its containers have started again by themselves."""
+    """How often containers of a pod restarted for other reasons than our in-place updates."""
     allowed = sum(_allow(pod, own) for own in pod.running)
     return max(0, pod.restarts - allowed)
 
 
 def _allow(pod: RolePod, own: RunningContainer) -> int:
-    """The restarts of a container that its update explains, and those from before it."""
+    """A container's restarts before its in-place update, plus the one that the update caused."""
     before = pod.note.containers.get(own.name) if pod.note else None
     if before is None:
         return 0
-    # A note of another controller does not say how often it had restarted; once is explained.
+    # Upstream's annotation has no count of restarts: assume that the update caused the last.
     held = before.restarts if before.restarts is not None else max(0, own.restart_count - 1)
     return min(own.restart_count, held + _has_changed(pod, own, before))

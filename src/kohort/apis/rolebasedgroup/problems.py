@@ -1,8 +1,8 @@
 """
-What is wrong with an object, found while it is read: becomes an event and a condition.
+Problems that the operator finds while it reads an object; each becomes an event and a condition.
 
-Reading never fails. What cannot be understood is left out or takes its default, and a problem says
-so; admission refuses most of them before, but an object may be older than our admission.
+Reading never fails. The reader drops or defaults a field that it cannot use, and reports a problem.
+Admission refuses most such objects, but an object may be older than our admission.
 """
 
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ FAILED_WORKLOAD = "FailedReconcileWorkload"
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing that is wrong: the reason of its event, a sentence, and the role if it is one's."""
+    """One problem: the reason for its event, a sentence, and the role that it concerns, if any."""
 
     reason: str
     message: str

@@ -1,10 +1,10 @@
 """
-What another client changed of pods that run, and how it is put back.
+Repair of running pods that another client edited.
 
-An image that another client set is not what the instance says: the pod is changed back as it runs,
-by the same walk as any change in place. A pod that lost the hash of its revision, or has one that
-nobody knows, gets it back if it runs what its instance says. Labels that tell where a pod stands
-are put back as they were.
+If a client changed an image, the operator restores the instance's image with an in-place update. If
+a client removed or changed the label with the revision's hash, the operator restores it, provided
+that the pod runs the template of its instance. It also restores the labels that name a pod's
+instance, component and index.
 """
 
 from collections.abc import Iterator, Mapping
@@ -24,7 +24,7 @@ from kohort.cluster.objects import Object
 
 
 def find_foreign_images(instance: RoleInstanceFacts, pod: RolePod) -> dict[str, str]:
-    """By container, the images that a pod should run where another client has set others."""
+    """The images to restore, by container, where another client changed the pod's image."""
     if not pod.edits or not has_foreign_image(pod):
         return {}
     if labels.IN_PLACE_GRACE in pod.metadata.annotations:
@@ -35,7 +35,7 @@ def find_foreign_images(instance: RoleInstanceFacts, pod: RolePod) -> dict[str, 
 
 
 def has_lost_hash(instance: RoleInstanceFacts, pod: RolePod) -> bool:
-    """Whether a pod runs what its instance says, and another client took or changed its hash."""
+    """Whether another client changed a pod's hash label while it runs its instance's template."""
     if not pod.raw or pod.metadata.labels.get(labels.REVISION) == hash_of(instance):
         return False
     component = next((p.component for p in instance.places if p.name == pod.metadata.name), "")
@@ -45,12 +45,12 @@ def has_lost_hash(instance: RoleInstanceFacts, pod: RolePod) -> bool:
 
 
 def hash_of(instance: RoleInstanceFacts) -> str:
-    """What pods of an instance carry."""
+    """The revision hash that pods of an instance have as a label."""
     return names.short_revision(instance.metadata.labels.get(labels.REVISION, ""))
 
 
 def runs_template(pod: RolePod, template: Object) -> bool:
-    """Whether a pod was made from a template, as far as what its containers run tells."""
+    """Whether a pod's containers have the image, command, args and variables of a template."""
     held = {
         c.get("name"): c for c in as_objects(as_map(orjson.loads(pod.raw)["spec"])["containers"])
     }
@@ -68,21 +68,21 @@ def _runs(held: Object | None, asked: Object) -> bool:
 
 
 def _values_of(container: Object) -> Mapping[str, Any]:
-    """Variables by name; where a value is found elsewhere, only that it is."""
+    """A container's variables by name; the value is None if it comes from ``valueFrom``."""
     return {str(v.get("name")): v.get("value") for v in as_objects(container.get("env"))}
 
 
 def put_place_back(
     snapshot: Snapshot, instance: RoleInstanceFacts, place: PodName, pod: RolePod
 ) -> Iterator[Action]:
-    """The labels that tell where a pod stands, if they do not."""
+    """Restore a pod's labels for its instance and component, if another client changed them."""
     changed = find_misplaced(instance, place, pod)
     if changed and not pod.metadata.is_leaving:
         yield from put_labels_back(snapshot, labels.POD, pod.metadata, changed)
 
 
 def find_misplaced(instance: RoleInstanceFacts, place: PodName, pod: RolePod) -> dict[str, str]:
-    """The labels that a pod should have and has not, by which it is found where it stands."""
+    """The right values of a pod's instance, component and hash labels that are wrong now."""
     held = pod.metadata.labels
     wanted = {
         labels.INSTANCE_NAME: instance.metadata.name,
@@ -95,6 +95,6 @@ def find_misplaced(instance: RoleInstanceFacts, place: PodName, pod: RolePod) ->
 
 
 def are_misplaced(instance: RoleInstanceFacts, pods: Mapping[str, RolePod]) -> bool:
-    """Whether a pod of an instance has labels of another place."""
+    """Whether a pod of an instance has missing or wrong labels."""
     found = [(place, pods[place.name]) for place in instance.places if place.name in pods]
     return any(find_misplaced(instance, place, pod) for place, pod in found)

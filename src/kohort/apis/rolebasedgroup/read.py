@@ -1,9 +1,9 @@
 """
 From a RoleBasedGroup and its children to the model.
 
-The group is one unit that exists from the first moment and never rolls; its roles are lines. All
-that is remembered stands in its children: RoleInstanceSets hold what roles ask for, their stored
-revisions what instances were made from, RoleInstances which revision each has.
+For the model, the group is one unit that always exists and never rolls; its roles are lines. All
+state stands in child objects: RoleInstanceSets hold the spec of roles, ControllerRevisions the
+templates of instances, RoleInstances the revision of each.
 """
 
 from collections import defaultdict
@@ -39,16 +39,16 @@ _ALONE = RecoveryPolicy(level=Level.MEMBER)
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """What rendering needs and the model does not know."""
+    """Details of this API that the planner does not see and rendering needs."""
 
     facts: GroupFacts
     instances: dict[str, dict[int, RoleInstanceFacts]]  # by role and ordinal
     pods: dict[str, dict[str, RolePod]]  # by uid of their instance, and name
-    delegates: dict[str, Object]  # workloads of other controllers, by role
+    delegates: dict[str, Object]  # Deployments, StatefulSets and LeaderWorkerSets, by role
 
 
 def read(snapshot: Snapshot) -> Reading[Memory]:
-    """The snapshot in the words of the model."""
+    """The snapshot of a group as the model's workload and observed state."""
     facts = find_facts(snapshot)
     problem = next(iter(facts.spec.all_problems), None)
     if problem is not None:
@@ -107,7 +107,7 @@ def _read_role(
 
 
 def _own_delegates(snapshot: Snapshot, facts: GroupFacts) -> dict[str, Object]:
-    """The workloads that carry roles for us, as they are."""
+    """The group's existing Deployments, StatefulSets and LeaderWorkerSets, by role."""
     uid, found = uid_of(snapshot.root), {}
     for name, role in facts.delegated.items():
         assert role.spec.workload is not None
@@ -119,7 +119,7 @@ def _own_delegates(snapshot: Snapshot, facts: GroupFacts) -> dict[str, Object]:
 
 
 def _read_delegate(role: DelegatedRole, found: Object | None) -> RoleInstances:
-    """A role as the controller that carries it says; one that has seen another role is behind."""
+    """A role by its workload's status, which is outdated if the workload has another role hash."""
     spec = role.spec
     tally = read_tally(found) if found else Tally(0, 0, 0, 0, 0)
     if found and labels_of(found).get(labels.role_revision(spec.name)) != role.hash:
@@ -135,7 +135,7 @@ def _read_delegate(role: DelegatedRole, found: Object | None) -> RoleInstances:
 
 
 def _join(snapshot: Snapshot, facts: GroupFacts, roles: tuple[RoleInstances, ...]) -> Group:
-    """The group that its roles make."""
+    """The model's one group, from its roles."""
     instances = [instance for role in roles for instance in role.instances]
     members = tuple(member for instance in instances for member in instance.members)
     return Group(
@@ -152,12 +152,12 @@ def _join(snapshot: Snapshot, facts: GroupFacts, roles: tuple[RoleInstances, ...
 
 
 def _has_places(role: RoleInstances) -> bool:
-    """Whether the lowest ordinals are taken: an extra instance stands in for one that is not."""
+    """Whether ordinals have no gap: a gap means that a surge instance stands in for another."""
     return all(instance.ordinal == place for place, instance in enumerate(role.instances))
 
 
 def _find_revision(facts: GroupFacts, roles: tuple[RoleInstances, ...]) -> str:
-    """The hash of all roles if no instance is old; else that of the last revision stored."""
+    """The hash of the current roles if all instances have them, else of the newest revision."""
     are_new = all(i.revision == role.revision for role in roles for i in role.instances)
     if are_new and all(role.is_updated for role in roles if role.tally is not None):
         return facts.hash
@@ -256,7 +256,7 @@ def _ask_role(facts: RoleFacts, strategy: str) -> Role:
 
 
 def _recovery_of(spec: RoleSpec) -> RecoveryPolicy:
-    """Without a policy, pods that have ended are made anew one by one."""
+    """How a role recovers; without a restart policy each ended pod is recreated alone."""
     restart = spec.restart
     if not restart.recreates_instance:
         return _ALONE

@@ -1,8 +1,8 @@
 """
 From a plan to the objects of a RoleBasedGroup.
 
-Nothing in one plan depends on another action of it: a role without its set gets the set, one with
-an unstored template gets the revision, and instances and pods follow in the plans that see both.
+No write of a plan depends on another write of it: one plan creates a role's missing set, or stores
+the revision of its template; later plans, which see both, create instances and pods.
 """
 
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ from kohort.model.units import Line
 
 
 def render(snapshot: Snapshot, reading: Reading[Memory], plan: Plan) -> tuple[Action, ...]:
-    """What to do about the objects of a group."""
+    """The writes to the objects of a group that carry out a plan."""
     if reading.workload.is_leaving:
         return ()
     return tuple(_actions(snapshot, reading, plan))
@@ -62,7 +62,7 @@ def _actions(snapshot: Snapshot, reading: Reading[Memory], plan: Plan) -> Iterat
 
 
 def _note_failures(reading: Reading[Memory], plan: Plan, sets: SetActions) -> Iterator[Action]:
-    """Record failures on the revision in force; what follows from them comes in a later plan."""
+    """Record new failures on the current revision; a later plan acts on the record."""
     roles = reading.memory.facts.roles
     record = plan_record({Line(0, name): role.failures for name, role in roles.items()}, plan)
     stored = sets.find_in_force()

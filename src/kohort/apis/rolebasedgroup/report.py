@@ -1,4 +1,4 @@
-"""Statuses and events of a RoleBasedGroup: what was read and planned, in the words of its API."""
+"""Statuses and events of a RoleBasedGroup and its children, in upstream's terms."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -122,7 +122,7 @@ def _project_instance(
     is_known = bool(instance.status.conditions)
     unready = next((p.name for p in instance.places if not _serves(instance, pods, p.name)), "")
     if unready and not is_known:
-        # The first status is written when there is something to say: it is ready.
+        # The operator writes an instance's first status only when the instance is ready.
         return
     failure = next((f for f in role.failures if f.ordinal == ordinal), None)
     state = InstanceState(
@@ -152,7 +152,7 @@ def _serves(instance: RoleInstanceFacts, pods: dict[str, RolePod], name: str) ->
 
 
 def _find_hash_owner(instance: RoleInstanceFacts, pods: dict[str, RolePod]) -> str:
-    """The revision whose hash the pods carry: upstream's own name stays while they do."""
+    """The revision whose hash the pods have: upstream's, while any pod has upstream's hash."""
     if any(has_foreign_hash(instance, pod) for pod in pods.values()):
         return instance.status.update_revision
     return revision_of(instance)
@@ -194,7 +194,7 @@ def _project_adapter(
 def list_events(
     snapshot: Snapshot, reading: Reading[Memory], plan: Plan, summary: ExecutionSummary
 ) -> tuple[Notice, ...]:
-    """The events that a plan is worth; none says that nothing went wrong (rbg defect 24)."""
+    """The events for a plan; success without a change is no event."""
     return (*_list_made(summary), *_list_refused(summary), *plan.notices)
 
 

@@ -1,11 +1,10 @@
 """
-Revisions of groups, RoleInstanceSets and RoleInstances: upstream's own hashes, recomputed.
+Revisions of groups, RoleInstanceSets and RoleInstances, with the same hashes as upstream's.
 
-What upstream hashes is JSON as Go writes it, so its names can be found again, and a taken-over
-group needs no new revision. The count of replicas never enters: scaling rolls nothing. A group's
-revision is FNV-1a over all roles; that of a role is the same over the role alone, with the template
-that it refers to. Sets and instances are hashed as StatefulSets are: FNV-1, with a count
-of collisions behind.
+Upstream hashes JSON as Go writes it; we do the same, so a group that upstream made needs no new
+revision. Replicas are left out of the hash, so scaling rolls nothing. A group's revision is FNV-1a
+over all roles; a role's is FNV-1a over that role with the template that it refers to. Sets and
+instances are hashed as StatefulSets are: FNV-1, followed by a count of collisions.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -32,7 +31,7 @@ from kohort.cluster.objects import (
     owner_reference,
 )
 
-GROUP_HISTORY = 5  # revisions of a group that are kept
+GROUP_HISTORY = 5  # revisions of a group that the operator keeps
 INSTANCE_HISTORY = 5  # of an instance, beside those in use
 _REPLACE = {"$patch": "replace"}
 _PATTERNS = ("standalonePattern", "leaderWorkerPattern")
@@ -104,7 +103,7 @@ def hash_instance(instance: Object, collisions: int = 0) -> str:
 
 
 def make_group_revision(group: Object, number: int) -> Object:
-    """The ControllerRevision that holds the roles of now."""
+    """A new ControllerRevision with the group's current roles."""
     data = write_group_data(group)
     found = hash_revision_a(write_bytes(data))
     marks = {labels.GROUP_NAME: name_of(group), labels.GROUP_REVISION: found}
@@ -132,7 +131,7 @@ def make_instance_revision(instance: Object, number: int, collisions: int = 0) -
 
 
 def read_revision(revision: Object) -> StoredRevision | None:
-    """What a ControllerRevision of a group, a set or an instance holds; None if it is another's."""
+    """Decode a ControllerRevision of a group, set or instance; None if it is of another kind."""
     marks, data = labels_of(revision), revision.get("data")
     found = marks.get(labels.GROUP_REVISION) or marks.get(labels.HASH)
     if not found or not isinstance(data, dict):
@@ -141,7 +140,7 @@ def read_revision(revision: Object) -> StoredRevision | None:
 
 
 def find_current(stored: Iterable[StoredRevision], data: Object) -> StoredRevision | None:
-    """The newest revision that holds just that; two are compared by what they say, not by hash."""
+    """The newest revision with exactly this data; compares data, not hashes."""
     wanted = write_bytes(data)
     same = [each for each in stored if write_bytes(each.data) == wanted]
     return max(same, key=lambda each: each.number, default=None)
@@ -153,7 +152,7 @@ def next_number(stored: Iterable[StoredRevision]) -> int:
 
 
 def list_outdated(stored: Sequence[StoredRevision], live: Iterable[str], kept: int) -> list[str]:
-    """The names of revisions beyond the history, the oldest first; those in use stay."""
+    """The names of revisions to delete beyond the history limit, oldest first, none in use."""
     used = set(live)
     free = sorted((each for each in stored if each.name not in used), key=lambda each: each.number)
     return [each.name for each in free[: max(0, len(free) - kept)]]
@@ -166,7 +165,7 @@ def roles_in(data: Object) -> list[Object]:
 
 
 def at_revision(group: Object, data: Object) -> Object:
-    """The group with the roles of a stored revision; replicas stay, and new roles get 1."""
+    """The group with a stored revision's roles; replicas stay, and roles not in the group get 1."""
     spec = as_map(group.get("spec"))
     counts = {role.get("name"): role.get("replicas") for role in as_objects(spec.get("roles"))}
     roles = [{**role, "replicas": _given(counts.get(role.get("name")))} for role in roles_in(data)]

@@ -1,11 +1,11 @@
 """
-One role in both versions, and what the other version cannot say.
+Conversion of one role between v1alpha1 and v1alpha2, and the fields that the other version lacks.
 
-A role is moved field by field, as upstream does. What the older version lacks is carried beside
-it: the order of pod management, delays of restarts, labels of adapters and components. A default
-is never carried, so most objects carry nothing. Where a role has a form that this module does not
-foresee, the whole role is carried with a hash of what it became: it counts for as long as that
-has not been edited. Edits of what a client can see win over what is carried.
+Conversion moves a role field by field, as upstream does. Fields that v1alpha1 lacks travel in an
+annotation: pod management order, restart delays, labels of adapters and components. Defaults are
+left out, so most objects need no annotation. If a role has a form that this module does not expect,
+the annotation holds the whole role and a hash of the result, and counts until a client edits the
+result. A client's edit of a visible field wins over the annotation.
 """
 
 from copy import deepcopy
@@ -43,7 +43,7 @@ _WHOLE, _OF = "whole", "of"
 
 
 def upgrade_role(old: Object, carried: Object) -> Object:
-    """A role of v1alpha1 in v1alpha2, with what was carried for it."""
+    """A role of v1alpha1 in v1alpha2, with the fields that the annotation holds for it."""
     if _WHOLE in carried:
         is_same = carried.get(_OF) == hash_value(old)
         return deepcopy(carried[_WHOLE]) if is_same else _upgrade(old, {})
@@ -51,14 +51,14 @@ def upgrade_role(old: Object, carried: Object) -> Object:
 
 
 def downgrade_role(new: Object, carried: Object) -> Object:
-    """A role of v1alpha2 in v1alpha1, with what was carried for it."""
+    """A role of v1alpha2 in v1alpha1, with the fields that the annotation holds for it."""
     if _WHOLE in carried and carried.get(_OF) == hash_value(new):
         return deepcopy(carried[_WHOLE])
     return _downgrade(new)
 
 
 def carry_new(new: Object, old: Object) -> Object:
-    """What must be carried beside a role of v1alpha1, so that the newer one is found again."""
+    """The fields to keep in an annotation so that v1alpha1 converts back to the same v1alpha2."""
     carried = _list_carried(new)
     if _upgrade(old, carried) == new:
         return carried
@@ -66,12 +66,12 @@ def carry_new(new: Object, old: Object) -> Object:
 
 
 def carry_old(old: Object, new: Object) -> Object:
-    """What must be carried beside a role of v1alpha2, so that the older one is found again."""
+    """The fields to keep in an annotation so that v1alpha2 converts back to the same v1alpha1."""
     return {} if _downgrade(new) == old else {_WHOLE: old, _OF: hash_value(new)}
 
 
 def hash_value(value: Any) -> str:
-    """What tells whether a value was edited."""
+    """A hash by which an edit of a value is noticed."""
     data = orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
     return sha1(data, usedforsecurity=False).hexdigest()
 

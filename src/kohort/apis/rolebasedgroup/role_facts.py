@@ -1,4 +1,4 @@
-"""What all instances of a role are read and made with, as long as none of it changes."""
+"""Facts of a role that all its instances share, cached until an input changes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,18 +16,18 @@ from kohort.model.policies import Amendment, Rule
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RoleFacts:
-    """One role: what it asks for, and which of its templates are stored."""
+    """One role: its spec, its RoleInstanceSet and its stored revisions."""
 
     objects: RoleContext  # what its objects are made from
-    instance_set: Object  # as it should be, with the count that the role asks for
-    set_uid: str  # empty while the set is not seen
-    target: str  # the name of the revision that its instances should reach
-    is_stored: bool  # whether that revision is
+    instance_set: Object  # as it should be, with the replicas of the role
+    set_uid: str  # empty while the cache has no such set
+    target: str  # the name of the revision that instances roll to
+    is_stored: bool  # whether the target revision exists as an object
     stored: tuple[StoredRevision, ...]  # of the set, lowest number first
-    base: str = ""  # the revision that protected instances are made from
-    grown: int | None = None  # instances that the set was told
+    base: str = ""  # the revision of instances below the partition
+    grown: int | None = None  # the replicas in the existing set's spec
     failures: tuple[Failure, ...] = ()
-    ports: Mapping[str, int] = field(default_factory=dict)  # of the role, stored on its set
+    ports: Mapping[str, int] = field(default_factory=dict)  # role-wide ports, stored on the set
 
     @property
     def spec(self) -> RoleSpec:
@@ -41,11 +41,11 @@ class RoleFacts:
 
     @property
     def target_template(self) -> Object:
-        """What instances are made from now."""
+        """The instance template of the target revision."""
         return as_map(self.instance_set["spec"]["roleInstanceTemplate"])
 
     def find_template(self, revision: str) -> Object | None:
-        """What instances of a revision are made from; None if that is not known."""
+        """The instance template of a revision; None if that revision is not stored."""
         if revision == self.target:
             return self.target_template
         found = next((each for each in self.stored if each.name == revision), None)
@@ -55,13 +55,13 @@ class RoleFacts:
         return {key: value for key, value in template.items() if key != "$patch"}
 
     def find_by_hash(self, short: str) -> Object | None:
-        """The template of the revision whose hash a pod carries."""
+        """The template of the revision whose hash a pod has as a label."""
         own = (self.target, *(each.name for each in self.stored))
         found = next((name for name in own if names.short_revision(name) == short), None)
         return self.find_template(found) if found else None
 
     def may_amend(self, revision: str) -> bool:
-        """Whether instances of a revision can become those of the target as they are."""
+        """Whether instances of a revision can be updated in place to the target."""
         amendment = self.spec.rollout.amendment
         old = self.find_template(revision)
         if amendment is Amendment.NEVER or old is None:
@@ -77,11 +77,11 @@ class RoleFacts:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DelegatedRole:
-    """One role that another controller carries."""
+    """One role whose workload is a Deployment, a StatefulSet or a LeaderWorkerSet."""
 
     objects: RoleContext
     hash: str  # of the role
-    grown: int | None = None  # instances that its workload was told
+    grown: int | None = None  # the replicas in the existing workload's spec
 
     @property
     def spec(self) -> RoleSpec:
@@ -91,20 +91,20 @@ class DelegatedRole:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GroupFacts:
-    """A whole group."""
+    """A group: its spec, its roles and its stored revisions."""
 
-    group: Object  # with the replicas that adapters ask for
+    group: Object  # with the replicas from scaling adapters
     spec: GroupSpec
-    roles: Mapping[str, RoleFacts]  # those that instances carry, in the order of the spec
-    delegated: Mapping[str, DelegatedRole]  # those that other controllers carry
+    roles: Mapping[str, RoleFacts]  # roles with a RoleInstanceSet, in the order of the spec
+    delegated: Mapping[str, DelegatedRole]  # roles with another workload kind
     hash: str  # of all roles
     stored: tuple[StoredRevision, ...] = ()  # of the group, lowest number first
-    current: StoredRevision | None = None  # that which holds the roles of now
+    current: StoredRevision | None = None  # the one with the roles of the current spec
     rules: tuple[Rule, ...] = ()
 
     @property
     def contexts(self) -> list[RoleContext]:
-        """What the objects of all roles are made from, in the order of the spec."""
+        """The inputs for the objects of each role, in the order of the spec."""
         known: dict[str, RoleFacts | DelegatedRole] = {**self.roles, **self.delegated}
         return [known[role.name].objects for role in self.spec.roles if role.name in known]
 
@@ -120,7 +120,7 @@ def find_component(template: Object, name: str) -> Object | None:
 
 
 def can_follow(old: Object, new: Object) -> bool:
-    """Whether running pods of one component can become those of another."""
+    """Whether running pods of one component can be updated in place to another."""
     if (old.get("serviceName") or "") != (new.get("serviceName") or ""):
         return False
     return find_difference(as_map(old.get("template")), as_map(new.get("template"))) is not None

@@ -2,9 +2,9 @@
 One role as a value: numbers resolved, defaults filled in, templates merged.
 
 A role is standalone (one pod for each instance), a leader with workers, or a list of components.
-All three become components with complete templates, so that whoever makes pods knows no pattern.
-Amounts in percent are resolved as upstream does for RoleInstanceSets: the partition rounds down,
-the surge up, and ``maxUnavailable`` down, or up where there is no surge.
+All three become components with complete templates, so that code which creates pods handles one
+form. Percentages are resolved as upstream does for RoleInstanceSets: the partition rounds down,
+the surge up, and ``maxUnavailable`` down, or up if there is no surge.
 """
 
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ from kohort.model.policies import Amendment
 
 LEADER, WORKER = "leader", "worker"
 NO_RESTART, RECREATE_INSTANCE = "None", "RecreateRoleInstanceOnPodRestart"
-OLD_RECREATE = "RecreateRBGOnPodRestart"  # of v0.4; every role restarts by itself instead
+OLD_RECREATE = "RecreateRBGOnPodRestart"  # of v0.4; we restart instances, not the group
 IN_PLACE_IF_POSSIBLE, IN_PLACE_ONLY, RECREATE_POD = (
     "InPlaceIfPossible",
     "InPlaceOnly",
@@ -49,12 +49,12 @@ WORKLOAD_TYPES = {
         labels.LEADER_WORKER_SET,
     )
 }
-# A kind of v1alpha1 that was never installed, and that RoleInstanceSets replaced.
+# A kind that v1alpha1 names and that was never installed; RoleInstanceSet replaces it.
 WORKLOAD_TYPES["workloads.x-k8s.io/v1alpha1/InstanceSet"] = labels.INSTANCE_SET
 
 
 class Pattern(StrEnum):
-    """What an instance is made of; the value is what the label of role types says."""
+    """The pattern of an instance's pods; values are those of the role type label."""
 
     STANDALONE = "PodTemplate"
     LEADER_WORKER = "LeaderWorkerSet"
@@ -68,7 +68,7 @@ class ComponentSpec:
     name: str
     size: int
     template: Object
-    service_name: str = ""  # empty: the role's own, or none
+    service_name: str = ""  # empty: the role's Service, or none
     labels: Mapping[str, str] = field(default_factory=dict)
     annotations: Mapping[str, str] = field(default_factory=dict)
     start_after: tuple[str, ...] = ()
@@ -85,25 +85,25 @@ class RestartSpec:
 
     @property
     def recreates_instance(self) -> bool:
-        """Whether one restarted pod takes its instance down."""
+        """Whether the operator recreates the whole instance when one pod restarts."""
         return self.type == RECREATE_INSTANCE
 
     def delay_seconds(self, restarts: int) -> int:
-        """How long after the last restart the next one may begin, when there were so many."""
+        """The wait between the last restart and the next, after this many restarts."""
         if restarts <= 0:
             return 0
-        # Beyond that the delay is its maximum anyway, and the number would only grow.
+        # Limit the exponent: the delay has reached its maximum long before.
         return min(self.base_seconds << min(restarts - 1, 31), self.max_seconds)
 
     @property
     def reset_seconds(self) -> int:
-        """After so long without a restart, they are counted from 0 again."""
+        """How long an instance must run without a restart until the count returns to 0."""
         return max(2 * self.max_seconds, 600)
 
 
 @dataclass(frozen=True, slots=True)
 class RolloutSpec:
-    """How instances are brought to a new revision; amounts as written, and resolved."""
+    """How instances roll to a new revision; amounts as the user wrote them, and resolved."""
 
     type: str = IN_PLACE_IF_POSSIBLE
     amendment: Amendment = Amendment.IF_POSSIBLE
@@ -117,7 +117,7 @@ class RolloutSpec:
 
 @dataclass(frozen=True, slots=True)
 class AdapterSpec:
-    """Whether the role has a scaling adapter, and which labels that gets."""
+    """Whether the role has a scaling adapter, and the adapter's labels."""
 
     is_enabled: bool = False
     labels: Mapping[str, str] = field(default_factory=dict)
@@ -125,7 +125,7 @@ class AdapterSpec:
 
 @dataclass(frozen=True, slots=True)
 class RuntimeSpec:
-    """One engine runtime profile that is injected into pods of the role."""
+    """One engine runtime profile that the operator injects into pods of the role."""
 
     profile: str
     inject_containers: tuple[str, ...] = ()
@@ -134,36 +134,36 @@ class RuntimeSpec:
 
 @dataclass(frozen=True, slots=True)
 class SchedulingSpec:
-    """Which nodes a recreated pod prefers: those on which pods of its place ran before."""
+    """Whether a recreated pod prefers or requires the node of the pod that it replaces."""
 
-    mode: str = ""  # empty: none
+    mode: str = ""  # empty: off
     granularity: str = BY_POD
-    avoided: tuple[str, ...] = ()  # keys of node labels
+    avoided: tuple[str, ...] = ()  # keys of labels on nodes to avoid
 
 
 @dataclass(frozen=True, slots=True)
 class RoleSpec:
-    """What one role asks for."""
+    """The spec of one role."""
 
     name: str
     replicas: int
     pattern: Pattern
     components: tuple[ComponentSpec, ...]
-    workload: Kind | None = labels.INSTANCE_SET  # None: a kind that is not supported
+    workload: Kind | None = labels.INSTANCE_SET  # None: an unsupported kind
     labels: Mapping[str, str] = field(default_factory=dict)
     annotations: Mapping[str, str] = field(default_factory=dict)
     rollout: RolloutSpec = RolloutSpec()
     restart: RestartSpec = RestartSpec()
-    is_ordered: bool = False  # instances are made one by one, each when those before are ready
+    is_ordered: bool = False  # create an instance when those before it are ready
     dependencies: tuple[str, ...] = ()
     min_ready_seconds: int = 0
-    is_stateless: bool = False  # instances have no ordinals
-    service_selection: str = ""  # All or LeaderOnly, of leader and workers
+    is_stateless: bool = False  # instances have names without ordinals
+    service_selection: str = ""  # All or LeaderOnly, for leader-worker roles
     service_ports: tuple[Object, ...] = ()
     runtimes: tuple[RuntimeSpec, ...] = ()
     adapter: AdapterSpec = AdapterSpec()
     scheduling: SchedulingSpec = SchedulingSpec()
-    is_instance_gang: bool = False  # pods of an instance are placed together or not at all
+    is_instance_gang: bool = False  # schedule all pods of an instance or none
     problems: tuple[Problem, ...] = ()
 
     @property
@@ -173,17 +173,17 @@ class RoleSpec:
 
     @property
     def has_ordinals(self) -> bool:
-        """Whether pods know their index and find others: all but Deployments and stateless sets."""
+        """Whether pods have an index and DNS names: not in Deployments and stateless sets."""
         return self.workload != labels.DEPLOYMENT and not self.is_stateless
 
     @property
     def has_service(self) -> bool:
-        """Whether we make a headless Service for it."""
+        """Whether the operator creates a headless Service for the role."""
         return self.workload in (labels.INSTANCE_SET, labels.STATEFUL_SET)
 
     @property
     def selects_leader(self) -> bool:
-        """Whether the Service leads to leaders only: by choice, and by default on our own sets."""
+        """Whether the Service selects leaders only: by the user, or by default in instance sets."""
         if self.pattern is not Pattern.LEADER_WORKER:
             return False
         by_default = self.workload == labels.INSTANCE_SET and not self.service_selection
@@ -231,7 +231,7 @@ def read_restart(pattern: Object, default: str) -> RestartSpec:
 
 
 def read_scheduling(annotations: Mapping[str, str], is_stateless: bool) -> SchedulingSpec:
-    """What annotations say about former nodes."""
+    """The in-place scheduling settings in a role's annotations."""
     default = BY_COMPONENT if is_stateless else BY_POD
     avoided = annotations.get(labels.IN_PLACE_AVOID, "")
     return SchedulingSpec(
@@ -242,12 +242,12 @@ def read_scheduling(annotations: Mapping[str, str], is_stateless: bool) -> Sched
 
 
 def as_map(value: Any) -> Object:
-    """The value, or an empty map if it is none."""
+    """The value if it is a map, else an empty map."""
     return value if isinstance(value, dict) else {}
 
 
 def as_list(value: Any) -> list[Any]:
-    """The value, or an empty list if it is none."""
+    """The value if it is a list, else an empty list."""
     return value if isinstance(value, list) else []
 
 
@@ -257,15 +257,15 @@ def as_objects(value: Any) -> list[Object]:
 
 
 def as_texts(value: Any) -> dict[str, str]:
-    """The entries of a map that are texts."""
+    """The entries of a map whose values are strings."""
     return {key: held for key, held in as_map(value).items() if isinstance(held, str)}
 
 
 def as_int(value: Any, default: int) -> int:
-    """The value, or the default if it is no whole number."""
+    """The value if it is an integer, else the default."""
     return value if isinstance(value, int) and not isinstance(value, bool) else default
 
 
 def given(value: Any, default: Any) -> Any:
-    """The value, or the default if there is none."""
+    """The value, or the default if the value is None."""
     return default if value is None else value

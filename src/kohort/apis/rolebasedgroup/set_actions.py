@@ -1,9 +1,9 @@
 """
-What a group has besides instances: revisions, the ConfigMap, and of each role the set, its
-revision, its Service and its adapter.
+The objects of a group besides instances and pods: revisions, the ConfigMap, and for each role its
+set, the set's revision, its Service and its adapter.
 
-A set is applied whole under upstream's field manager, so that a field which neither of us wants
-any more goes. What is as it should be costs nothing.
+Server-side apply writes a set whole under upstream's field manager, so that the API server removes
+fields that neither of us sets any more. The operator writes only objects that differ.
 """
 
 from collections.abc import Iterator
@@ -42,19 +42,19 @@ CARRIERS = (
     labels.DEPLOYMENT,
     labels.LEADER_WORKER_SET,
 )
-_MADE_ONCE = ("spec.replicas",)  # of adapters: an autoscaler owns it from then on
+_MADE_ONCE = ("spec.replicas",)  # of adapters: an autoscaler owns it after the create
 
 
 @dataclass(frozen=True, slots=True)
 class SetActions:
-    """All objects of a group but instances and pods, in one plan."""
+    """The writes of one plan to all objects of a group but instances and pods."""
 
     snapshot: Snapshot
     facts: GroupFacts
     plan: Plan
 
     def store_group(self) -> Iterator[Action]:
-        """The revision of the group, and the mark on the one that it replaces."""
+        """Store a revision of the current roles, and mark the revision that all roles served."""
         facts, group = self.facts, self.facts.group
         for stored in self._own_revisions():
             revision = stored.metadata.labels.get(labels.GROUP_REVISION)
@@ -66,7 +66,7 @@ class SetActions:
             yield self._create(labels.CONTROLLER_REVISION, body, "the roles are not stored")
 
     def forget(self) -> Iterator[Action]:
-        """Revisions beyond the history of the group and of its sets."""
+        """Delete revisions beyond the history limits of the group and of its sets."""
         if not self.plan.report.is_done:
             return
         live = [self.facts.current.name] if self.facts.current else []
@@ -84,19 +84,19 @@ class SetActions:
         return [stored for stored in held if stored.metadata.controller == uid]
 
     def find_in_force(self) -> Whole | None:
-        """The stored revision that holds the roles of now."""
+        """The stored revision with the current roles."""
         name = self.facts.current.name if self.facts.current else ""
         return next((s for s in self._own_revisions() if s.metadata.name == name), None)
 
     def annotate(self, stored: Whole, notes: dict[str, str], why: str) -> Patch:
-        """A note on a stored revision."""
+        """Write annotations on a stored revision."""
         name = stored.metadata.name
         address = Address(labels.CONTROLLER_REVISION, stored.metadata.namespace, name)
         body = {"metadata": {"uid": stored.metadata.uid, "annotations": notes}}
         return Patch(address, body, why=f"{name}: {why}")
 
     def write_config(self) -> Iterator[Action]:
-        """The ConfigMap in which pods find each other."""
+        """Create or patch the ConfigMap in which pods find each other's addresses."""
         contexts = self.facts.contexts
         wanted = make_config_map(self.facts.group, contexts)
         if wanted is None:
@@ -114,7 +114,7 @@ class SetActions:
             yield Patch(address, body, why=f"ConfigMap {name} says other addresses")
 
     def write_policy(self) -> Iterator[Action]:
-        """The policy that a group of v1alpha1 has as a field."""
+        """Create or update the CoordinatedPolicy for a v1alpha1 group's coordination field."""
         wanted = make_policy(self.facts.group)
         if wanted is None:
             return
@@ -126,7 +126,7 @@ class SetActions:
             yield from self._apply(labels.POLICY, wanted, found)
 
     def scale_group(self) -> Iterator[Action]:
-        """The replicas that adapters ask for, written into the group."""
+        """Write the replicas of adapters, and of roles in a ratio with them, into the group."""
         before = self.snapshot.root["spec"]["roles"]
         patch: list[Object] = []
         for index, (own, wanted) in enumerate(
@@ -145,7 +145,7 @@ class SetActions:
             yield Patch(address, patch, PatchForm.JSON, why=why)
 
     def _may_scale(self, role: Object) -> bool:
-        """Whether the group may say so: of a role with an adapter, it says what that holds."""
+        """Whether to write a role's replicas: with an adapter, only the number that it holds."""
         if as_map(role.get("scalingAdapter")).get("enable") is not True:
             return True
         name = names.adapter_name(name_of(self.facts.group), str(role.get("name")))
@@ -154,7 +154,7 @@ class SetActions:
         return held in (None, role["replicas"])
 
     def ensure_role(self, role: RoleFacts) -> Iterator[Action]:
-        """The set of a role, its revision, its Service and its adapter."""
+        """Create or update a role's set, the set's revision, its Service and its adapter."""
         wanted = self._count_set(role)
         found = self._find(labels.INSTANCE_SET, role.set_name)
         if found is None:
@@ -168,7 +168,7 @@ class SetActions:
             yield from self._ensure(labels.ADAPTER, adapter, _MADE_ONCE)
 
     def ensure_delegate(self, role: DelegatedRole) -> Iterator[Action]:
-        """The workload of a role that another controller carries, its Service and its adapter."""
+        """Create or update a role's Deployment (or its like), its Service and its adapter."""
         kind, name = role.spec.workload, role.objects.workload_name
         assert kind is not None
         step = self.plan.steps.get(Line(0, role.spec.name))
@@ -186,7 +186,7 @@ class SetActions:
             yield from self._ensure(labels.ADAPTER, make_adapter(role.objects), _MADE_ONCE)
 
     def _count_set(self, role: RoleFacts) -> Object:
-        """The set with as many replicas as rules allow now."""
+        """The set with as many replicas as the plan allows now."""
         step = self.plan.steps.get(Line(0, role.spec.name))
         count = role.spec.replicas if step is None else step.wanted
         return {**role.instance_set, "spec": {**role.instance_set["spec"], "replicas": count}}
@@ -209,7 +209,7 @@ class SetActions:
         yield from self._widen(wanted)
 
     def _widen(self, wanted: Object) -> Iterator[Action]:
-        """Take away keys of a selector that select too few pods: applying the others keeps them."""
+        """Remove extra keys from a Service's selector, which server-side apply would keep."""
         found = self._find(labels.SERVICE, name_of(wanted))
         if found is None or found.metadata.is_leaving:
             return
@@ -246,7 +246,7 @@ class SetActions:
         yield Patch(address, body, PatchForm.APPLY, MANAGER, force=True, why=why)
 
     def clean(self) -> Iterator[Action]:
-        """Sets and adapters of roles that the user asks for no more."""
+        """Delete workloads and adapters of roles that the user removed from the spec."""
         uid = uid_of(self.snapshot.root)
         wanted = {(c.role.workload, c.workload_name) for c in self.facts.contexts}
         for kind in CARRIERS:

@@ -1,9 +1,9 @@
 """
 The spec of a RoleBasedGroup as a value: roles in order, with complete templates.
 
-An object may be older than any default, so each fact has one. Reading never fails: what is wrong
-is a problem of the group or of a role, and the rest stands. A RoleInstanceSet that a user made by
-hand is read as a group of one role.
+An object may be older than the schema's defaults, so each field has its default here, too. Reading
+never fails: an error becomes a problem of the group or of a role, and the rest is used. We read a
+RoleInstanceSet that a user created by hand as a group of one role.
 """
 
 from collections.abc import Mapping
@@ -52,12 +52,12 @@ from kohort.cluster.quantities import find_whole
 from kohort.model.cycles import find_cycle
 
 GANG_TIMEOUT_SECONDS = 60
-SET_UNAVAILABLE = "10%"  # of a RoleInstanceSet that says nothing; a role's default is 1
+SET_UNAVAILABLE = "10%"  # a RoleInstanceSet's default; that of a role is 1
 
 
 @dataclass(frozen=True, slots=True)
 class GangSpec:
-    """The PodGroup that a group asks for."""
+    """The gang settings of a group, from its annotations."""
 
     is_enabled: bool = False
     timeout_seconds: int = GANG_TIMEOUT_SECONDS
@@ -67,13 +67,13 @@ class GangSpec:
 
 @dataclass(frozen=True, slots=True)
 class GroupSpec:
-    """What a RoleBasedGroup asks for."""
+    """The spec of a RoleBasedGroup, read into a value."""
 
     roles: tuple[RoleSpec, ...]
     gang: GangSpec = GangSpec()
     exclusive_topology: str = ""
-    old_exclusive_topology: str = ""  # by the key of former versions, which upstream ignores now
-    problems: tuple[Problem, ...] = ()  # of the group; roles have their own
+    old_exclusive_topology: str = ""  # from the former key, which upstream ignores now
+    problems: tuple[Problem, ...] = ()  # of the group; each role has its own problems
 
     def find_role(self, name: str) -> RoleSpec | None:
         """The role of that name."""
@@ -81,12 +81,12 @@ class GroupSpec:
 
     @property
     def all_problems(self) -> tuple[Problem, ...]:
-        """What is wrong with the group and with its roles."""
+        """The problems of the group and of its roles."""
         return (*self.problems, *(each for role in self.roles for each in role.problems))
 
 
 def read_spec(group: Object) -> GroupSpec:
-    """The spec of a RoleBasedGroup in v1alpha2, as it is now."""
+    """Read the spec of a RoleBasedGroup in v1alpha2."""
     spec, notes = as_map(group.get("spec")), annotations_of(group)
     gang = _read_gang(notes)
     is_instance_gang = notes.get(labels.INSTANCE_GANG) == "true"
@@ -107,14 +107,14 @@ def read_spec(group: Object) -> GroupSpec:
 
 
 def roles_of(group: Object) -> list[Object]:
-    """The roles of an object as they were written."""
+    """The roles of an object as the user wrote them."""
     return as_objects(as_map(group.get("spec")).get("roles"))
 
 
 def read_role(
     role: Object, templates: Mapping[str, Object], is_instance_gang: bool = False
 ) -> RoleSpec:
-    """One role, with the templates that it may refer to."""
+    """Read one role; ``templates`` are the group's shared ones, to which it may refer."""
     name = str(role.get("name") or "")
     notes = as_texts(role.get("annotations"))
     replicas = max(0, as_int(role.get("replicas"), 1))
@@ -157,7 +157,7 @@ def read_role(
 
 
 def read_set_spec(instance_set: Object) -> RoleSpec:
-    """A RoleInstanceSet as one role; its name is the set's where no label says another."""
+    """Read a RoleInstanceSet as one role, named by the set's label or else by the set."""
     spec, notes = as_map(instance_set.get("spec")), annotations_of(instance_set)
     template = as_map(spec.get("roleInstanceTemplate"))
     replicas = max(0, as_int(spec.get("replicas"), 1))
@@ -186,7 +186,7 @@ def read_set_spec(instance_set: Object) -> RoleSpec:
 
 
 def find_dependency_problems(roles: tuple[RoleSpec, ...]) -> list[Problem]:
-    """Dependencies on roles that do not exist, and cycles."""
+    """Problems for dependencies on missing roles, and for cycles."""
     known = {role.name: role for role in roles}
     found = [
         Problem(
@@ -309,9 +309,9 @@ def _read_runtime(entry: Object) -> RuntimeSpec:
 def _resolve(
     role: str, source: Object, templates: Mapping[str, Object], problems: list[Problem]
 ) -> Object:
-    """The template of a pattern: its own, or that of the group with a patch.
+    """The template of a pattern: its own, or a shared template of the group with a patch.
 
-    Upstream refuses a reference without a patch, which its own examples have; here it is empty.
+    Upstream refuses a reference without a patch, though its examples have some; we accept it.
     """
     reference = source.get("templateRef")
     if not isinstance(reference, dict):

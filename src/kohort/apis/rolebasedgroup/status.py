@@ -1,9 +1,9 @@
 """
 Statuses of groups, sets, instances and adapters, in upstream's shape, from counts of one snapshot.
 
-A status is rebuilt whole: entries of removed roles go, and a change of any number is written (rbg
-defect 8). A condition keeps its moment as long as it says the same. What upstream wrote and what
-is still true stays as it is, so that a group taken over at rest costs no write.
+The operator rebuilds a status whole: entries of removed roles go, and it writes whenever any number
+changes. A condition keeps its transition time while its status stays the same. Parts that upstream
+wrote and that still hold stay, so that taking over an idle group costs no write.
 """
 
 from collections.abc import Iterable, Sequence
@@ -20,7 +20,7 @@ FAILED_UPDATE = "FailedUpdate"
 
 @dataclass(frozen=True, slots=True)
 class RoleCounts:
-    """One role in numbers."""
+    """The instance counts of one role."""
 
     name: str
     wanted: int
@@ -32,7 +32,7 @@ class RoleCounts:
 
     @property
     def is_whole(self) -> bool:
-        """Whether exactly those that are wanted exist, all ready."""
+        """Whether exactly the wanted number of instances exists, and all are ready."""
         return self.wanted == self.exist == self.ready
 
 
@@ -69,12 +69,12 @@ def write_group_status(group: Object, roles: Sequence[RoleCounts], now: str) -> 
 
 @dataclass(frozen=True, slots=True)
 class SetState:
-    """What a RoleInstanceSet is told of itself besides numbers."""
+    """The parts of a RoleInstanceSet's status besides counts."""
 
     target: str
     selector: str
     partition: int
-    stuck: str = ""  # why old instances cannot be updated
+    stuck: str = ""  # why the rollout cannot update old instances
 
 
 def write_set_status(instance_set: Object, counts: RoleCounts, state: SetState, now: str) -> Object:
@@ -108,7 +108,7 @@ def write_set_status(instance_set: Object, counts: RoleCounts, state: SetState, 
 
 @dataclass(frozen=True, slots=True)
 class ComponentCounts:
-    """One component of an instance in numbers."""
+    """The pod counts of one component of an instance."""
 
     name: str
     exist: int
@@ -120,13 +120,13 @@ class ComponentCounts:
 
 @dataclass(frozen=True, slots=True)
 class InstanceState:
-    """One instance as it stands."""
+    """The state of one instance that its status reports."""
 
     components: tuple[ComponentCounts, ...]
-    revision: str  # that its pods should have, as their hash says it
+    revision: str  # the name of the revision whose hash the pods should have
     unready: str = ""  # the first pod that is not ready; empty: all are
     is_updated: bool = True
-    is_amended: bool = False  # it was changed in place at least once
+    is_amended: bool = False  # it was updated in place at least once
     restarts: int = 0
     restarted_at: str = ""
     baselines: Object | None = None
@@ -165,7 +165,7 @@ def write_instance_status(instance: Object, state: InstanceState, now: str) -> O
 def write_adapter_status(
     adapter: Object, counts: RoleCounts, selector: str, phase: str, now: str
 ) -> Object:
-    """The status of a scaling adapter; the replicas are what its role asks for."""
+    """The status of a scaling adapter; the replicas are those of its role's spec."""
     old: Object = as_map(adapter.get("status"))
     status: Object = {
         **old,
@@ -211,7 +211,7 @@ def _find(status: Object, kind: str) -> Object | None:
 
 
 def _merge(status: Object, conditions: Iterable[Object], now: str) -> list[Object]:
-    """The conditions that are there with these in their places; a moment stays while it holds."""
+    """Replace these conditions in the stored list; an unchanged status keeps its time."""
     fresh = {said["type"]: said for said in conditions}
     merged = []
     for held in as_objects(status.get("conditions")):

@@ -1,8 +1,8 @@
 """
-The types of RoleBasedGroup as Go writes them; every revision is a hash over these bytes.
+The Go types of RoleBasedGroup, by which we write JSON as upstream does; revisions hash that JSON.
 
-Fields that no type has are kept: a field of a newer Kubernetes must not roll pods when it
-comes or goes unseen.
+Fields that no type has stay in the JSON: a field of a newer Kubernetes must not roll pods because
+we dropped it.
 """
 
 from kohort.apis.gojson import POD_TEMPLATE, GoTypes

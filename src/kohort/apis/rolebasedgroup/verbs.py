@@ -1,9 +1,9 @@
 """
-RoleBasedGroup as people see it and act on it.
+The user's commands on a RoleBasedGroup: pause, resume, undo, restart, set image.
 
-A rollout is held by pausing every role, or one; which roles were paused before is remembered in an
-annotation, and stay so when all are resumed. A role that refers to a template of the group is
-changed alone by its patch of that template.
+To pause a rollout we pause every role, or one. An annotation records which roles the user had
+paused before, so that a resume of all leaves them paused. To change one role that refers to a
+shared template, we change the role's patch of that template.
 """
 
 from typing import Any
@@ -26,7 +26,7 @@ from kohort.cluster.objects import Object, annotations_of
 _SOURCES = ("standalonePattern", "leaderWorkerPattern")
 _PATCHES = ("leaderTemplatePatch", "workerTemplatePatch")
 _CONTAINERS = ("initContainers", "containers")
-# Where a role keeps its own changes of a template of the group.
+# The field in which a role refers to a shared template and patches it.
 _REFERENCE = "templateRef"
 
 
@@ -54,7 +54,7 @@ def _list_roles(group: Object) -> tuple[str, ...]:
 
 
 def _go_back(group: Object, revision: StoredRevision, role: str) -> Object:
-    """The roles of a revision, with the counts of now: an undo scales nothing."""
+    """The group with a revision's roles and its current replicas: an undo scales nothing."""
     then = at_revision(group, revision.content)
     if not role:
         return then
@@ -101,9 +101,9 @@ def _set_paused(role: Object, is_paused: bool) -> Object:
 
 def _list_templates(group: Object, role: str) -> dict[str, Object]:
     """
-    The templates by role; those that roles refer to by their own names.
+    The pod templates of a group by role, and its shared templates by name.
 
-    For one role, a template that it refers to is the one that its pods get.
+    For one role, a shared template comes with the role's patch applied, as its pods get it.
     """
     shared, found = _find_shared(group), dict[str, Object]()
     for own in _choose_roles(group, role):
@@ -120,7 +120,7 @@ def _list_templates(group: Object, role: str) -> dict[str, Object]:
 
 
 def _list_patches(group: Object, role: str) -> dict[str, Object]:
-    """What roles lay over templates: for leaders, for workers, and over those that are shared."""
+    """The patches of roles by field: for leaders, for workers, and of shared templates."""
     found: dict[str, Object] = {}
     for own in _choose_roles(group, role):
         _, pattern = _find_pattern(own)
@@ -136,19 +136,19 @@ def _choose_roles(group: Object, name: str) -> list[Object]:
 
 
 def _find_pattern(role: Object) -> tuple[str, Object]:
-    """The field in which a role has its template, and what is there."""
+    """The name of the pattern field in which a role has its template, and its value."""
     source = next((each for each in _SOURCES if each in role), _SOURCES[0])
     return source, as_map(role.get(source))
 
 
 def _find_shared(group: Object) -> dict[str, Object]:
-    """The templates that roles may refer to, by their names."""
+    """The shared templates of a group by name."""
     listed = as_objects(as_map(group.get("spec")).get("roleTemplates"))
     return {str(entry["name"]): as_map(entry.get("template")) for entry in listed}
 
 
 def _resolve(reference: Object, shared: dict[str, Object]) -> Object:
-    """The template that pods of a role get from a shared one and the role's patch of it."""
+    """A shared template with the role's patch applied."""
     return merge_template(shared.get(str(reference.get("name")), {}), reference.get("patch"))
 
 
@@ -185,7 +185,7 @@ def _put_in_role(role: Object, part: str, template: Object, shared: dict[str, Ob
 
 
 def _find_changes(old: Object, new: Object) -> Object:
-    """A patch of what verbs change in a template: images and annotations."""
+    """A patch with the images and annotations that a command changed in a template."""
     before, found = annotations_of(old), dict[str, Any]()
     notes = {key: value for key, value in annotations_of(new).items() if before.get(key) != value}
     if notes:

@@ -26,7 +26,7 @@ from kohort.cluster.objects import (
     owner_reference,
 )
 
-# Annotations for spec fields of v1alpha1, which conversion writes on the set alone.
+# Groups inherit these from the set: conversion writes v1alpha1's spec fields on the set alone.
 INHERITED = (
     labels.GANG,
     labels.GANG_TIMEOUT,

@@ -1,5 +1,5 @@
 """
-The objects of a RoleBasedGroup as they are written: pure functions from a role to manifests.
+The objects that the operator writes for a RoleBasedGroup: pure functions from role to manifest.
 
-Nothing here reads a cluster. What upstream wrote before us is given, and its style is kept.
+No function here reads a cluster. Callers pass objects that upstream wrote, to keep their style.
 """

@@ -1,9 +1,9 @@
 """
-Scaling adapters: one for each role that asks for it, so that an autoscaler finds a scale.
+Scaling adapters: the scale subresource of a role, for an autoscaler, if the user enables it.
 
-The selector is made from the labels that all pods of a role have, whatever carries the role:
-upstream reads it from statuses, and gives none for StatefulSets and Deployments. Of leader and
-workers only leaders are selected, since an instance counts once.
+The selector consists of labels that all pods of a role have, whatever its workload kind: upstream
+reads it from statuses, and has none for StatefulSets and Deployments. In leader-worker roles it
+selects only leaders, so that each instance counts once.
 """
 
 from kohort.apis.rolebasedgroup import labels, names
@@ -16,7 +16,7 @@ BOUND, NOT_BOUND = "Bound", "NotBound"
 
 
 def make_adapter(context: RoleContext) -> Object:
-    """The adapter of a role; it is born with the role's replicas."""
+    """The adapter of a role; the operator creates it with the role's replicas."""
     group, role = name_of(context.group), context.role
     return {
         "apiVersion": labels.ADAPTER.api_version,
@@ -35,7 +35,7 @@ def make_adapter(context: RoleContext) -> Object:
 
 
 def make_adapter_labels(context: RoleContext) -> dict[str, str]:
-    """The labels of an adapter: those that the role gives it, and whose it is."""
+    """The labels of an adapter: the user's for it, and those of its group and role."""
     return {
         **context.role.adapter.labels,
         labels.GROUP_NAME: name_of(context.group),
@@ -53,5 +53,5 @@ def make_selector(context: RoleContext) -> str:
 
 
 def write_selector(marks: dict[str, str]) -> str:
-    """A selector as Kubernetes prints it, keys sorted."""
+    """A selector in the text form of ``status.selector``, keys sorted."""
     return ",".join(f"{key}={value}" for key, value in sorted(marks.items()))

@@ -1,9 +1,9 @@
 """
-The discovery ConfigMap: which roles a group has, and at what address each instance is found.
+The discovery ConfigMap: the roles of a group, and the address of each instance.
 
-Upstream writes addresses of instances, which no pod has where an instance is several pods
-(rbg#448). Here an instance's address is that of its leader or first pod, and the others are
-listed beside. What upstream wrote is left until something else in it changes.
+Upstream writes the instance's name as address, which resolves to no pod if an instance has several
+(rbg#448). We write the address of the leader or first pod, and list those of the other pods beside
+it. The operator leaves upstream's text until a role or an address changes.
 """
 
 import yaml
@@ -17,7 +17,7 @@ REFINE, LEGACY = "refine", "legacy"
 
 
 def make_config_map(group: Object, contexts: list[RoleContext]) -> Object | None:
-    """The ConfigMap of a group; None if no role has ordinals, since none would read it."""
+    """The ConfigMap of a group; None if no role has ordinals, since no pod would mount it."""
     listed = [context for context in contexts if context.role.has_ordinals]
     if not listed:
         return None
@@ -34,19 +34,19 @@ def make_config_map(group: Object, contexts: list[RoleContext]) -> Object | None
 
 
 def is_current(found: Object, group: Object, contexts: list[RoleContext]) -> bool:
-    """Whether a ConfigMap says what it should, in our way or in upstream's."""
+    """Whether a ConfigMap lists the right addresses, in our format or in upstream's."""
     text = as_map(found.get("data")).get(CONFIG_FILE)
     return is_text_current(text, group, contexts)
 
 
 def is_text_current(text: str | None, group: Object, contexts: list[RoleContext]) -> bool:
-    """Whether the text of a ConfigMap is what it should be, in our way or in upstream's."""
+    """Whether a ConfigMap's text lists the right addresses, in our format or in upstream's."""
     listed = [context for context in contexts if context.role.has_ordinals]
     return text in (write_config(group, listed), write_config(group, listed, as_upstream=True))
 
 
 def write_config(group: Object, contexts: list[RoleContext], as_upstream: bool = False) -> str:
-    """The text of the file that pods read."""
+    """The text of the file that pods mount."""
     roles = {context.role.name: _describe(context, as_upstream) for context in contexts}
     listed = [context.role.name for context in contexts]
     head = {"name": name_of(group), "size": len(listed), "roles": listed}
@@ -79,7 +79,7 @@ def _address(context: RoleContext, ordinal: int, as_upstream: bool) -> Object:
 
 
 def _list_addresses(context: RoleContext, instance: str) -> list[str]:
-    """The pods of an instance that have names, leaders first."""
+    """The DNS addresses of an instance's pods that have one, leaders first."""
     found = []
     for component in context.role.components:
         service = find_service(context, component)

@@ -1,10 +1,10 @@
 """
-In-place scheduling: a recreated pod prefers, or requires, the node on which its place ran before.
+In-place scheduling: a recreated pod prefers, or requires, the node of the pod that it replaces.
 
-Upstream remembers nodes in memory and forgets them when it restarts; here they stand in an
-annotation of the RoleInstanceSet, by pod or by component, since instances are made anew. Nodes to
-avoid are those that have one of the given labels. A group that has a topology to itself is
-placed by that alone.
+Upstream keeps nodes in memory and forgets them when it restarts; we keep them in an annotation of
+the RoleInstanceSet, by pod or by component, since instances are recreated too. Pods avoid nodes
+that have one of the labels the user lists. For a group with exclusive topology we add nothing: its
+own affinity decides.
 """
 
 from collections.abc import Iterable, Mapping
@@ -30,12 +30,12 @@ _WEIGHT = 100
 
 
 def place_key(scheduling: SchedulingSpec, role: str, component: str, pod: str) -> str:
-    """What a pod's node is remembered by: the pod, or all pods of its component."""
+    """The key of a pod's node in the annotation: the pod's name, or role and component."""
     return f"{role}-{component}" if scheduling.granularity == BY_COMPONENT else pod
 
 
 def read_nodes(instance_set: Object) -> dict[str, list[str]]:
-    """The nodes that a set remembers, by place."""
+    """The former nodes in a RoleInstanceSet's annotation, by pod or component."""
     try:
         found = orjson.loads(annotations_of(instance_set).get(labels.FORMER_NODES, ""))
     except ValueError:
@@ -45,7 +45,7 @@ def read_nodes(instance_set: Object) -> dict[str, list[str]]:
 
 
 def write_nodes(nodes: Mapping[str, Iterable[str]]) -> str:
-    """Nodes by place, as an annotation holds them."""
+    """Former nodes by pod or component, as the text of the annotation."""
     listed = {key: sorted(set(held)) for key, held in nodes.items() if held}
     return orjson.dumps(listed, option=orjson.OPT_SORT_KEYS).decode()
 
@@ -71,7 +71,7 @@ def add_former_nodes(pod: Object, scheduling: SchedulingSpec, nodes: Iterable[st
 
 
 def _require(selector: Object, expressions: list[Object]) -> Object:
-    """Every term gets the expressions: terms are alternatives, expressions all hold."""
+    """Add expressions to every node selector term, since terms are alternatives."""
     terms = as_objects(selector.get("nodeSelectorTerms")) or [{}]
     widened = [
         {**term, "matchExpressions": [*as_objects(term.get("matchExpressions")), *expressions]}

@@ -1,10 +1,10 @@
 """
-The gang of a group, before any scheduler's words: which pods are placed together, or none is.
+The gang of a group, in terms of no particular scheduler: pods that are scheduled all or none.
 
-All pods of all roles count, those of every component among them; upstream counts instances of
-custom components as one pod. What may not begin yet has no pods, so it does not count until it
-begins: else pods that wait for it would never be placed. Each role is a kind of subgroup, and each
-of its instances a subgroup: all pods of an instance are placed together.
+All pods of all roles count; upstream counts an instance of custom components as one pod. A role
+that may not start yet does not count until it starts, else the scheduler would never place the
+pods that it depends on. Each role is a kind of subgroup, each instance a subgroup: its pods are
+scheduled together.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -30,7 +30,7 @@ from kohort.cluster.objects import (
 )
 from kohort.model.placement import Gang
 
-# Those of upstream, its default first. Their marks stand in templates, where upstream has them.
+# The schedulers that upstream knows, its default first. For these we mark the pod templates.
 UPSTREAM = (COSCHEDULING, VOLCANO)
 TEMPLATE_MARKS: Mapping[str, str] = {
     COSCHEDULING.name: templates.SCHEDULER_PLUGINS,
@@ -41,7 +41,7 @@ _COPIED = {COSCHEDULING.name: "scheduling.x-k8s.io/", VOLCANO.name: "scheduling.
 
 @dataclass(frozen=True, slots=True)
 class RoleMembers:
-    """How many instances of a role are placed together, and the pods of each."""
+    """How many instances of a role are in the gang, and how many pods each has."""
 
     instances: int
     size: int
@@ -49,12 +49,12 @@ class RoleMembers:
 
     @property
     def pods(self) -> int:
-        """All of its pods that are placed together."""
+        """The role's pods that are in the gang now."""
         return max(0, self.instances * self.size - self.held)
 
 
 def find_dialect(snapshot: Snapshot) -> Dialect | None:
-    """The dialect of a group's gang; None where it asks for none, or its kinds are not served."""
+    """The scheduler for a group's gang; None if gangs are off or the cluster lacks its kinds."""
     group, settings = snapshot.root, snapshot.settings
     if annotations_of(group).get(labels.GANG) != "true":
         return None
@@ -67,7 +67,7 @@ def find_dialect(snapshot: Snapshot) -> Dialect | None:
 
 
 def choose_dialect(group: Object, dialects: Iterable[Dialect]) -> Dialect | None:
-    """The dialect of the scheduler that pods name, else the first; None where there is none."""
+    """The dialect of the ``schedulerName`` in the pod templates, else the first; None if empty."""
     known = list(dialects)
     named = {spec.get("schedulerName") for spec in _list_specs(group)} - {None, ""}
     answering = [dialect for dialect in known if dialect.scheduler in named]
@@ -75,7 +75,7 @@ def choose_dialect(group: Object, dialects: Iterable[Dialect]) -> Dialect | None
 
 
 def _list_specs(value: Any) -> Iterator[Object]:
-    """The pod specs of all roles, wherever they stand."""
+    """The pod specs of all roles: of shared templates, patterns and components."""
     listed: list[Any] = [
         *roles_of(value),
         *as_objects(as_map(value.get("spec")).get("roleTemplates")),
@@ -92,14 +92,14 @@ def _list_specs(value: Any) -> Iterator[Object]:
 
 
 def count_members(members: Mapping[str, RoleMembers]) -> int:
-    """The pods of a group that are placed together."""
+    """The number of pods in the gang of a group."""
     return sum(role.pods for role in members.values())
 
 
 def make_gang(
     group: Object, spec: GroupSpec, dialect: Dialect, members: Mapping[str, RoleMembers]
 ) -> Intent:
-    """The gang of a group."""
+    """The gang of a group, for any scheduler's dialect to render."""
     count = count_members(members)
     return Intent(
         namespace=namespace_of(group),
@@ -117,7 +117,7 @@ def make_gang(
 
 
 def render_gang(intent: Intent, spec: GroupSpec, dialect: Dialect, tiers: Tiers) -> list[Object]:
-    """The objects of a gang in the words of one scheduler."""
+    """The objects of a gang for one scheduler."""
     made = [dict(obj) for obj in dialect.render(intent, tiers)]
     if dialect.name == COSCHEDULING.name:
         for obj in made:
@@ -139,7 +139,7 @@ def _list_parts(
     for role in spec.roles:
         own = members.get(role.name)
         if own is None or not own.pods or own.held or role.workload != labels.INSTANCE_SET:
-            # What begins step by step cannot be a subgroup: its pods do not come at once.
+            # An instance that starts step by step is no subgroup: its pods do not exist at once.
             continue
         yield SubgroupKind(
             name=role.name,

@@ -1,9 +1,9 @@
 """
-RoleInstances: one instance of a role, with its ordinal written into its own templates.
+RoleInstances: one instance of a role, with its ordinal in its own pod templates.
 
-Upstream shares one template between instances that it makes at once, so that several of them carry
-the ordinal of the last one; and it drops the ordinals when it updates in place. Each
-instance here is a copy of its own, and is made by the same function whenever it is written.
+Upstream shares one template between instances that it creates at once, so that several have the
+ordinal of the last, and loses the ordinals on an in-place update. We copy the template for each
+instance, and create and update with the same function.
 """
 
 from collections.abc import Mapping
@@ -26,14 +26,14 @@ ALL_PODS_READY = "AllPodReady"
 
 
 def make_instance(instance_set: Object, ordinal: int, revision: str) -> Object:
-    """The instance with that ordinal, from the set with the template of that revision."""
+    """The RoleInstance with this ordinal, from a set that holds the revision's template."""
     name = names.instance_name(name_of(instance_set), ordinal)
     marks = {labels.INSTANCE_INDEX: str(ordinal), labels.SET_POD_NAME: name}
     return _make(instance_set, name, revision, marks, marks)
 
 
 def make_stateless_instance(instance_set: Object, identity: str, revision: str) -> Object:
-    """An instance without an ordinal; five characters tell it from others."""
+    """A RoleInstance without an ordinal; five characters make its name unique."""
     name = names.stateless_name(name_of(instance_set), identity)
     marks = {labels.INSTANCE_OWNER: uid_of(instance_set), labels.INSTANCE_ID: identity}
     return _make(instance_set, name, names.short_revision(revision), marks, {})

@@ -1,9 +1,9 @@
 """
-The pods of a RoleInstance: a component's template with the pod's place.
+The pods of a RoleInstance: a component's template with the name and labels of one pod.
 
-Names and labels follow the pattern, which the instance's label says. A pod has a host name where
-its component has a Service. Two readiness gates hold it back: one while it is updated in place,
-one until all pods of its instance run.
+Names and labels depend on the pattern, which a label of the instance holds. A pod has a host name
+if its component has a Service. Two readiness gates keep it out of endpoints: one during an in-place
+update, one until all pods of its instance run.
 """
 
 from collections.abc import Iterator
@@ -29,7 +29,7 @@ class PodPlace:
 
     @property
     def component_name(self) -> str:
-        """The component that it belongs to."""
+        """The name of the pod's component."""
         return str(self.component.get("name") or "")
 
 
@@ -39,7 +39,7 @@ def list_places(instance: Object) -> list[PodPlace]:
 
 
 def make_pod(instance: Object, place: PodPlace, revision: str) -> Object:
-    """One pod; the revision is the hash of its instance's components."""
+    """The manifest of one pod; ``revision`` is the hash of its instance's components."""
     template: Object = orjson.loads(orjson.dumps(as_map(place.component.get("template"))))
     metadata = as_map(template.get("metadata"))
     spec = dict(as_map(template.get("spec")))
@@ -67,7 +67,7 @@ def make_pod(instance: Object, place: PodPlace, revision: str) -> Object:
 
 
 def pod_marks(instance: Object, place: PodPlace) -> dict[str, str]:
-    """The labels that tell where a pod stands."""
+    """The labels for a pod's instance, component and index within it."""
     marks = {
         labels.INSTANCE_NAME: name_of(instance),
         labels.COMPONENT_NAME: place.component_name,

@@ -1,11 +1,11 @@
 """
-Ports that are allocated to pods or to a whole role, and addresses that components are told.
+Ports that the operator allocates to a pod or a role, and addresses of other components.
 
-A template's annotation asks for ports. A port of a pod is stored on its RoleInstance under
-``<pod>.<port>``, one of a role on its RoleInstanceSet under ``<component>.<port>``, so that it
-survives a restart of anything. Which number it gets follows from its key and from what is taken:
-nothing is random, so two plans from one snapshot agree. Variables are added to the pod when it is
-made and never to its template, where they would make every instance different.
+A template's annotation requests ports. The operator stores a port of a pod on its RoleInstance
+under ``<pod>.<port>`` and one of a role on its RoleInstanceSet under ``<component>.<port>``, so it
+survives every restart. The number follows from the key and the ports in use: nothing is random,
+so two plans from one snapshot agree. The operator adds the variables to each pod that it creates,
+never to the template, which would then differ between instances.
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -26,7 +26,7 @@ _KEY_MAX = 63  # characters of an annotation's key without a prefix
 
 @dataclass(frozen=True, slots=True)
 class PortRequest:
-    """One port that a template asks for."""
+    """One port that a template's annotation requests."""
 
     name: str
     env: str
@@ -36,14 +36,14 @@ class PortRequest:
 
 @dataclass(frozen=True, slots=True)
 class PortKeys:
-    """Where the ports of an instance are stored."""
+    """The annotation keys under which the ports of an instance are stored."""
 
     of_pods: tuple[str, ...]  # annotations of the RoleInstance
     of_role: tuple[str, ...]  # annotations of the RoleInstanceSet
 
 
 def asks_for_ports(instance: Object) -> bool:
-    """Whether a pod of an instance is told ports or addresses at all."""
+    """Whether a template of an instance has an annotation for ports or discovery."""
     keys = (labels.PORT_ALLOCATOR, labels.DISCOVERY)
     return any(
         key in annotations_of(as_map(component.get("template")))
@@ -73,7 +73,7 @@ def choose_ports(
     count: int = PORT_COUNT,
     owner: str = "",
 ) -> dict[str, int]:
-    """A free port for each key, spread by owner; a key is left out when all are taken."""
+    """A free port for each key, from a hash of owner and key; no entry if all ports are taken."""
     used = set(taken)
     chosen: dict[str, int] = {}
     for key in sorted(keys):
@@ -88,7 +88,7 @@ def choose_ports(
 
 
 def is_port(key: str, value: str) -> bool:
-    """Whether an annotation of a set or an instance holds a port: no other number has no prefix."""
+    """Whether an annotation holds an allocated port: a number under a key without a prefix."""
     return "/" not in key and value.isdecimal()
 
 
@@ -98,7 +98,7 @@ def read_ports(notes: Mapping[str, str], keys: Collection[str]) -> dict[str, int
 
 
 def read_requests(component: Object) -> list[PortRequest]:
-    """The ports that a component's template asks for."""
+    """The ports that a component's template requests."""
     asked = _read_annotation(component, labels.PORT_ALLOCATOR)
     return [
         PortRequest(
@@ -112,13 +112,13 @@ def read_requests(component: Object) -> list[PortRequest]:
 
 
 def port_key(owner: str, port: str) -> str:
-    """Where a port is stored; what is too long for an annotation is named by its hash."""
+    """The annotation key of a port; a key that would be too long becomes its hash."""
     key = f"{owner}.{port}"
     return key if len(key) <= _KEY_MAX else names.hash_text(key)
 
 
 def list_references(component: Object) -> list[tuple[str, str, str]]:
-    """Ports of other roles that a template wants to know: variable, role, and key of the port."""
+    """References of a template to ports of other roles: variable, role, and annotation key."""
     found = []
     for each in as_objects(_read_annotation(component, labels.PORT_ALLOCATOR).get("references")):
         parts = str(each.get("from") or "").split(".")
@@ -134,7 +134,7 @@ def inject_ports(
     ports: Mapping[str, int],
     of_roles: Mapping[str, Mapping[str, int]] | None = None,
 ) -> Object:
-    """The pod with its ports, and with what it wants to know of other components and roles."""
+    """The pod with variables for its ports and for those of other components and roles."""
     variables: dict[str, str] = {}
     notes: dict[str, str] = {}
     for request in read_requests(place.component):
@@ -154,7 +154,7 @@ def inject_ports(
 
 
 def list_unknown_ports(instance: Object, of_roles: Mapping[str, Collection[str]]) -> list[str]:
-    """Ports that an instance's pods want to know and that nothing asks for, as sentences."""
+    """A sentence for each referenced port that no component or role requests."""
     keys = list_port_keys(instance)
     asked = dict.fromkeys((*keys.of_pods, *keys.of_role), 0)
     found: dict[str, None] = {}

@@ -1,9 +1,9 @@
 """
-Engine runtime profiles: containers and volumes that are injected into pods of a role.
+Engine runtime profiles: containers and volumes that the operator injects into pods of a role.
 
-What a pod has already by that name stays. Overrides of a role add variables and arguments to
-containers of the profile. ``injectContainers`` names containers of the role: a pod that has none
-of them is left alone. Upstream ignores it, so templates that upstream made keep doing so.
+A container or volume that the pod already has by that name stays. A role's overrides add variables
+and arguments to containers of the profile. ``injectContainers`` names containers of the role: a pod
+without any of them gets nothing. Upstream ignores this field, so templates it made ignore it, too.
 """
 
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ NO_UPDATE, ROLLING_UPDATE = "NoUpdate", "RollingUpdate"
 
 
 def find_missing_profiles(role: RoleSpec, profiles: Mapping[str, Object]) -> list[Problem]:
-    """Profiles that a role names and that do not exist; the role waits for them."""
+    """A problem for each profile that a role names and that does not exist; the role waits."""
     return [
         Problem(
             FAILED_WORKLOAD,
@@ -34,7 +34,7 @@ def find_missing_profiles(role: RoleSpec, profiles: Mapping[str, Object]) -> lis
 def inject_runtimes(
     pod: Object, role: RoleSpec, profiles: Mapping[str, Object], is_ours: bool
 ) -> Object:
-    """The pod spec with all profiles that the role names and that exist."""
+    """The pod spec with all existing profiles of the role injected."""
     for runtime in role.runtimes:
         profile = as_map(as_map(profiles.get(runtime.profile)).get("spec"))
         if profile and (not is_ours or _is_wanted(pod, runtime)):
@@ -43,7 +43,7 @@ def inject_runtimes(
 
 
 def rolls_with_profile(profile: Object) -> bool:
-    """Whether an edit of the profile reaches pods that exist; else new revisions of roles only."""
+    """Whether an edit of the profile rolls existing pods; else only new role revisions get it."""
     return as_map(profile.get("spec")).get("updateStrategy") == ROLLING_UPDATE
 
 

@@ -1,7 +1,7 @@
 """
-The headless Service of a role: it gives pods their names before anything is ready.
+The headless Service of a role, which gives pods DNS names even before they are ready.
 
-It has no ports. It belongs to the role's workload, not to the group, and goes with it.
+It has no ports. The role's workload owns it, not the group, so it is deleted with the workload.
 """
 
 from collections.abc import Iterable
@@ -13,7 +13,7 @@ from kohort.cluster.objects import Object, labels_of, name_of, namespace_of, uid
 
 
 def make_service(context: RoleContext, workload: Object, name: str = "") -> Object:
-    """The Service of a role, whose workload exists."""
+    """The Service of a role, owned by its existing workload."""
     selector = {
         labels.GROUP_NAME: name_of(context.group),
         labels.ROLE_NAME: context.role.name,
@@ -38,9 +38,9 @@ def make_service(context: RoleContext, workload: Object, name: str = "") -> Obje
 
 
 def choose_name(context: RoleContext, services: Iterable[Object]) -> str:
-    """The Service's name; one of a former version keeps its own, if it is the group's indeed.
+    """The Service's name: a former version's name, if this group has such a Service already.
 
-    InferenceService makes a Service of that very name, which is not ours to take.
+    InferenceService makes a Service of that former name, too, which the group must not take.
     """
     former = names.workload_name(name_of(context.group), context.role.name)
     for service in services:
@@ -51,7 +51,7 @@ def choose_name(context: RoleContext, services: Iterable[Object]) -> str:
 
 
 def reference_to(owner: Object) -> Object:
-    """An owner that is no controller, as upstream writes it: without the field."""
+    """An owner reference without the ``controller`` field, as upstream writes it."""
     return {
         "apiVersion": owner["apiVersion"],
         "kind": owner["kind"],

@@ -1,5 +1,5 @@
 """
-RoleInstanceSets: what upstream's controller writes for one role, and clients read.
+RoleInstanceSets: the object for one role, as upstream's controller writes it and clients read it.
 """
 
 from kohort.apis.rolebasedgroup import labels
@@ -11,7 +11,7 @@ REVISION_HISTORY = 10
 
 
 def make_instance_set(context: RoleContext, role_hash: str, replicas: int | None = None) -> Object:
-    """The RoleInstanceSet of a role; a rule over roles may ask for fewer replicas than the role."""
+    """The RoleInstanceSet of a role; a CoordinatedPolicy may lower its replicas for a while."""
     role = context.role
     metadata = {
         "name": context.workload_name,
@@ -38,7 +38,7 @@ def make_instance_set(context: RoleContext, role_hash: str, replicas: int | None
 
 
 def make_set_labels(context: RoleContext, role_hash: str) -> dict[str, str]:
-    """The labels of a role's set: the role's own, and those that tell whose it is."""
+    """The labels of a role's set: the user's for the role, and those of group and role."""
     role = context.role
     marks = {
         **role.labels,
@@ -52,7 +52,7 @@ def make_set_labels(context: RoleContext, role_hash: str) -> dict[str, str]:
 
 
 def make_set_annotations(context: RoleContext) -> dict[str, str]:
-    """The annotations of a role's set: the role's own, and what its instances take over."""
+    """The annotations of a role's set: the user's for the role, and those instances copy."""
     role = context.role
     notes = {
         **role.annotations,
@@ -67,13 +67,13 @@ def make_set_annotations(context: RoleContext) -> dict[str, str]:
 
 
 def make_instance_template(context: RoleContext) -> Object:
-    """What each instance of the role is made from."""
+    """The template for each RoleInstance of the role."""
     listed = [make_component(context, component) for component in context.role.components]
     return {"components": listed, "restartPolicyConfig": write_restart(context.role.restart)}
 
 
 def make_update_strategy(context: RoleContext) -> Object:
-    """The rollout of a role as its set says it: amounts as the user wrote them."""
+    """The set's ``updateStrategy`` for a role's rollout, with amounts as the user wrote them."""
     rollout = context.role.rollout
     strategy: Object = {
         "type": rollout.type,

@@ -1,12 +1,12 @@
 """
 The pod templates of a role, as its RoleInstanceSet holds them.
 
-The order is upstream's: config volume, runtime profiles, variables, exclusive affinity, gang,
-labels. A template is written as Go writes it, so that what is found equals what is wanted.
+The order of additions is upstream's: config volume, runtime profiles, variables, exclusive
+affinity, gang, labels. We write templates as Go does, so that equal templates compare as equal.
 
 Two styles exist. Ours adds labels and variables of former versions, an optional config volume and
-the former key of exclusive topology. A template that upstream made keeps upstream's style for as
-long as its set lives: added variables would restart every pod, and later forbid updates in place.
+the former key of exclusive topology. A template that upstream made keeps upstream's style while
+its set lives: added variables would restart every pod and rule out in-place updates.
 """
 
 from collections.abc import Mapping
@@ -42,14 +42,14 @@ SCHEDULER_PLUGINS, VOLCANO = "scheduler-plugins", "volcano"
 
 @dataclass(frozen=True, slots=True)
 class RoleContext:
-    """All that the objects of one role are made from."""
+    """The inputs from which all objects of one role are made."""
 
     group: Object
     spec: GroupSpec
     role: RoleSpec
     profiles: Mapping[str, Object] = field(default_factory=dict)  # by name
-    gang_scheduler: str = ""  # scheduler-plugins or volcano, where the group is a gang
-    is_ours: bool = True  # false: upstream made the role's set, and its style is kept
+    gang_scheduler: str = ""  # scheduler-plugins or volcano, if gangs are on
+    is_ours: bool = True  # false: upstream made the set, so we keep its style
 
     @property
     def workload_name(self) -> str:
@@ -63,12 +63,12 @@ class RoleContext:
 
     @property
     def group_hash(self) -> str:
-        """What tells the group from all others of the cluster."""
+        """The label value that is unique to the group in the cluster."""
         return names.group_hash(namespace_of(self.group), name_of(self.group))
 
     @property
     def common_labels(self) -> dict[str, str]:
-        """The labels that select everything of the role."""
+        """The labels that select all objects of the role."""
         return {
             labels.GROUP_NAME: name_of(self.group),
             labels.GROUP_UID: self.group_hash,
@@ -77,13 +77,13 @@ class RoleContext:
 
     @property
     def topology(self) -> str:
-        """The node label that the group has to itself; the former key counts in our style only."""
+        """The node label whose domain the group has alone; the former key only in our style."""
         old = self.spec.old_exclusive_topology if self.is_ours else ""
         return self.spec.exclusive_topology or old
 
 
 def is_made_by_us(instance_set: Object | None) -> bool:
-    """Whether a set has our style: it does, unless it exists and none of its templates has."""
+    """Whether a set is new or a template of it has our labels; else upstream made it."""
     if instance_set is None:
         return True
     template = as_map(as_map(instance_set.get("spec")).get("roleInstanceTemplate"))
@@ -94,7 +94,7 @@ def is_made_by_us(instance_set: Object | None) -> bool:
 
 
 def find_gang_mark(instance_set: Object) -> str:
-    """The scheduler by whose words the pods of a set are in a gang; empty: they are in none."""
+    """The scheduler whose gang marks a set's templates have; empty if they have none."""
     template = as_map(as_map(instance_set.get("spec")).get("roleInstanceTemplate"))
     for component in as_objects(template.get("components")):
         held = as_map(component.get("template"))
@@ -120,7 +120,7 @@ def make_component(context: RoleContext, component: ComponentSpec) -> Object:
 
 
 def find_service(context: RoleContext, component: ComponentSpec) -> str:
-    """The Service that gives pods of a component their names; workers have one only if shared."""
+    """The Service for a component's pod DNS names; workers have it only if it selects them."""
     if component.service_name:
         return component.service_name
     is_worker = context.role.pattern is Pattern.LEADER_WORKER and component.name == WORKER
@@ -128,7 +128,7 @@ def find_service(context: RoleContext, component: ComponentSpec) -> str:
 
 
 def make_template(context: RoleContext, component: ComponentSpec) -> Object:
-    """The template of one component's pods."""
+    """The pod template of one component."""
     given: Object = orjson.loads(orjson.dumps(component.template))
     pod = as_map(given.get("spec"))
     if context.role.has_ordinals:
@@ -182,7 +182,7 @@ def _mount_config(pod: Object, context: RoleContext) -> Object:
         "items": [{"key": CONFIG_FILE, "path": CONFIG_FILE}],
     }
     if context.is_ours:
-        # Pods start even if the ConfigMap was deleted.
+        # Optional, so that pods start even if a client deleted the ConfigMap.
         source["optional"] = True
     containers = [_mount(container) for container in as_objects(pod.get("containers"))]
     volume = {"name": CONFIG_VOLUME, "configMap": source}

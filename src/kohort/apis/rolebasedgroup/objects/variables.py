@@ -1,10 +1,10 @@
 """
 Environment variables of a role's containers, in upstream's order.
 
-First those that are ours already, then what we add, sorted by name, then those of leader and
-workers, then the user's. A name that we set is never the user's. Names of former versions come
-behind, and there the user's own win: they are everyday words such as ``GROUP_NAME``. Counts of
-replicas are never told, since scaling would roll every pod.
+First variables of ours that the container has already, then those that we add, sorted by name, then
+those of leader and workers, then the user's. Our value wins over the user's. Last come names of
+former versions, where the user's value wins: they are everyday words such as ``GROUP_NAME``. No
+variable holds a count of replicas, since scaling would then roll every pod.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ from kohort.cluster.objects import Object
 
 
 def list_variables(group: str, role: RoleSpec) -> list[Object]:
-    """What every container of a role is told, sorted by name."""
+    """The variables that every container of a role gets, sorted by name."""
     values = [
         _literal(labels.GROUP_NAME_VARIABLE, group),
         _literal(labels.ROLE_NAME_VARIABLE, role.name),
@@ -34,7 +34,7 @@ def list_variables(group: str, role: RoleSpec) -> list[Object]:
 
 
 def list_pattern_variables(role: RoleSpec, service: str, namespace: str) -> list[Object]:
-    """What leader and workers are told besides, in upstream's order."""
+    """The variables that leaders and workers get besides, in upstream's order."""
     if role.pattern is not Pattern.LEADER_WORKER or role.workload != labels.INSTANCE_SET:
         return []
     address = f"$({labels.INSTANCE_NAME_VARIABLE})-0.{service}.{namespace}"
@@ -48,7 +48,7 @@ def list_pattern_variables(role: RoleSpec, service: str, namespace: str) -> list
 def merge_variables(
     given: Sequence[Object], common: Sequence[Object], pattern: Sequence[Object], adds_old: bool
 ) -> list[Object]:
-    """The variables of one container; of two of one name, the last."""
+    """The variables of one container; of two with one name, the last wins."""
     ours = [*common, *pattern]
     set_by_us = {variable["name"] for variable in ours}
     kept = {v.get("name"): v for v in given if v.get("name") not in set_by_us}

@@ -1,8 +1,8 @@
 """
-Roles that other controllers carry: a Deployment, a StatefulSet or a LeaderWorkerSet.
+Roles whose workload is a Deployment, a StatefulSet or a LeaderWorkerSet.
 
-They are told a template and numbers, and roll by themselves. A StatefulSet and a LeaderWorkerSet
-keep instances below a partition; a Deployment knows none.
+The operator writes template, replicas and partition; the controller of that kind rolls the pods. A
+Deployment has no partition.
 """
 
 from typing import Any
@@ -16,7 +16,7 @@ _RECREATE, _NONE = "RecreateGroupOnPodRestart", "None"
 
 
 def make_workload(context: RoleContext, role_hash: str, count: int, partition: int) -> Object:
-    """The object that carries a role, with the numbers that it is told now."""
+    """The workload of a role, with the replicas and the partition of this plan."""
     role = context.role
     assert role.workload is not None and role.workload != labels.INSTANCE_SET
     kind: Kind = role.workload
@@ -44,7 +44,7 @@ def make_workload(context: RoleContext, role_hash: str, count: int, partition: i
 
 
 def keep_selector(wanted: Object, found: Object) -> Object:
-    """The workload with the selector that it was made with, which cannot change."""
+    """The workload with its existing selector, which is immutable."""
     held = as_map(found.get("spec")).get("selector")
     if not held or "selector" not in wanted["spec"]:
         return wanted

@@ -1,1 +1,1 @@
-"""RoleBasedGroupWarmup: images and models that are brought to nodes before a rollout needs them."""
+"""RoleBasedGroupWarmup: pulls images and loads models on nodes before a rollout needs them."""

@@ -1,4 +1,4 @@
-"""RoleBasedGroupWarmup, as the value that the operator knows it by."""
+"""The registration of RoleBasedGroupWarmup with the operator: its kinds and functions."""
 
 from collections.abc import Callable
 from typing import Any
@@ -34,7 +34,7 @@ def _name_group(pod: PodFacts) -> tuple[Key, ...]:
 
 
 def _find_lost(pod: Any, find: Callable[[Kind, Key], Any]) -> None:
-    """A pod that has gone is made anew if its node is not warm."""
+    """No lost pods: the rules recreate a missing pod if its node is not warm."""
 
 
 ROLE_BASED_GROUP_WARMUP = Api(

@@ -1,10 +1,10 @@
 """
-What is done next about a warm-up: pure rules over the tries that each node has had.
+The next step of a warm-up: pure rules over the tries (pods) that each node has had.
 
-A node is warm when one try of it succeeded. It has failed for good when it failed once more often
-than it may be tried again; without a limit it is tried for ever. The first failure costs no wait,
-later ones wait ever longer. Nothing is remembered but the tries themselves and the moments in the
-status, so the same is decided after a restart. What has ended stays as it ended.
+A node is warm when one try succeeded. It has failed for good when its failures exceed the retry
+limit; without a limit the operator tries for ever. The first retry starts at once, later ones wait
+longer and longer. All state is in the pods and in the times of the status, so the operator decides
+the same after a restart. A warm-up that has ended keeps its result.
 """
 
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ TOO_MANY_FAILED, TIMED_OUT = "MaxFailedNodesExceeded", "GlobalTimeoutExceeded"
 
 
 class TryState(StrEnum):
-    """What became of a try."""
+    """The outcome of a try."""
 
     ACTIVE = "active"
     SUCCEEDED = "succeeded"
@@ -28,7 +28,7 @@ class TryState(StrEnum):
 
 
 class WarmupPhase(StrEnum):
-    """How far a warm-up is, as its status says it."""
+    """The phase of a warm-up in its status."""
 
     RUNNING = "Running"
     PAUSED = "Paused"
@@ -50,37 +50,37 @@ class Try:
 
 @dataclass(frozen=True, slots=True)
 class WarmupNode:
-    """A node, and the tries that it has had."""
+    """A node, and the tries on it."""
 
     name: str
     tries: tuple[Try, ...] = ()
-    is_target: bool = True  # false: it was one when its first try began
+    is_target: bool = True  # false: it was a target only when its first try began
 
     def has(self, state: TryState) -> bool:
-        """Whether it has a try of this state."""
+        """Whether the node has a try in this state."""
         return any(each.state is state for each in self.tries)
 
     @property
     def failures(self) -> int:
-        """How often it failed; pods of earlier tries may have been deleted meanwhile."""
+        """How often the node failed, by try numbers, since clients may delete pods of old tries."""
         failed = [each.number for each in self.tries if each.state is TryState.FAILED]
         return max(len(failed), *(number + 1 for number in failed)) if failed else 0
 
     @property
     def due_at(self) -> float:
-        """The moment from which on it may be tried again."""
+        """The time from which the operator may try the node again."""
         ended = [each.ended_at for each in self.tries if each.state is TryState.FAILED]
         return max(ended, default=0.0) + BACKOFF.wait_seconds(self.failures)
 
     @property
     def next_number(self) -> int:
-        """The number of its next try."""
+        """The number of the node's next try."""
         return max((each.number + 1 for each in self.tries), default=0)
 
 
 @dataclass(frozen=True, slots=True)
 class WarmupPolicies:
-    """How far a warm-up goes at once; None: without a limit."""
+    """The limits of a warm-up; None: no limit."""
 
     parallelism: int | None = None
     retries: int | None = None  # of each node
@@ -91,19 +91,19 @@ class WarmupPolicies:
 
 @dataclass(frozen=True, slots=True)
 class WarmupState:
-    """A warm-up at one moment."""
+    """The observed state of a warm-up, from which the rules decide."""
 
     nodes: tuple[WarmupNode, ...]
     policies: WarmupPolicies = WarmupPolicies()
     is_paused: bool = False
     started_at: float | None = None
-    phase: str = ""  # as the status says it
+    phase: str = ""  # from the status
     ended_at: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class NodeCounts:
-    """The nodes of a warm-up in numbers."""
+    """How many nodes of a warm-up are in each state."""
 
     desired: int
     active: int
@@ -113,19 +113,19 @@ class NodeCounts:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What is done now, and what is said."""
+    """The next step of a warm-up, and the phase and message for its status."""
 
     phase: WarmupPhase
     counts: NodeCounts
-    reason: str = ""  # why it ended
+    reason: str = ""  # why the warm-up ended
     message: str = ""
-    begin: tuple[tuple[str, int], ...] = ()  # nodes, and the numbers of their tries
-    stops: bool = False  # pods that still run are deleted
-    expires: bool = False  # the warm-up itself is deleted
+    begin: tuple[tuple[str, int], ...] = ()  # tries to start: node and number of the try
+    stops: bool = False  # delete pods that still run
+    expires: bool = False  # delete the warm-up itself
 
 
 def decide(state: WarmupState, now: float) -> Decision:
-    """What to do about a warm-up at this moment."""
+    """Decide the next step of a warm-up at this time."""
     counts = count_nodes(state)
     if state.phase in ENDED:
         phase = WarmupPhase(state.phase)
@@ -140,7 +140,7 @@ def decide(state: WarmupState, now: float) -> Decision:
 
 
 def _find_end(state: WarmupState, counts: NodeCounts, now: float) -> Decision | None:
-    """That a warm-up is over, and why; None while it is not."""
+    """The result of a warm-up that has ended; None while it goes on."""
     if not counts.desired:
         text = "No nodes matched the target: nothing is to be done"
         return Decision(WarmupPhase.COMPLETED, counts, NO_NODES, text)
@@ -161,7 +161,7 @@ def _find_end(state: WarmupState, counts: NodeCounts, now: float) -> Decision | 
 
 
 def list_moments(state: WarmupState) -> tuple[float, ...]:
-    """The moments at which time alone changes what is decided."""
+    """The times at which the decision may change without any event: retries, timeout, TTL."""
     policies, moments = state.policies, []
     if state.phase in ENDED:
         if state.ended_at is not None and policies.ttl_seconds is not None:
@@ -174,7 +174,7 @@ def list_moments(state: WarmupState) -> tuple[float, ...]:
 
 
 def count_nodes(state: WarmupState) -> NodeCounts:
-    """The nodes in numbers."""
+    """Count the nodes by state."""
     nodes = _list_counted(state)
     return NodeCounts(
         desired=len(nodes),
@@ -185,7 +185,7 @@ def count_nodes(state: WarmupState) -> NodeCounts:
 
 
 def _list_counted(state: WarmupState) -> list[WarmupNode]:
-    """The nodes that count: one that is a target no more counts by what was done on it."""
+    """Target nodes, and former targets with a try that runs, succeeded or failed for good."""
     return [node for node in state.nodes if node.is_target or not _is_pending(node, state.policies)]
 
 
@@ -194,7 +194,7 @@ def _is_active(node: WarmupNode) -> bool:
 
 
 def _has_failed(node: WarmupNode, policies: WarmupPolicies) -> bool:
-    """Whether a node has failed for good."""
+    """Whether a node has used up its retries."""
     if node.has(TryState.SUCCEEDED) or node.has(TryState.ACTIVE) or policies.retries is None:
         return False
     return node.failures > policies.retries
@@ -218,7 +218,7 @@ def _has_expired(state: WarmupState, now: float) -> bool:
 
 
 def _find_begins(state: WarmupState, now: float) -> Iterator[tuple[str, int]]:
-    """The nodes that are begun now: those never tried come first."""
+    """The tries to start now within the parallelism limit, nodes with fewest failures first."""
     active = sum(node.has(TryState.ACTIVE) for node in state.nodes)
     due = [
         node

@@ -1,9 +1,9 @@
 """
-The pod of one try on one node, and what a pod says of its try.
+The pod of one try on one node, and the outcome of a try, read from its pod.
 
-Names are made from the node and the number of the try, so an operator that ends after any write
-makes no pod twice. A container that only pulls its image has done so even if the image has no shell
-that could end it: that it cannot be started is no failure.
+A pod's name comes from the node and the number of the try, so an operator that restarts after any
+write creates no pod twice. A container that only pulls its image succeeds even if the image has no
+shell to run: that it cannot start is no failure.
 """
 
 from collections.abc import Iterator
@@ -68,12 +68,12 @@ def make_pod(
 
 
 def pod_name(warmup: Object, node: str, number: int) -> str:
-    """The pod of one try: another warm-up of the same name has other pods."""
+    """The pod name of one try; it hashes the uid, so a recreated warm-up gets other names."""
     return f"{name_of(warmup)[:_NAME_MAX]}-{_hash(f'{uid_of(warmup)}/{node}')}-{number}"
 
 
 def cut_label(text: str) -> str:
-    """A name as labels carry it: one that is too long ends with its hash."""
+    """A name as a label value; one that is too long is cut and ends with its hash."""
     if len(text) <= _LABEL_MAX:
         return text
     return f"{text[: _LABEL_MAX - _HASH_LENGTH - 1]}-{_hash(text)}"
@@ -84,7 +84,7 @@ def _hash(text: str) -> str:
 
 
 def read_try(pod: PodFacts) -> Try:
-    """What a pod says of its try."""
+    """The try that a pod stands for, with its outcome."""
     found = find_ordinal(pod.metadata.name)
     number, state = found[1] if found else 0, _state_of(pod)
     return Try(number, state, 0.0 if state is TryState.ACTIVE else _find_end(pod))
@@ -99,7 +99,7 @@ def _state_of(pod: PodFacts) -> TryState:
 
 
 def _has_pulled_all(pod: PodFacts) -> bool:
-    """Whether nothing failed but containers that had only to pull their image."""
+    """Whether only containers failed whose image was pulled and could not start."""
     failed = [(c.name, end) for c, end in _list_ends(pod) if end.get("exitCode")]
     return bool(failed) and all(
         name.startswith(PRELOAD) and end.get("reason") in _NOT_STARTED for name, end in failed
@@ -112,12 +112,12 @@ def _list_ends(pod: PodFacts) -> Iterator[tuple[Restarts, Object]]:
 
 
 def _find_end(pod: PodFacts) -> float:
-    """When a pod ended; one that does not say so ended when it was made."""
+    """When a pod's last container ended; without that time, when the pod was created."""
     stamps = [end.get("finishedAt") for _, end in _list_ends(pod)]
     moments = [read_moment(stamp) for stamp in (*stamps, pod.metadata.creation_timestamp)]
     return max((moment for moment in moments if moment is not None), default=0.0)
 
 
 def read_moment(stamp: object) -> float | None:
-    """A timestamp in seconds."""
+    """A Kubernetes timestamp in seconds since the epoch; None if it is no text."""
     return datetime.fromisoformat(stamp).timestamp() if isinstance(stamp, str) else None

@@ -1,8 +1,8 @@
 """
-From a RoleBasedGroupWarmup and its pods to what is decided about it.
+From a RoleBasedGroupWarmup and its pods to the state that the rules decide on.
 
-It has neither groups nor a rollout: the planner gets a workload of none, and the moments at which
-more can be done. What is decided, is decided by the rules of this package when the moment is known.
+A warm-up has neither groups nor a rollout: the planner gets a workload without groups, and the
+times at which to reconcile again. The rules of this package decide when rendering knows the time.
 """
 
 from collections import defaultdict
@@ -30,7 +30,7 @@ from kohort.model.workload import Role, Workload
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """What rendering needs and the model does not know."""
+    """Details of this API that the planner does not see and rendering needs."""
 
     state: WarmupState
     targets: Targets
@@ -38,7 +38,7 @@ class Memory:
 
 
 def read(snapshot: Snapshot) -> Reading[Memory]:
-    """The snapshot as rules see it."""
+    """The snapshot of a warm-up as a workload without groups, and the state for the rules."""
     root, uid = snapshot.root, uid_of(snapshot.root)
     pods = tuple(pod for pod in snapshot.all(labels.POD) if pod.metadata.controller == uid)
     targets = find_targets(root, snapshot.nodes.values(), snapshot.references.get(labels.POD, ()))

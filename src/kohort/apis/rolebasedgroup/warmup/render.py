@@ -1,4 +1,4 @@
-"""From what is decided about a warm-up to its pods, and to its own end."""
+"""From a decision about a warm-up to writes: create and delete its pods, or delete it."""
 
 from collections.abc import Iterator
 
@@ -14,7 +14,7 @@ from kohort.model.plans import Plan
 
 
 def render(snapshot: Snapshot, reading: Reading[Memory], plan: Plan) -> tuple[Action, ...]:
-    """What to do about a warm-up."""
+    """The writes that carry out the decision about a warm-up."""
     if reading.workload.is_leaving:
         return ()
     return tuple(_actions(snapshot, reading.memory, plan.now))
@@ -39,7 +39,7 @@ def _actions(snapshot: Snapshot, memory: Memory, now: float) -> Iterator[Action]
 
 
 def _prune(memory: Memory) -> Iterator[Action]:
-    """Of tries without a limit, only the last failed one of each node is kept."""
+    """With unlimited retries, delete all failed pods of a node but the last."""
     if memory.state.policies.retries is not None:
         return
     tries: dict[str, list[PodFacts]] = {}

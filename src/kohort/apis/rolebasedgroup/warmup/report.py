@@ -1,4 +1,4 @@
-"""Status and events of a RoleBasedGroupWarmup: counts are nodes, and an end is said once."""
+"""Status and events of a RoleBasedGroupWarmup; counts are nodes, and its end is one event."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -17,12 +17,12 @@ _NOTHING = {"desired": 0, "active": 0, "succeeded": 0, "failed": 0}
 
 
 def start_status(root: Object) -> Object:
-    """What a status has from its first write on."""
+    """The fields that every status has from its first write on."""
     return {**_NOTHING, "phase": ""}
 
 
 def write_status(snapshot: Snapshot, reading: Reading[Memory], plan: Plan, now: str) -> Object:
-    """How far a warm-up is; what has ended stays as it ended."""
+    """The status of a warm-up; one that has ended keeps its result."""
     root, memory = snapshot.root, reading.memory
     held = as_map(root.get("status"))
     if memory.state.phase in ENDED:
@@ -68,7 +68,7 @@ def _list_conditions(memory: Memory, decision: Decision) -> Iterator[Object]:
 
 
 def _merge(root: Object, conditions: list[Object], now: str) -> list[Object]:
-    """The conditions that are there, with these in their places."""
+    """Replace these conditions in the stored list."""
     held = as_objects(as_map(root.get("status")).get("conditions"))
     generation = root["metadata"].get("generation", 0)
     fresh = {said["type"]: {**said, "observedGeneration": generation} for said in conditions}
@@ -83,7 +83,7 @@ def _merge(root: Object, conditions: list[Object], now: str) -> list[Object]:
 def list_events(
     snapshot: Snapshot, reading: Reading[Memory], plan: Plan, summary: ExecutionSummary
 ) -> tuple[Notice, ...]:
-    """The end of a warm-up, and pods that could not be made."""
+    """Events for the end of a warm-up, and for pods that the API server refused."""
     return (*_list_ends(reading.memory, plan, summary), *_list_refused(summary))
 
 

@@ -1,9 +1,9 @@
 """
-Which nodes are warmed, and what is done on each.
+The target nodes of a warm-up, and the actions on each node.
 
-A warm-up of a group goes to the nodes on which pods of its roles are now; what several roles ask
-for on one node is done by one pod. Of two volumes with one name the first counts, by the names of
-roles, and the status says so. Two containers with one name that differ are told apart by the role.
+A warm-up of a group targets the nodes that run pods of its roles now; one pod does the actions of
+several roles on a node. Of two volumes with one name, that of the role whose name sorts first
+counts, and the status says so. Two different containers with one name get the role's name added.
 """
 
 from collections.abc import Iterable, Mapping
@@ -17,7 +17,7 @@ from kohort.cluster.objects import Object
 
 @dataclass(frozen=True, slots=True)
 class Actions:
-    """What is done on a node."""
+    """The actions on a node: images to pull, containers to run, volumes."""
 
     images: tuple[str, ...] = ()
     secrets: tuple[str, ...] = ()
@@ -27,21 +27,21 @@ class Actions:
 
 @dataclass(frozen=True, slots=True)
 class Targets:
-    """The nodes of a warm-up with what is done on each, in their order."""
+    """The target nodes of a warm-up in order, with the actions on each."""
 
     actions: Mapping[str, Actions]
-    conflicts: tuple[str, ...] = ()  # volumes of one name that differ, each in a sentence
-    missing: tuple[str, ...] = ()  # nodes that were named and do not exist
+    conflicts: tuple[str, ...] = ()  # a sentence for each volume name with two definitions
+    missing: tuple[str, ...] = ()  # nodes that the user named and that do not exist
 
 
 def find_group(warmup: Object) -> str:
-    """The group whose nodes are warmed; empty where nodes are named otherwise."""
+    """The name of the group whose nodes to warm; empty if the user names nodes directly."""
     target = as_map(as_map(warmup.get("spec")).get("targetRoleBasedGroup"))
     return str(target.get("name") or "")
 
 
 def find_targets(warmup: Object, nodes: Iterable[NodeFacts], pods: Iterable[PodFacts]) -> Targets:
-    """The nodes of a warm-up, as the cluster is now."""
+    """The target nodes of a warm-up, among the nodes and pods of the snapshot."""
     spec = as_map(warmup.get("spec"))
     if find_group(warmup):
         return _find_group_nodes(as_map(spec.get("targetRoleBasedGroup")), pods)
@@ -58,7 +58,7 @@ def find_targets(warmup: Object, nodes: Iterable[NodeFacts], pods: Iterable[PodF
 
 
 def read_actions(written: Object) -> Actions:
-    """What a user asks to be done on nodes."""
+    """Read the actions from a warm-up's spec."""
     preload, custom = as_map(written.get("imagePreload")), as_map(written.get("customizedAction"))
     secrets = (str(each.get("name")) for each in as_objects(preload.get("pullSecrets")))
     return Actions(
@@ -85,7 +85,7 @@ def _find_group_nodes(target: Object, pods: Iterable[PodFacts]) -> Targets:
 
 
 def merge_actions(roles: Mapping[str, Actions]) -> tuple[Actions, tuple[str, ...]]:
-    """What several roles ask for on one node, and which of their volumes differ."""
+    """Join the actions of several roles on one node; also returns conflicting volumes."""
     joined, conflicts = Actions(), []
     for role, own in roles.items():
         held = {str(volume.get("name")): volume for volume in joined.volumes}
