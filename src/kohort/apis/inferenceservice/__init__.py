@@ -1,6 +1,6 @@
 """
-InferenceService (``ome.io/v1beta1``): a served model, turned into workloads by a strategy.
+InferenceService (``ome.io/v1beta1``): a served model, which a strategy turns into workloads.
 
-What is here is a function of manifests: the service and what it names in, objects that should exist
-and reasons out.
+The code is a pure function of manifests: it takes the service and the objects that it references,
+and returns the objects that should exist, with reasons.
 """

@@ -1,4 +1,4 @@
-"""InferenceService, as the value that the operator knows it by."""
+"""The registration of InferenceService with the operator: kinds, functions and webhooks."""
 
 from collections.abc import Callable
 from typing import Any
@@ -25,7 +25,7 @@ from kohort.cluster.permissions import Grant
 
 
 def _find_lost(pod: Any, find: Callable[[Kind, Key], Any]) -> None:
-    """Pods belong to the workloads that carry them, which look after them."""
+    """No lost pods: the controllers of the service's workloads replace them."""
 
 
 INFERENCE_SERVICE = Api(
@@ -43,7 +43,7 @@ INFERENCE_SERVICE = Api(
     references=REFERENCES,
     webhooks=WEBHOOKS,
     home=HOME,
-    # Models and accelerators are values of their own.
+    # Models and accelerators are registered by their own packages.
     definitions=(
         define_inference_service,
         define_serving_runtime,
@@ -52,7 +52,7 @@ INFERENCE_SERVICE = Api(
     ),
     writes=(
         *READS,
-        Grant(POD, ("get",)),  # the router's Role grants it, and nobody grants what he has not
+        Grant(POD, ("get",)),  # RBAC lets us grant it to routers only if we have it
         *(Grant(kind, ("get", "create", "patch", "delete")) for kind in OWNED),
         Grant(kinds.INFERENCE_SERVICE, ("patch",)),
         Grant(kinds.INFERENCE_SERVICE, ("update",), "finalizers"),

@@ -1,9 +1,9 @@
 """
-A service as a whole: resolved, given to a strategy, exposed. What is to exist, or why nothing is.
+All objects of a service: resolve its references, ask a strategy for workloads, add the ingress.
 
-The objects are listed for every kind that a service may have, even where none of a kind is
-wanted: so what another mode, another strategy or a component that has gone left behind is deleted,
-by its owner and uid and never by its name alone.
+The plan lists every kind that a service may own, even with no object of that kind: so the operator
+deletes objects that a former mode, strategy or component left behind. It finds them by owner uid,
+never by name alone.
 """
 
 from collections.abc import Iterator
@@ -70,19 +70,19 @@ OWNED = (
 
 @dataclass(frozen=True, slots=True)
 class ServicePlan:
-    """What is to exist for a service, and how it came to that."""
+    """The objects that should exist for a service, and the decisions behind them."""
 
     service: InferenceService
     mode: DeploymentMode
     objects: tuple[DesiredObjects, ...]
-    resolution: Resolution | None = None  # None: the service is virtual
+    resolution: Resolution | None = None  # None: in mode VirtualDeployment
     workload: WorkloadObjects | None = None
     ingress: IngressConfig = field(default_factory=IngressConfig)
     strategies: tuple[StrategyReason, ...] = ()
     warnings: tuple[str, ...] = ()
 
     def find(self, kind: Kind, name: str) -> Object | None:
-        """An object that is to exist."""
+        """An object of the plan by kind and name."""
         for desired in self.objects:
             for obj in desired.objects if desired.kind == kind else ():
                 if obj["metadata"]["name"] == name:
@@ -98,7 +98,7 @@ def plan_service(
     existing: Existing | None = None,
     unserved: frozenset[Kind] = frozenset(),
 ) -> ServicePlan:
-    """What is to exist for a service; raises ServiceError where nothing can."""
+    """Plan the objects of a service; raises ServiceError if the service cannot be deployed."""
     mode = service_mode(service, configuration.default_mode)
     if mode is DeploymentMode.VIRTUAL:
         return ServicePlan(service, mode, ())
@@ -134,7 +134,7 @@ def plan_service(
 
 
 def _check_kinds(workload: WorkloadObjects) -> None:
-    """Raises ServiceError for a kind that nobody would see change, nor take away."""
+    """Raises ServiceError for an object of a kind that the operator does not watch or delete."""
     for kind, obj in workload.objects:
         if kind not in OWNED:
             raise ServiceError(

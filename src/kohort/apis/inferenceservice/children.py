@@ -1,9 +1,8 @@
 """
-What exists of a service: the objects that it owns, and its pods.
+The existing objects that a service owns, and its pods.
 
-Pods belong to the workloads that carry them, and are found by the service's label. Objects are
-found by their owner, so one that only bears a name which a service gives is never taken for its
-own.
+The operator finds pods, which workloads own, by the service's label. It finds all other objects by
+owner reference, so it never takes another object with the same name for the service's own.
 """
 
 from typing import Any
@@ -23,7 +22,7 @@ NODE = Kind("", "v1", "Node", "nodes", namespaced=False)
 
 
 class ServicePod(PodFacts, rename="camel"):
-    """A pod of a service, with its JSON: its containers tell how far the model is."""
+    """A pod of a service, with its JSON, as its containers show how far the model has loaded."""
 
     raw: bytes = b""
 
@@ -37,7 +36,7 @@ _pod = msgspec.json.Decoder(ServicePod)
 
 
 def read_pod(raw: bytes) -> ServicePod:
-    """A pod of a service."""
+    """Decode a pod of a service for the cache."""
     pod = add_details(_pod.decode(raw), raw)
     pod.raw = raw
     return pod
@@ -68,7 +67,7 @@ WATCHED = (
 
 
 def find_existing(snapshot: Snapshot) -> Existing:
-    """The objects that this very service owns and that stay, by kind and name."""
+    """Objects that this service owns by uid and that are not being deleted, by kind and name."""
     uid = uid_of(snapshot.root)
     return {
         kind: {

@@ -1,8 +1,8 @@
 """
 The operator's configuration for this API: a ConfigMap whose values are JSON.
 
-A key that cannot be read is an error that names the key: a default in its place would expose a
-service in another way than the administrator wrote.
+A key that cannot be parsed is an error that names the key: a default instead could expose services
+in another way than the administrator wrote.
 """
 
 from dataclasses import dataclass, field
@@ -28,7 +28,7 @@ _DEFAULT_MODES = (DeploymentMode.RAW, DeploymentMode.SERVERLESS)
 
 @dataclass(frozen=True, slots=True)
 class IngressConfig:
-    """How services are reached from outside of the cluster."""
+    """How clients outside the cluster reach services."""
 
     gateway: str = ""
     gateway_service: str = ""
@@ -49,7 +49,7 @@ class IngressConfig:
 
 @dataclass(frozen=True, slots=True)
 class ProberConfig:
-    """The container that asks a Ray cluster whether it serves."""
+    """The container that probes whether a Ray cluster serves."""
 
     image: str = ""
     requests: Object = field(default_factory=dict)
@@ -60,7 +60,7 @@ class ProberConfig:
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """What the administrator told the operator."""
+    """The administrator's settings for this API."""
 
     default_mode: DeploymentMode = DeploymentMode.RAW
     ingress: IngressConfig = IngressConfig()
@@ -73,7 +73,7 @@ class Configuration:
 
 
 def read_configuration(config_map: Object | None) -> Configuration:
-    """The configuration; raises ServiceError where there is none, or it cannot be read."""
+    """Read the ConfigMap; raises ServiceError if it is missing or a key is invalid."""
     if config_map is None:
         raise _broken(
             f"ConfigMap {names.CONFIGURATION} is missing in namespace "

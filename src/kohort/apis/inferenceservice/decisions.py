@@ -1,9 +1,8 @@
 """
-What was decided about a service, for people who ask why: strategy, runtime, accelerator, layers.
+The operator's decisions about a service, for users who ask why: strategy, runtime, accelerator.
 
-Who is passed over is named with its reason, so that nobody has to guess which runtime would serve a
-model, or why a strategy was not taken. A workload that says why it waits is quoted: the fault may
-lie in its layer and not in the service.
+Each runtime and strategy that was not chosen is listed with the reason, so that users need not
+guess. Conditions of workloads are quoted, too: the cause may lie in a workload, not in the service.
 """
 
 from collections.abc import Iterator
@@ -15,12 +14,12 @@ from kohort.apis.inferenceservice.kinds import WORKLOADS
 from kohort.apis.inferenceservice.read import Memory
 
 _PASSED_OVER_MAX = 5
-# What says that something is wrong when it is true, and when it is false.
+# Condition types that report a problem when true, and those that do when false.
 _BAD, _GOOD = ("Stalled", "Blocked", "ReplicaFailure"), ("Progressing", "Ready", "Available")
 
 
 def list_decisions(reading: Reading[Memory]) -> tuple[str, ...]:
-    """Every decision in a sentence."""
+    """A sentence for each decision about a service."""
     memory = reading.memory
     return (
         *_list_strategies(memory.plan),

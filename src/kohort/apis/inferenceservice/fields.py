@@ -1,8 +1,8 @@
 """
-Readers of single fields of raw objects: a field of a wrong type counts as absent.
+Readers for single fields of raw objects; a field with a wrong type counts as absent.
 
-The API server checks types before it stores an object, and a definition of another may be laxer
-than ours. What is wrong is said at admission; nothing here raises.
+The API server checks types before it stores an object, but the installed definition may be laxer
+than ours. Admission reports errors; no function here raises.
 """
 
 from collections.abc import Mapping
@@ -12,48 +12,48 @@ from kohort.cluster.objects import Object
 
 
 def read_object(holder: Object, name: str) -> Object:
-    """A field that holds an object; an empty one where it does not."""
+    """The object in a field; an empty one if the field holds none."""
     found = holder.get(name)
     return found if isinstance(found, dict) else {}
 
 
 def find_object(holder: Object, name: str) -> Object | None:
-    """A field that holds an object, even an empty one; None where it does not."""
+    """The object in a field, even an empty one; None if the field holds none."""
     found = holder.get(name)
     return found if isinstance(found, dict) else None
 
 
 def read_objects(holder: Object, name: str) -> tuple[Object, ...]:
-    """A list of objects."""
+    """The objects of a list in a field."""
     found = holder.get(name)
     return tuple(e for e in found if isinstance(e, dict)) if isinstance(found, list) else ()
 
 
 def read_text(holder: Object, name: str) -> str:
-    """A text; nothing where there is none."""
+    """The string in a field; empty if the field holds none."""
     found = holder.get(name)
     return found if isinstance(found, str) else ""
 
 
 def find_text(holder: Object, name: str) -> str | None:
-    """A text, even an empty one; None where there is none."""
+    """The string in a field, even an empty one; None if the field holds none."""
     found = holder.get(name)
     return found if isinstance(found, str) else None
 
 
 def read_texts(holder: Object, name: str) -> tuple[str, ...]:
-    """A list of texts."""
+    """The strings of a list in a field."""
     found = holder.get(name)
     return tuple(e for e in found if isinstance(e, str)) if isinstance(found, list) else ()
 
 
 def read_map(holder: Object, name: str) -> dict[str, str]:
-    """A map of texts."""
+    """The entries with string values of a map in a field."""
     return {str(key): str(value) for key, value in read_object(holder, name).items()}
 
 
 def find_number(holder: Object, name: str) -> int | None:
-    """A whole number; None where there is none."""
+    """The integer in a field; None if the field holds none."""
     found: Any = holder.get(name)
     if isinstance(found, bool) or not isinstance(found, int | float):
         return None
@@ -61,7 +61,7 @@ def find_number(holder: Object, name: str) -> int | None:
 
 
 def read_flag(holder: Object, name: str) -> bool:
-    """True or false; false where nothing is said."""
+    """The boolean in a field; False if the field holds none."""
     return holder.get(name) is True
 
 

@@ -1,11 +1,11 @@
 """
-From one form of a service to another: the old workload stays until the new one serves.
+Handover from a service's old workloads to new ones: the old stay until the new ones serve.
 
-A service changes its form when its strategy or the mode of a component changes. The old workload is
-held, and Services stay as they are, until all components of the new form are ready. Then Services
-select the new pods, and only when they are seen to do so does the old workload go, and what it
-needed with it. So at every moment one of the two serves, whatever fails. The same holds for a
-component that is put before the others: traffic goes to it when it is ready.
+A service needs new workloads when its strategy or the mode of a component changes. The operator
+keeps the old workload and the Services as they are until all components of the new form are ready.
+Then it points the Services at the new pods, and only when the cache shows that does it delete the
+old workload and the objects around it. So one of the two always serves, whatever fails. A router
+that the user adds is handled alike: it gets traffic when it is ready.
 """
 
 from collections.abc import Iterator, Mapping
@@ -26,7 +26,7 @@ from kohort.cluster.objects import (
     name_of,
 )
 
-# What leads traffic or numbers to a workload: it changes when the new form serves.
+# Kinds that route traffic to a workload or scale it: they change when the new form serves.
 _FRONT = (
     kinds.INGRESS,
     kinds.HTTP_ROUTE,
@@ -39,27 +39,27 @@ _FRONT = (
 
 @dataclass(frozen=True, slots=True)
 class Handover:
-    """What is held while a service changes its form, and on what that waits."""
+    """The objects that stay while a service changes its workloads, and what that waits for."""
 
     held: frozenset[tuple[Kind, str]] = frozenset()  # workloads of the old form
-    services: Mapping[str, Object] = field(default_factory=dict)  # the specs that they keep
+    services: Mapping[str, Object] = field(default_factory=dict)  # specs to keep, by name
     waits_on: str = ""
-    is_late: bool = False  # the new form does not serve yet
-    frees_names: bool = False  # Knative makes Services of its own, by names that are taken
+    is_late: bool = False  # the new workloads do not serve yet
+    frees_names: bool = False  # Knative creates Services with names that ours have
 
     def defers_change(self, kind: Kind) -> bool:
-        """Whether objects of a kind stay as they are for now."""
+        """Whether the operator must not change objects of a kind yet."""
         return self.is_late and kind in _FRONT
 
     def defers_end(self, kind: Kind) -> bool:
-        """Whether objects of a kind that are not wanted any more stay for now."""
+        """Whether the operator must not delete unneeded objects of a kind yet."""
         return bool(self.waits_on) and not (self.frees_names and kind == kinds.SERVICE)
 
 
 def plan_handover(
     plan: ServicePlan, existing: Existing, is_ready: Mapping[ComponentType, bool]
 ) -> Handover:
-    """What has to stay, and for how long."""
+    """Find the objects that must stay until the new workloads serve."""
     old = frozenset(_find_old(plan, existing))
     if plan.workload is None:
         return Handover()
@@ -86,7 +86,7 @@ def plan_handover(
 
 
 def carry_replicas(plan: ServicePlan, existing: Existing) -> ServicePlan:
-    """The plan whose new workloads begin with as many units as the old form has."""
+    """The plan, with at least as many replicas in new workloads as the old ones have."""
     counts = dict(_count_units(existing))
     objects = tuple(
         replace(
@@ -128,13 +128,13 @@ def _carry(obj: Object, counts: Mapping[str, int]) -> Object:
 
 
 def _find_front(plan: ServicePlan, name: str) -> str:
-    """The component that a Service is to lead to."""
+    """The component that a Service of the plan selects."""
     wanted = read_object(read_object(plan.find(kinds.SERVICE, name) or {}, "spec"), "selector")
     return str(wanted.get(labels.COMPONENT, ""))
 
 
 def hold_services(plan: ServicePlan, handover: Handover) -> ServicePlan:
-    """The plan with Services that go on leading where they led."""
+    """The plan, with the existing specs for Services that must not change yet."""
     if not handover.services:
         return plan
     objects = tuple(
@@ -152,7 +152,7 @@ def _hold(obj: Object, handover: Handover) -> Object:
 
 
 def _find_old(plan: ServicePlan, existing: Existing) -> Iterator[tuple[Kind, str]]:
-    """Workloads of this service that are not wanted any more; those of others never count."""
+    """Workloads that this service owns and that are not in the plan any more."""
     for kind in WORKLOADS:
         for name, obj in (existing.get(kind) or {}).items():
             owner = find_controller(obj) or {}

@@ -1,4 +1,4 @@
-"""Where OME's controller lives: all kinds of its group are looked after by one process."""
+"""Where OME's controller is deployed: one process handles all kinds of its API group."""
 
 from kohort.apis.home import Home
 from kohort.apis.inferenceservice.names import CONTROLLER_NAMESPACE

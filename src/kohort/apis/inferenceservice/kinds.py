@@ -1,4 +1,4 @@
-"""Every kind that an InferenceService names, and every kind of object that is made for one."""
+"""The kinds that an InferenceService references, and the kinds that the operator creates for it."""
 
 from kohort.cluster.objects import Kind
 
@@ -43,10 +43,10 @@ HTTP_ROUTE = Kind("gateway.networking.k8s.io", "v1", "HTTPRoute", "httproutes")
 VIRTUAL_SERVICE = Kind("networking.istio.io", "v1beta1", "VirtualService", "virtualservices")
 ISTIO_SIDECAR = Kind("networking.istio.io", "v1beta1", "Sidecar", "sidecars")
 
-# What runs pods.
+# Kinds that run pods.
 WORKLOADS = (DEPLOYMENT, LEADER_WORKER_SET, RAY_CLUSTER, KNATIVE_SERVICE, ROLE_BASED_GROUP)
 
-# Kinds that a cluster may lack, each with what to do about it.
+# Kinds that a cluster may lack, each with advice for the user.
 OPTIONAL = {
     SCALED_OBJECT: "install KEDA, or remove the annotation ome.io/autoscalerClass: keda",
     LEADER_WORKER_SET: "install LeaderWorkerSet, or serve it here with --apis lws",

@@ -10,7 +10,7 @@ from kohort.apis.keys import ANNOTATION, LABEL, UPSTREAM, VARIABLE, Key
 KIND = kinds.INFERENCE_SERVICE
 PREFIX = "ome.io/"
 
-# Labels of what is made for a service.
+# Labels of the objects that the operator creates for a service.
 SERVICE_NAME = PREFIX + "inferenceservice"
 COMPONENT = "component"
 APP = "app"
@@ -84,7 +84,7 @@ MODEL_CATEGORY = "models.ome.io/category"
 MODEL_READY_PREFIX = "models.ome.io/"
 RAY_UNAVAILABLE = "raycluster/unavailable-since"
 
-# Annotations of ours on a service.
+# Kohort's own annotations, which users write on a service.
 SKIP_MODEL_READY = PREFIX + "skip-model-ready-node-selector"  # proposed upstream as ome#555
 COORDINATION_SKEW = "kohort.dev/coordination-max-skew"
 COORDINATION_RATIO = "kohort.dev/coordination-ratio"
@@ -92,12 +92,12 @@ UPDATE_TYPE = "kohort.dev/rolling-update-type"
 IMAGE_PRELOAD = "kohort.dev/image-preload"
 AUTO_UPDATE = "kohort.dev/auto-update"
 
-# An annotation of ours on workloads: what they were rendered from.
+# Kohort's own annotation on workloads: hashes of the service and of the rendered spec.
 RENDERED_FROM = "kohort.dev/rendered-from"
-# What upstream's controller puts on every service; nothing hangs on it.
+# The finalizer that upstream's controller puts on every service, for no cleanup.
 FINALIZER = "inferenceservice.finalizers"
 
-# Annotations of others that are written.
+# Annotations of other projects that the operator writes.
 GROUP_PREFIX = "rbg.workloads.x-k8s.io/"
 POLICY_RATIO = "kohort.dev/ratio"
 ROLE_WORKLOAD_TYPE = "rbg.workloads.x-k8s.io/role-workload-type"
@@ -110,14 +110,14 @@ ROLLOUT_DURATION = "serving.knative.dev/rollout-duration"
 PASSTHROUGH = "serving.knative.openshift.io/enablePassthrough"
 SCRAPE_KEYS = ("prometheus.io/path", "prometheus.io/port", "prometheus.io/scrape")
 
-# Annotations of a service that no object made for it carries.
+# Annotations of a service that the operator copies to no object.
 NOT_PROPAGATED = (
     KNATIVE_MIN_SCALE,
     KNATIVE_MAX_SCALE,
     "internal.ome.io/storage-initializer-sourceuri",
     "kubectl.kubernetes.io/last-applied-configuration",
 )
-# What tools and our own autoscaling write on a service: pods do not restart for it.
+# Annotations that tools and autoscaling write on a service: on pods they would cause restarts.
 NOT_ON_PODS_PREFIXES = (
     PREFIX + "ingress-",
     "autoscaling.keda.sh/",
@@ -134,7 +134,7 @@ NOT_ON_PODS = (
     LOAD_BALANCER_IP,
     DEPRECATION_WARNING,
 )
-# What only pods need: Services do not carry it.
+# Annotations that only pods need: not copied to Services.
 POD_ONLY_PREFIXES = (
     "k8s.grafana.com/",
     "loki.grafana.com/",
@@ -143,7 +143,7 @@ POD_ONLY_PREFIXES = (
     "rdma.ome.io/",
 )
 POD_ONLY = (INJECT_MODEL_INIT, INJECT_ADAPTER, INJECT_SIDECAR)
-# What a cloud reads from the external Service.
+# Annotations that cloud providers read from the external Service.
 EXTERNAL_PREFIXES = (
     "service.beta.kubernetes.io/",
     "cloud.google.com/",
@@ -156,7 +156,7 @@ SERVED_MODEL_NAME_VARIABLE = "SERVED_MODEL_NAME"
 PARALLELISM_VARIABLE = "PARALLELISM_SIZE"
 TFEW_PATH_VARIABLE = "TFEW_PATH"
 ADAPTER_PATH_VARIABLE = "ADAPTER_PATH"
-# What images written for LeaderWorkerSet read, and where a RoleBasedGroup has it.
+# Variables that images for LeaderWorkerSet read, and RoleBasedGroup's variables of equal value.
 VARIABLE_ALIASES = {
     "LWS_LEADER_ADDRESS": "RBG_LWP_LEADER_ADDRESS",
     "LWS_GROUP_SIZE": "RBG_LWP_GROUP_SIZE",

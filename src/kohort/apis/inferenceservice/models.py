@@ -1,8 +1,8 @@
 """
-Models and fine-tuned weights as values: what a runtime must support, and where the files lie.
+Models and fine-tuned weights as values: format, framework, size, and where the files lie.
 
-Most models say little of themselves until the model agent has parsed their files; a fact that is
-not there yet is None, which is not the same as an empty one.
+Most models have few facts in their spec until the model agent has parsed their files; a fact that
+is not there yet is None, which differs from an empty one.
 """
 
 from dataclasses import dataclass, field
@@ -22,7 +22,7 @@ EQUAL, GREATER, GREATER_OR_EQUAL = "Equal", "GreaterThan", "GreaterThanOrEqual"
 
 @dataclass(frozen=True, slots=True)
 class VersionedName:
-    """A format or a framework, perhaps with a version; runtimes say how versions compare."""
+    """A format or a framework, perhaps with a version; in runtimes also how versions compare."""
 
     name: str
     version: str | None = None
@@ -35,7 +35,7 @@ class Storage:
     """Where the files of a model lie."""
 
     uri: str = ""
-    path: str = ""  # on nodes
+    path: str = ""  # where the files lie on nodes
     schema_path: str = ""
     parameters: Object = field(default_factory=dict)
     key: str = ""
@@ -46,14 +46,14 @@ class BaseModel:
     """A model, of a namespace or of the cluster."""
 
     name: str
-    namespace: str = ""  # empty: of the cluster
+    namespace: str = ""  # empty: cluster-scoped
     format: VersionedName | None = None
     framework: VersionedName | None = None
     type: str = ""
     architecture: str | None = None
     quantization: str | None = None
     parameter_size: str | None = None
-    pipeline: Object | None = None  # of a diffusion model
+    pipeline: Object | None = None  # only for a diffusion model
     storage: Storage = Storage()
     vendor: str = ""
     is_disabled: bool = False
@@ -80,7 +80,7 @@ class FineTunedWeight:
 
 
 def read_model(obj: Object) -> BaseModel:
-    """A BaseModel or a ClusterBaseModel."""
+    """Read a BaseModel or a ClusterBaseModel."""
     spec = read_object(obj, "spec")
     is_namespaced = obj.get("kind") == "BaseModel"
     return BaseModel(
@@ -101,7 +101,7 @@ def read_model(obj: Object) -> BaseModel:
 
 
 def read_versioned(raw: Object | None) -> VersionedName | None:
-    """A format or a framework; one without a name is none."""
+    """Read a format or a framework; None if it has no name."""
     if raw is None or not read_text(raw, "name"):
         return None
     weight = find_number(raw, "weight")
@@ -125,7 +125,7 @@ def read_storage(raw: Object) -> Storage:
 
 
 def read_weight(obj: Object) -> FineTunedWeight:
-    """A FineTunedWeight; without a configuration its weights are not merged."""
+    """Read a FineTunedWeight; without a configuration its weights count as not merged."""
     spec = read_object(obj, "spec")
     base = read_object(spec, "baseModelRef")
     return FineTunedWeight(

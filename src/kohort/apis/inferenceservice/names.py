@@ -1,9 +1,9 @@
 """
-Every name that belongs to an InferenceService, and the rules by which long names are cut.
+The names of all objects of an InferenceService, and the rules that shorten long names.
 
-A name that is too long is cut from the front and gets a hash of the whole before it, so that two
-long names never meet. Some names upstream cuts without a hash; those stay as they are, since
-renaming an object makes a second one.
+A name that is too long loses its beginning and gets a hash of the whole name in front, so that two
+long names never become equal. Upstream cuts some names without a hash; we keep those, since a new
+name would create a second object.
 """
 
 import re
@@ -31,12 +31,12 @@ CONTROLLER_NAMESPACE = "ome"
 
 
 def truncate(text: str, limit: int) -> str:
-    """A text of at most that length: its end, with a hash of the whole before it."""
+    """A text of at most that length: a hash of the whole, then the end of the text."""
     return _truncate(text, limit, _hash(text))
 
 
 def truncate_dns(text: str, limit: int = LABEL_MAX) -> str:
-    """The same, for names that must begin with a letter."""
+    """As ``truncate``, for names that must begin with a letter."""
     digest = _hash(text)
     return _truncate(text, limit, f"a{digest[1:]}" if digest[0].isdigit() else digest)
 
@@ -58,7 +58,7 @@ def component_name(service: str, component: str) -> str:
 
 
 def service_name(component: str) -> str:
-    """The Service of a component, by the component's name; and the value of its label ``app``."""
+    """The Service of a component, from the component's name; also its pods' ``app`` label."""
     return truncate_dns(component)
 
 
@@ -73,21 +73,21 @@ def scaled_object_name(component: str) -> str:
 
 
 def model_config_name(service: str) -> str:
-    """The ConfigMap that says where a service's model lies.
+    """The ConfigMap with the location of a service's model.
 
-    Upstream takes the last 20 characters, so that two long names meet; those get a hash here.
+    Upstream takes the last 20 characters, so that long names may collide; we add a hash to those.
     """
     return f"modelconfig-{truncate(service, _CONFIG_TAIL_MAX)}"
 
 
 def ray_name(text: str) -> str:
-    """A name that KubeRay takes: at most 50 characters, and a letter first."""
+    """A name that KubeRay accepts: at most 50 characters, and a letter first."""
     tail = text[-_TAIL_MAX:]
     return tail if re.match(r"[A-Za-z]", tail) else f"r{tail[1:]}"
 
 
 def model_ready_label(name: str, namespace: str = "") -> str:
-    """The label of nodes that have a model; without a namespace, one of the cluster."""
+    """The label on nodes that have a model; an empty namespace means a ClusterBaseModel."""
     if not namespace:
         return f"models.ome.io/clusterbasemodel.{truncate(name, _MODEL_MAX)}"
     if len(namespace) + len(name) > _NAMESPACED_MODEL_MAX:
@@ -103,7 +103,7 @@ def model_status_key(name: str, namespace: str = "") -> str:
 
 
 def volume_name(model: str) -> str:
-    """The volume that holds a model: its name, where that may name a volume."""
+    """The name of a model's volume: the model's name, if it is a valid volume name."""
     if not check_label(model):
         return model
     plain = re.sub(r"[^a-z0-9-]+", "-", model.lower()).strip("-") or "model"
@@ -111,7 +111,7 @@ def volume_name(model: str) -> str:
 
 
 def label_value(text: str) -> str:
-    """A text as the value of a label: unchanged where it may be one."""
+    """A text as a label value; unchanged if it is a valid one."""
     if not check_label_value(text):
         return text
     plain = re.sub(r"[^A-Za-z0-9._-]+", "-", text).strip("-._")
@@ -119,12 +119,12 @@ def label_value(text: str) -> str:
 
 
 def service_host(name: str, namespace: str, domain: str = "cluster.local") -> str:
-    """Where a Service is found inside the cluster."""
+    """The DNS name of a Service inside the cluster."""
     return f"{name}.{namespace}.svc.{domain}"
 
 
 def ready_label_of(key: str) -> str:
-    """The label on nodes of a model that may have gone, by the key of its entry."""
+    """The node label of a model that may be deleted already, from its key in the ConfigMaps."""
     scope, _, rest = key.partition(".")
     if scope == "clusterbasemodel":
         return model_ready_label(rest)

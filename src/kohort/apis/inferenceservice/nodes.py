@@ -1,9 +1,9 @@
 """
-What nodes say of models and accelerators.
+The state of models and accelerators on nodes.
 
 The model agent keeps a ConfigMap for each node, with an entry for each model. A model is ready as
-soon as one node has it. What the agent reads from a model's files fills in what its user left
-open, and never more than that.
+soon as one node has it. Facts that the agent reads from a model's files fill only those spec fields
+that the user left open.
 """
 
 from collections.abc import Iterable, Mapping
@@ -19,7 +19,7 @@ from kohort.cluster.objects import Object, labels_of, name_of
 from kohort.cluster.quantities import parse_quantity
 
 READY, FAILED, DELETED, IN_TRANSIT = "Ready", "Failed", "Deleted", "In_Transit"
-# What an agent may fill in; upstream leaves the last three out.
+# Spec fields that we fill from the agent's facts; upstream does not fill the last three.
 _FILLED = (
     "modelType",
     "modelArchitecture",
@@ -37,7 +37,7 @@ _FILLED = (
 def read_entries(
     model: BaseModel, config_maps: Iterable[Object], nodes: Iterable[str]
 ) -> dict[str, Object]:
-    """What each node that exists says of a model, by node."""
+    """The model agent's entry about a model for each existing node, by node."""
     key, known = names.model_status_key(model.name, model.namespace), set(nodes)
     found: dict[str, Object] = {}
     for each in config_maps:
@@ -59,7 +59,7 @@ def _parse(text: str) -> Object | None:
 
 
 def write_model_status(entries: Mapping[str, Object]) -> Object:
-    """The status of a model."""
+    """The status of a model: ready as soon as one node has it."""
     ready = sorted(n for n, entry in entries.items() if read_text(entry, "status") == READY)
     failed = sorted(n for n, entry in entries.items() if read_text(entry, "status") == FAILED)
     state = READY if ready else FAILED if failed else IN_TRANSIT
@@ -72,7 +72,7 @@ def write_model_status(entries: Mapping[str, Object]) -> Object:
 
 
 def find_facts(spec: Object, entries: Mapping[str, Object]) -> Object:
-    """Fields of a model's spec that its user left open and that its files tell."""
+    """Values from a model's files for fields of its spec that the user left open."""
     found: Object = {}
     for _, entry in sorted(entries.items()):
         config = read_object(entry, "config")
@@ -83,12 +83,12 @@ def find_facts(spec: Object, entries: Mapping[str, Object]) -> Object:
 
 
 def may_delete(entries: Mapping[str, Object]) -> bool:
-    """Whether all nodes have given a model up."""
+    """Whether the model agent has deleted a model's files from all nodes."""
     return all(read_text(entry, "status") == DELETED for entry in entries.values())
 
 
 def write_accelerator_status(accelerator: AcceleratorClass, nodes: Iterable[Object]) -> Object:
-    """Where an accelerator is: nodes that its labels and its memory find."""
+    """The status of an accelerator: nodes that match its selector and have enough memory."""
     found = sorted(name_of(node) for node in nodes if _has(node, accelerator))
     return {"nodes": found, "availableNodes": len(found)}
 

@@ -1,10 +1,9 @@
 """
-From an InferenceService to what is to exist for it, and to the model.
+From an InferenceService to the objects that should exist for it, and to the planner's model.
 
-The service is resolved and given to a strategy here; that is a function of what the caches hold.
-The workloads that come of it are carried by others, so to the planner a service is one group
-whose roles are its components: it is told how many units each has, and nothing is planned for
-them. Where a service cannot be resolved, nothing that exists is touched.
+Resolution and strategy work on the caches alone. Other controllers run the workloads, so for the
+planner a service is one group whose roles are its components: it gets the replicas of each, and
+plans nothing for them. If a service cannot be resolved, the operator changes no existing object.
 """
 
 from collections.abc import Mapping, Sequence
@@ -34,21 +33,21 @@ NO_HANDOVER = Handover()
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """What is to exist for a service, and what does."""
+    """The objects that should exist for a service, and those that exist."""
 
     plan: ServicePlan
     existing: Existing = field(default_factory=dict)
     pods: tuple[Object, ...] = ()
     handover: Handover = NO_HANDOVER
-    held: frozenset[tuple[Kind, str]] = frozenset()  # workloads that do not follow an edit yet
-    is_moved: bool = False  # what is held has no place in the plan: nothing is written
+    held: frozenset[tuple[Kind, str]] = frozenset()  # workloads that keep their old spec for now
+    is_moved: bool = False  # a held workload is not in the plan: write nothing
 
 
 def read(snapshot: Snapshot) -> Reading[Memory]:
-    """The snapshot as a plan of objects and in the words of the model; raises ServiceError."""
+    """The snapshot as a plan of objects and as the planner's model; raises ServiceError."""
     service = read_root(snapshot.root)
     if is_leaving(snapshot.root):
-        # Whatever it names may have gone before it.
+        # The model or runtime of a service in deletion may be gone already.
         bare = ServicePlan(service, DeploymentMode.VIRTUAL, ())
         workload = read_workload(snapshot, bare, {})
         return Reading(workload, read_observed(workload, bare, {}, (), {}), Memory(bare))
@@ -86,7 +85,7 @@ def _plan(snapshot: Snapshot, service: InferenceService, existing: Existing) -> 
 def find_ready(
     plan: ServicePlan, existing: Existing, pods: Sequence[Object]
 ) -> Mapping[ComponentType, bool]:
-    """Which components serve in the form that is wanted."""
+    """Whether each component serves from the workload that the plan wants."""
     if plan.workload is None:
         return {}
     workload, name = plan.workload, plan.service.name

@@ -1,8 +1,8 @@
 """
-Why a service cannot be served as it stands: a reason for events, one for the status, a sentence.
+The error for a service that cannot be deployed: a reason for events, one for the status, a text.
 
-The reasons of events are upstream's. Those of the status are the ones that upstream's definition
-lets pass, since a status with any other is refused by the API server.
+Reasons of events equal upstream's. Reasons of the status are those that upstream's definition
+allows; the API server refuses a status with any other.
 """
 
 from kohort.apis.api import InvalidWorkload

@@ -1,9 +1,9 @@
 """
-What services name and do not own: models, weights, runtimes, accelerators, the configuration.
+Objects that services reference and do not own: models, weights, runtimes, accelerators, settings.
 
-A runtime is chosen among all that a service can see, so every service refers to all of them; the
-model and the weights it names. When one of these changes, the services that refer to it are looked
-at again.
+The operator chooses a runtime among all that a service can use, so every service references all of
+them; weights it references by name. When a referenced object changes, the operator reconciles the
+services that reference it.
 """
 
 from collections.abc import Iterator
@@ -25,12 +25,12 @@ from kohort.apis.references import Reference
 from kohort.cluster.objects import Kind, Object
 
 _ALL = "*"  # no object has this name
-# Where an administrator has written nothing, services are reached by a Service of their own.
+# Without a ConfigMap of the administrator, we expose services by their external Service only.
 USUAL = Configuration(ingress=IngressConfig(is_disabled=True))
 
 
 def read_root(root: Object) -> InferenceService:
-    """A service as its user means it: one in the former form as it is written today."""
+    """Read a service; one with the former ``spec.predictor`` is migrated first."""
     return read_service(migrate(root))
 
 
@@ -58,7 +58,7 @@ def _configuration(root: Object) -> tuple[Key, ...]:
     return ((names.CONTROLLER_NAMESPACE, names.CONFIGURATION),)
 
 
-# A weight leads to a model that the service does not name, so models are referred to as a whole.
+# A weight names a model that the service does not, so a service references all models.
 REFERENCES = (
     Reference(kinds.BASE_MODEL, _of_namespace, names_of=_name_all),
     Reference(kinds.CLUSTER_BASE_MODEL, _of_cluster, names_of=_name_all),
@@ -71,7 +71,7 @@ REFERENCES = (
 
 
 def find_known(snapshot: Snapshot) -> ReferencedObjects:
-    """Everything that a service may name, as far as it exists."""
+    """All existing objects that a service may reference."""
     models = (*_list(snapshot, kinds.BASE_MODEL), *_list(snapshot, kinds.CLUSTER_BASE_MODEL))
     runtimes = (
         *_list(snapshot, kinds.SERVING_RUNTIME),
@@ -87,7 +87,7 @@ def find_known(snapshot: Snapshot) -> ReferencedObjects:
 
 
 def find_configuration(snapshot: Snapshot) -> Configuration:
-    """What the administrator wrote; raises ServiceError where that cannot be read."""
+    """The administrator's settings, or the defaults; raises ServiceError if they are invalid."""
     found = next(_list(snapshot, kinds.CONFIG_MAP), None)
     return USUAL if found is None else read_configuration(found)
 

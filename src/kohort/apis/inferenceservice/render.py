@@ -1,9 +1,9 @@
 """
-From what is to exist for a service to the writes that make it so.
+From the planned objects of a service to writes.
 
-Everything is applied, so that the server knows which fields are ours. The numbers of replicas are
-their autoscalers': they are written back as they were seen, and only if nobody wrote in between.
-What a service does not need any more goes when the new form of it serves.
+The operator uses server-side apply, so that the API server knows which fields are ours. Autoscalers
+own the replicas: we write back the number that we saw, and the API server refuses the write if the
+object has changed since. Objects that a service no longer needs go when its new workloads serve.
 """
 
 from collections.abc import Iterator
@@ -21,12 +21,12 @@ from kohort.cluster.port import Address
 from kohort.model.plans import Plan
 
 _SCALED = (kinds.DEPLOYMENT, kinds.LEADER_WORKER_SET)
-_FORMER = ("manager",)  # as upstream's controller signs its writes
+_FORMER = ("manager",)  # the field manager of upstream's controller
 _GUARDED = (*_SCALED, kinds.ROLE_BASED_GROUP)
 
 
 def render(snapshot: Snapshot, reading: Reading[Memory], plan: Plan) -> tuple[Action, ...]:
-    """What to write for a service."""
+    """The writes for a service."""
     if reading.workload.is_leaving:
         return tuple(_release(snapshot.root))
     if reading.memory.is_moved:
@@ -35,7 +35,7 @@ def render(snapshot: Snapshot, reading: Reading[Memory], plan: Plan) -> tuple[Ac
 
 
 def _release(root: Object) -> Iterator[Action]:
-    """Take away the finalizer of another controller: what the service owns goes with it."""
+    """Remove upstream's finalizer; the garbage collector deletes the service's objects."""
     metadata = metadata_of(root)
     held = metadata.get("finalizers") or []
     if labels.FINALIZER not in held:
@@ -60,10 +60,10 @@ def _actions(snapshot: Snapshot, memory: Memory) -> Iterator[Action]:
 
 
 def _is_held(action: Action, memory: Memory) -> bool:
-    """Whether an object is neither to change nor to go yet."""
+    """Whether the operator must not do this patch or delete yet."""
     if isinstance(action, Create):
         return False
-    # What stands around a workload fits the workload that is, not the one that would be.
+    # While a workload keeps its old spec, the objects around it must keep fitting that spec.
     if memory.held:
         return True
     kind = address_of(action).kind

@@ -34,7 +34,7 @@ _OWN = frozenset(
 
 
 def write_status(snapshot: Snapshot, reading: Reading[Memory], plan: Plan, now: str) -> Object:
-    """The status of a service; conditions of other writers stay behind its own."""
+    """The status of a service; other clients' conditions stay, after ours."""
     memory, root = reading.memory, snapshot.root
     if reading.workload.is_leaving:
         return read_object(root, "status")
@@ -44,7 +44,7 @@ def write_status(snapshot: Snapshot, reading: Reading[Memory], plan: Plan, now: 
 
 
 def _write(memory: Memory, root: Object, now: str) -> Object:
-    """Upstream's status; of a service whose form would change unasked, the one that it has."""
+    """Upstream's part of the status; unchanged while a held workload is not in the plan."""
     if not memory.is_moved:
         return status.write_status(memory.plan, memory.existing, memory.pods, now)
     held = read_object(root, "status")
@@ -96,7 +96,7 @@ def write_error(snapshot: Snapshot, error: InvalidWorkload, now: str) -> Object:
 def list_events(
     snapshot: Snapshot, reading: Reading[Memory], plan: Plan, summary: ExecutionSummary
 ) -> tuple[Notice, ...]:
-    """What is worth an event: readiness that changed, and what was refused."""
+    """Events for changed readiness and for writes that the API server refused."""
     return (
         *_list_changes(snapshot.root, reading.memory, summary),
         *_list_refused(summary),

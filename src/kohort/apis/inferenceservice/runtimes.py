@@ -1,4 +1,4 @@
-"""Serving runtimes and accelerators as values: what they support, and what they bring to pods."""
+"""Serving runtimes and accelerators as values: what they support, and what they add to pods."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -32,7 +32,7 @@ _CONFIGS = {
 
 @dataclass(frozen=True, slots=True)
 class AcceleratorConfig:
-    """What a format changes in a container on one accelerator."""
+    """A format's changes to a container on one accelerator."""
 
     tensor_parallel: int = 0
     pipeline_parallel: int = 0
@@ -58,10 +58,10 @@ class SupportedFormat:
 
 @dataclass(frozen=True, slots=True)
 class ServingRuntime:
-    """A runtime, of a namespace or of the cluster."""
+    """A ServingRuntime of a namespace, or a ClusterServingRuntime."""
 
     name: str
-    namespace: str = ""  # empty: of the cluster
+    namespace: str = ""  # empty: cluster-scoped
     formats: tuple[SupportedFormat, ...] = ()
     size_min: str = ""  # empty: no bound
     size_max: str = ""
@@ -70,9 +70,9 @@ class ServingRuntime:
     components: Mapping[ComponentType, ComponentSpec] = field(default_factory=dict)
     protocols: tuple[str, ...] = ()
     node_selector: Mapping[str, str] = field(default_factory=dict)
-    containers: tuple[Object, ...] = ()  # of the former form, read for their resources
+    containers: tuple[Object, ...] = ()  # former field, read for their resources
     accelerators: tuple[str, ...] = ()
-    workers: Object | None = None  # of the former form
+    workers: Object | None = None  # former field
 
     @property
     def kind(self) -> str:
@@ -82,7 +82,7 @@ class ServingRuntime:
 
 @dataclass(frozen=True, slots=True)
 class AcceleratorClass:
-    """A kind of accelerator, how nodes with it are found, and what it can do."""
+    """A kind of accelerator: how to find nodes with it, and its capabilities."""
 
     name: str
     vendor: str = ""
@@ -95,13 +95,13 @@ class AcceleratorClass:
     features: tuple[str, ...] = ()
     performance: Mapping[str, int] = field(default_factory=dict)  # by precision
     resources: Mapping[str, str] = field(default_factory=dict)
-    per_hour: int | None = None  # billionths, spot before usual
+    per_hour: int | None = None  # in billionths; the spot price if there is one
     per_million_tokens: int | None = None
     tier: str = ""
 
 
 def read_runtime(obj: Object) -> ServingRuntime:
-    """A ServingRuntime or a ClusterServingRuntime."""
+    """Read a ServingRuntime or a ClusterServingRuntime."""
     spec = read_object(obj, "spec")
     size = find_object(spec, "modelSizeRange")
     parts = {each: find_object(spec, name) for each, name in _CONFIGS.items()}
@@ -151,7 +151,7 @@ def _read_config(raw: Object) -> AcceleratorConfig:
 
 
 def read_accelerator(obj: Object) -> AcceleratorClass:
-    """An AcceleratorClass."""
+    """Read an AcceleratorClass."""
     spec = read_object(obj, "spec")
     discovery, able = read_object(spec, "discovery"), read_object(spec, "capabilities")
     cost, speed = read_object(spec, "cost"), read_object(able, "performance")
@@ -182,7 +182,7 @@ def read_accelerator(obj: Object) -> AcceleratorClass:
 
 
 def _find_amount(raw: Object, name: str) -> int | None:
-    """A quantity in billionths; None where it is absent or cannot be read."""
+    """A quantity in billionths; None if it is absent or invalid."""
     found = raw.get(name)
     if found is None or isinstance(found, bool | dict | list):
         return None

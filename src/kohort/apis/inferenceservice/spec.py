@@ -1,9 +1,9 @@
 """
-An InferenceService as a value: what it asks for, and the pod parts that it hands through.
+An InferenceService as a value: typed fields, and raw pod specs and containers.
 
-Pod specs and containers stay as they were written, since they are passed on whole. All else is
-typed. A component of a service and the configuration of a runtime have one shape, since one is
-merged over the other.
+Pod specs and containers stay as the user wrote them, since they are copied whole. All other fields
+are typed. A component of a service and a runtime's configuration of it have the same type, since we
+merge one over the other.
 """
 
 from collections.abc import Mapping
@@ -35,7 +35,7 @@ from kohort.cluster.objects import (
 
 
 class ComponentType(StrEnum):
-    """What a service is made of."""
+    """The components that a service may have."""
 
     ENGINE = "engine"
     DECODER = "decoder"
@@ -50,12 +50,12 @@ class DeploymentMode(StrEnum):
     MULTI_NODE = "MultiNode"
     RAY = "MultiNodeRayVLLM"
     VIRTUAL = "VirtualDeployment"
-    ROLE_BASED_GROUP = "RoleBasedGroup"  # of a whole service only
+    ROLE_BASED_GROUP = "RoleBasedGroup"  # for a whole service only
 
 
 @dataclass(frozen=True, slots=True)
 class KedaConfig:
-    """What the autoscaler of KEDA asks Prometheus."""
+    """The Prometheus query and threshold by which KEDA scales."""
 
     server: str = ""
     query: str = ""
@@ -67,7 +67,7 @@ class KedaConfig:
 
 @dataclass(frozen=True, slots=True)
 class ComponentExtensionSpec:
-    """What a component says about its copies."""
+    """Replicas, autoscaling, budgets and rollout of a component."""
 
     min_replicas: int | None = None
     max_replicas: int = 0
@@ -104,7 +104,7 @@ _OWN_FIELDS = ("runner", "leader", "worker", "config", "acceleratorOverride")
 
 @dataclass(frozen=True, slots=True)
 class AcceleratorConstraints:
-    """What an accelerator must have."""
+    """The user's requirements for an accelerator."""
 
     min_memory: int | None = None  # GiB
     max_memory: int | None = None
@@ -118,7 +118,7 @@ class AcceleratorConstraints:
 
 @dataclass(frozen=True, slots=True)
 class AcceleratorSelector:
-    """Which accelerator is wanted: by name, or by a policy."""
+    """The user's choice of an accelerator: by name, or by a policy."""
 
     name: str = ""
     policy: str = ""
@@ -127,7 +127,7 @@ class AcceleratorSelector:
 
 @dataclass(frozen=True, slots=True)
 class PodPart:
-    """A pod of a component: its leader, or a worker."""
+    """One kind of pod of a component: the only one, the leader, or a worker."""
 
     pod: Object
     runner: Object | None = None
@@ -158,7 +158,7 @@ class ModelRef:
     """The model that a service names."""
 
     name: str
-    kind: str = ""  # empty: the user did not say
+    kind: str = ""  # empty: the user wrote none
     fine_tuned_weights: tuple[str, ...] = ()
 
 
@@ -178,7 +178,7 @@ class InferenceService:
     namespace: str
     obj: Object = field(compare=False)
     labels: Mapping[str, str] = field(default_factory=dict)
-    annotations: Mapping[str, str] = field(default_factory=dict)  # those that objects may carry
+    annotations: Mapping[str, str] = field(default_factory=dict)  # that we may copy to objects
     model: ModelRef | None = None
     runtime: RuntimeRef | None = None
     components: Mapping[ComponentType, ComponentSpec] = field(default_factory=dict)
@@ -193,16 +193,16 @@ class InferenceService:
 
     @property
     def generation(self) -> int:
-        """Which version of the spec this is."""
+        """The service's ``metadata.generation``."""
         return int(metadata_of(self.obj).get("generation") or 0)
 
     def find(self, component: ComponentType) -> ComponentSpec | None:
-        """What the user wrote of a component."""
+        """A component as the user wrote it."""
         return self.components.get(component)
 
 
 def read_service(obj: Object) -> InferenceService:
-    """The value of an object, as it is now."""
+    """Read an InferenceService object."""
     spec = read_object(obj, "spec")
     found = {each: find_object(spec, each.value) for each in ComponentType}
     return InferenceService(
@@ -238,7 +238,7 @@ def _read_runtime(raw: Object | None) -> RuntimeRef | None:
 
 
 def read_component(raw: Object) -> ComponentSpec:
-    """A component, from the inline form that services and runtimes share."""
+    """Read a component, from the inline form that services and runtimes share."""
     config = {str(key): str(value) for key, value in read_object(raw, "config").items()}
     return ComponentSpec(
         pod=without(raw, *EXTENSION_FIELDS, *_OWN_FIELDS),
@@ -260,7 +260,7 @@ def _read_part(raw: Object | None) -> PodPart | None:
 
 
 def read_extension(raw: Object) -> ComponentExtensionSpec:
-    """What a component says about its copies."""
+    """Read the replicas, autoscaling, budgets and rollout of a component."""
     return ComponentExtensionSpec(
         min_replicas=find_number(raw, "minReplicas"),
         max_replicas=find_number(raw, "maxReplicas") or 0,

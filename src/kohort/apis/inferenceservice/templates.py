@@ -1,8 +1,8 @@
 """
 The few expressions of Go's templates that runtimes and domains use.
 
-``{{ .Name }}`` and the like are replaced; a key that a map lacks gives nothing. Braces that are
-none of these stay as they are, since arguments of engines may hold braces of their own.
+``{{ .Name }}`` and the like are replaced; a key that a map lacks becomes empty. All other braces
+stay, since arguments of engines may contain braces of their own.
 """
 
 import re
@@ -27,7 +27,7 @@ def render_text(text: str, values: Values) -> str:
 
 
 def render_value(value: Any, values: Values) -> Any:
-    """A value with every text in it rendered."""
+    """A value with every string in it rendered."""
     if isinstance(value, str):
         return render_text(value, values)
     if isinstance(value, list):

@@ -1,7 +1,7 @@
 """
-A service in the words of the model: one group, a role for each component, a member for each pod.
+A service in the planner's model: one group, a role for each component, a member for each pod.
 
-Other controllers carry the components, so what is known of a role is a tally.
+Other controllers run the components, so the planner sees only counts of each role.
 """
 
 from collections.abc import Mapping, Sequence
@@ -36,7 +36,7 @@ _READER = Reader(
 
 
 def read_workload(snapshot: Snapshot, plan: ServicePlan, existing: Existing) -> Workload:
-    """What a service asks for."""
+    """The service as the planner's workload."""
     service, configs = plan.service, plan.workload.configs if plan.workload else {}
     groups = 1 if configs else 0
     return Workload(
@@ -68,7 +68,7 @@ def _ask(plan: ServicePlan, config: ComponentConfig, existing: Existing) -> Role
 
 
 def count_wanted(plan: ServicePlan, config: ComponentConfig, existing: Existing) -> int:
-    """The units of a component: as many as its workload was told, or else the least."""
+    """The wanted replicas of a component: its workload's, or ``minReplicas`` without one."""
     tally = _find_tally(plan, config, existing)
     return tally.wanted if tally is not None else config.component_extension.min_replicas or 1
 
@@ -80,7 +80,7 @@ def read_observed(
     pods: Sequence[PodFacts],
     is_ready: Mapping[ComponentType, bool],
 ) -> Observed:
-    """What exists of a service."""
+    """The existing workloads and pods of a service as the planner's observed state."""
     if plan.workload is None:
         return Observed(progress=Progress(0, 0, 0, workload.revision))
     roles = []
@@ -110,7 +110,7 @@ def _phase(pod: PodFacts) -> Phase:
 
 
 def _find_tally(plan: ServicePlan, config: ComponentConfig, existing: Existing) -> Tally | None:
-    """What the workload of a component says of its units; None while there is none."""
+    """The counts in the status of a component's workload; None if it does not exist."""
     assert plan.workload is not None
     if plan.workload.strategy == RBG:
         group = (existing.get(kinds.ROLE_BASED_GROUP) or {}).get(plan.service.name)

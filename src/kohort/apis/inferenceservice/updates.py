@@ -1,11 +1,11 @@
 """
-What an edit of a runtime, a model or an accelerator does to the services that use it.
+How an edit of a runtime, a model or an accelerator reaches the services that use it.
 
-Nothing that serves restarts unless its user says so: a workload bears hashes of the service that it
-was rendered for and of what was rendered. Where the service is the same and something else is
-rendered, the service stays as it is, with all that stands around its workloads, and a condition
-says how to let it follow. So neither an edit of a shared runtime nor a new version of the operator
-restarts a fleet. A service without a single pod that is ready follows at once, and so does one with
+No serving pod restarts unless the service's user says so: an annotation on each workload holds a
+hash of the service and one of the rendered spec. If the service is unchanged and the spec would
+differ, the operator leaves the workload and all objects around it as they are, and a condition
+tells the user how to update. So neither an edit of a shared runtime nor a new version of the
+operator restarts a fleet. A service without any ready pod is updated at once, and so is one with
 the annotation ``kohort.dev/auto-update``.
 """
 
@@ -21,12 +21,12 @@ from kohort.apis.inferenceservice.strategies.strategy import Existing
 from kohort.cluster.objects import Kind, Object, annotations_of, encode_json, labels_of
 
 _LENGTH = 12
-# What tools write on a service is not its user's word.
+# Annotations that tools write on a service do not count as an edit by its user.
 _TOOLS = ("kubectl.kubernetes.io/", "argocd.argoproj.io/", "meta.helm.sh/", labels.AUTO_UPDATE)
 
 
 def stamp_workloads(plan: ServicePlan) -> ServicePlan:
-    """The plan whose workloads say what they were rendered from."""
+    """The plan with hashes of service and rendered spec in an annotation of each workload."""
     intent = hash_service(plan.service.obj)
     objects = tuple(
         replace(desired, objects=tuple(_stamp(obj, intent) for obj in desired.objects))
@@ -40,7 +40,7 @@ def stamp_workloads(plan: ServicePlan) -> ServicePlan:
 def find_held(
     plan: ServicePlan, existing: Existing, is_serving: bool
 ) -> frozenset[tuple[Kind, str]]:
-    """The workloads that stay as they are, though another or none would be rendered now."""
+    """Existing workloads that keep their spec, though the plan now has another spec or none."""
     follows = plan.service.annotations.get(labels.AUTO_UPDATE) == "true"
     if follows or not is_serving or plan.workload is None:
         return frozenset()
@@ -48,7 +48,7 @@ def find_held(
 
 
 def is_moved(plan: ServicePlan, held: frozenset[tuple[Kind, str]]) -> bool:
-    """Whether a workload is held that has no place in the plan any more."""
+    """Whether the plan no longer has one of the held workloads."""
     return any(plan.find(kind, name) is None for kind, name in held)
 
 
@@ -73,13 +73,13 @@ def _read_stamp(obj: Object) -> tuple[str, str]:
 
 
 def hash_service(obj: Object) -> str:
-    """A hash of all that a user says in a service."""
+    """A hash of the user's input in a service: spec, labels and annotations."""
     notes = {k: v for k, v in annotations_of(obj).items() if not k.startswith(_TOOLS)}
     return _hash([obj.get("spec"), labels_of(obj), notes])
 
 
 def _hash_spec(obj: Object) -> str:
-    """A hash of a workload's spec without the numbers that autoscalers own."""
+    """A hash of a workload's spec without replicas, which autoscalers own."""
     spec = without(read_object(obj, "spec"), "replicas")
     if obj.get("kind") == kinds.ROLE_BASED_GROUP.name:
         spec["roles"] = [without(role, "replicas") for role in read_objects(spec, "roles")]

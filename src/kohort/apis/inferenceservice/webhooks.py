@@ -1,9 +1,9 @@
 """
-The webhooks of OME's group, by upstream's names and paths, and what each sees beside an object.
+The webhooks of OME's API group, with upstream's names and paths, and the objects that each reads.
 
-What a service names is judged when it is named, and not again with every later write: a model that
-was deleted meanwhile must not keep a service from being scaled or deleted. An object that is being
-deleted is not judged at all. What has not the shape of its kind is refused before anything else.
+The webhook checks a service's references when the user sets them, not on later writes: a deleted
+model must not block scaling or deletion of the service. It does not check an object that is being
+deleted. It refuses an object that does not fit its schema before any other check.
 """
 
 from collections.abc import Callable
@@ -40,7 +40,7 @@ POD = Kind("", "v1", "Pod", "pods")
 _CREATE, _BOTH = ("CREATE",), ("CREATE", "UPDATE")
 _CONFIGURATION = Address(kinds.CONFIG_MAP, names.CONTROLLER_NAMESPACE, names.CONFIGURATION)
 
-# What the webhooks read.
+# Permissions for the objects that the webhooks read.
 READS = (
     Grant(kinds.CONFIG_MAP, ("get",)),
     Grant(kinds.FINE_TUNED_WEIGHT, ("get",)),
@@ -53,7 +53,7 @@ READS = (
 
 
 def _checked(kind: Kind, define: Define, handle: Handle) -> Handle:
-    """The handler of objects that have the shape of their kind and are to stay."""
+    """A handler that refuses objects not fitting their schema and admits those in deletion."""
 
     def judge(obj: Object, old: Object | None, settings: Settings) -> AdmissionResult:
         misfit = shape_of(define, kind.version).find_misfit(obj)
@@ -70,7 +70,7 @@ def _checked(kind: Kind, define: Define, handle: Handle) -> Handle:
 
 
 def _guarded(kind: Kind, define: Define, look: Look) -> Look:
-    """What lies beside an object of the right shape; of any other, nothing is known."""
+    """Look up the objects that a check needs, only if the object fits its schema and stays."""
 
     def find(obj: Object, settings: Settings) -> tuple[Address, ...]:
         if shape_of(define, kind.version).find_misfit(obj) or is_leaving(obj):
@@ -81,7 +81,7 @@ def _guarded(kind: Kind, define: Define, look: Look) -> Look:
 
 
 def _read_configuration(settings: Settings) -> Configuration:
-    """The configuration; where there is none yet, defaults will do to admit an object."""
+    """The configuration, or defaults if the ConfigMap does not exist yet."""
     found = settings.list_beside(kinds.CONFIG_MAP)
     return read_configuration(found[0]) if found else Configuration()
 
@@ -110,7 +110,7 @@ def _look_for_references(service: Object, settings: Settings) -> tuple[Address, 
     is_weight = kind == kinds.FINE_TUNED_WEIGHT.name
     found = [Address(kinds.FINE_TUNED_WEIGHT, "", name)] if name and is_weight else []
     if name:
-        # The model that a weight was tuned from is known only when the weight has been read.
+        # Only the weight itself names its base model, so we list all models.
         named = "" if is_weight else name
         found.append(Address(kinds.BASE_MODEL, space, named))
         found.append(Address(kinds.CLUSTER_BASE_MODEL, "", named))
@@ -132,7 +132,7 @@ def _names_the_same(service: Object, old: Object | None) -> bool:
 
 
 def _list_names(service: Object) -> list[object]:
-    """What decides which model and which runtime a service gets."""
+    """The fields of a service that decide its model and its runtime."""
     spec = read_object(service, "spec")
     parts = [read_object(spec, name) for name in ("engine", "decoder")]
     return [
@@ -159,7 +159,7 @@ def _read_references(settings: Settings) -> ReferencedObjects:
 
 
 def _look_for_rivals(runtime: Object, settings: Settings) -> tuple[Address, ...]:
-    """The runtimes of its scope, and the accelerators that it names."""
+    """The other runtimes in a runtime's scope, and the accelerators that it names."""
     space = namespace_of(runtime)
     kind = kinds.SERVING_RUNTIME if space else kinds.CLUSTER_SERVING_RUNTIME
     classes = read_runtime(runtime).accelerators
@@ -205,7 +205,7 @@ def _mutate_pod(pod: Object, old: Object | None, settings: Settings) -> Admissio
 def _make(kind: Kind, define: Define, handle: Handle, look: Look, *, mutates: bool) -> Webhook:
     name = kind.name.lower()
     verb, role = ("mutate", "defaulter") if mutates else ("validate", "validator")
-    # Runtimes lie in configurations of their own.
+    # Each runtime kind has a webhook configuration of its own.
     is_service = kind == kinds.INFERENCE_SERVICE
     return Webhook(
         f"{name}.ome-webhook-server.{role}",

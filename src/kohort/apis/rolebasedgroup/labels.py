@@ -112,8 +112,8 @@ RATIO = "kohort.dev/ratio"
 UPDATE_ORDER = "kohort.dev/update-order"
 GANG_DIALECT = "kohort.dev/gang"
 FORMER_NODES = "kohort.dev/former-nodes"
-MAX_UNAVAILABLE = "kohort.dev/max-unavailable"  # on a set of groups
-SET_TEMPLATE = "kohort.dev/set-template"  # on a group of a set: what it was made from
+MAX_UNAVAILABLE = "kohort.dev/max-unavailable"  # on a RoleBasedGroupSet
+SET_TEMPLATE = "kohort.dev/set-template"  # on a group of a set: the template it was made from
 
 # Variables, in the order in which upstream writes them.
 VARIABLE_PREFIX, PATTERN_PREFIX = "RBG_", "RBG_LWP_"

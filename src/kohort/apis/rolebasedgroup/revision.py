@@ -32,14 +32,14 @@ from kohort.cluster.objects import (
 )
 
 GROUP_HISTORY = 5  # revisions of a group that the operator keeps
-INSTANCE_HISTORY = 5  # of an instance, beside those in use
+INSTANCE_HISTORY = 5  # revisions of an instance, besides those in use
 _REPLACE = {"$patch": "replace"}
 _PATTERNS = ("standalonePattern", "leaderWorkerPattern")
 
 
 @dataclass(frozen=True, slots=True)
 class StoredRevision:
-    """What a ControllerRevision holds."""
+    """The content of a ControllerRevision."""
 
     name: str
     hash: str
@@ -48,7 +48,7 @@ class StoredRevision:
 
 
 def write_group_data(group: Object) -> Object:
-    """All roles without replicas, and the templates that they may refer to."""
+    """The data of a group's revision: all roles without replicas, and the shared templates."""
     spec = as_map(group.get("spec"))
     roles = [_write_role(role) for role in as_objects(spec.get("roles"))]
     templates = [write_typed(ROLE_TEMPLATE, t) for t in as_objects(spec.get("roleTemplates"))]
@@ -61,14 +61,14 @@ def write_group_data(group: Object) -> Object:
 
 
 def write_set_data(instance_set: Object) -> Object:
-    """The template of instances."""
+    """The data of a set's revision: the template of its instances."""
     template = as_map(as_map(instance_set.get("spec")).get("roleInstanceTemplate"))
     written = write_typed(INSTANCE_TEMPLATE, template)
     return {"spec": {"roleInstanceTemplate": {**_REPLACE, **written}}}
 
 
 def write_instance_data(instance: Object) -> Object:
-    """The components of an instance without their sizes."""
+    """The data of an instance's revision: its components without their sizes."""
     listed = as_objects(as_map(instance.get("spec")).get("components"))
     return {
         "spec": {

@@ -18,7 +18,7 @@ from kohort.model.policies import Amendment, Rule
 class RoleFacts:
     """One role: its spec, its RoleInstanceSet and its stored revisions."""
 
-    objects: RoleContext  # what its objects are made from
+    objects: RoleContext  # the inputs for the role's objects
     instance_set: Object  # as it should be, with the replicas of the role
     set_uid: str  # empty while the cache has no such set
     target: str  # the name of the revision that instances roll to
@@ -31,12 +31,12 @@ class RoleFacts:
 
     @property
     def spec(self) -> RoleSpec:
-        """What the role asks for."""
+        """The spec of the role."""
         return self.objects.role
 
     @property
     def set_name(self) -> str:
-        """The name of its RoleInstanceSet."""
+        """The name of the role's RoleInstanceSet."""
         return self.objects.workload_name
 
     @property
@@ -85,7 +85,7 @@ class DelegatedRole:
 
     @property
     def spec(self) -> RoleSpec:
-        """What the role asks for."""
+        """The spec of the role."""
         return self.objects.role
 
 

@@ -124,7 +124,7 @@ class InstanceState:
 
     components: tuple[ComponentCounts, ...]
     revision: str  # the name of the revision whose hash the pods should have
-    unready: str = ""  # the first pod that is not ready; empty: all are
+    unready: str = ""  # the first pod that is not ready; empty: all pods are
     is_updated: bool = True
     is_amended: bool = False  # it was updated in place at least once
     restarts: int = 0

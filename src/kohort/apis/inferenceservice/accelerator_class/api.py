@@ -1,4 +1,4 @@
-"""AcceleratorClass, as the value that the operator knows it by."""
+"""The registration of AcceleratorClass with the operator: its kinds and functions."""
 
 from collections.abc import Callable
 from typing import Any
@@ -28,7 +28,7 @@ from kohort.cluster.permissions import Grant
 
 
 def _find_lost(pod: Any, find: Callable[[Kind, Key], Any]) -> None:
-    """Accelerators have no pods."""
+    """No lost pods: an AcceleratorClass has none."""
 
 
 ACCELERATOR_CLASS = Api(

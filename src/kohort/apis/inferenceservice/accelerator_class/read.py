@@ -1,8 +1,8 @@
 """
-From an AcceleratorClass and the nodes that its labels find to what is decided about it.
+From an AcceleratorClass and the nodes that its labels select to its status.
 
-A class names nodes by one of the labels that it selects by, so it is looked at again when a node
-with that label comes, changes or goes; nodes without it cannot be among those that it selects.
+The operator indexes a class by one label of its node selector, and reconciles it when a node with
+that label comes, changes or goes; the class cannot select a node without that label.
 """
 
 from dataclasses import dataclass
@@ -19,13 +19,13 @@ from kohort.model.observed import Observed
 
 
 class NodeCapacity(msgspec.Struct):
-    """What a node has."""
+    """The capacity in a node's status."""
 
     capacity: dict[str, str] | None = None
 
 
 class CapableNode(msgspec.Struct):
-    """A node, as far as accelerators are discovered by it."""
+    """The fields of a node by which the operator finds accelerators."""
 
     metadata: Meta
     status: NodeCapacity = msgspec.field(default_factory=NodeCapacity)
@@ -36,23 +36,23 @@ read_capable_node = msgspec.json.Decoder(CapableNode).decode
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """What rendering needs and the model does not know."""
+    """The status of a class, which the planner does not see."""
 
     status: Object
 
 
 def find_pair(accelerator: Object) -> tuple[Key, ...]:
-    """One of the labels that a class selects nodes by; it finds none without any."""
+    """One label of a class's node selector, as index key; none if the selector is empty."""
     return tuple(sorted(read_accelerator(accelerator).node_selector.items())[:1])
 
 
 def list_pairs(node: CapableNode) -> tuple[Key, ...]:
-    """The labels of a node."""
+    """All labels of a node, as index keys."""
     return tuple(node.metadata.labels.items())
 
 
 def read(snapshot: Snapshot) -> Reading[Memory]:
-    """The snapshot as rules see it."""
+    """The snapshot of a class as a workload without groups, and its status."""
     nodes = map(_as_object, snapshot.references.get(NODE, ()))
     status = write_accelerator_status(read_accelerator(snapshot.root), nodes)
     return Reading(make_workload(snapshot.root), Observed(), Memory(status))

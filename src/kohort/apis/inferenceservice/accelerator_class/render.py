@@ -1,8 +1,8 @@
 """
-What is done about an AcceleratorClass: nothing, but to let it go.
+Writes to an AcceleratorClass: only the removal of upstream's finalizer.
 
-Upstream holds each class by a finalizer, and does nothing before it is removed. We write none, so
-that a class can be deleted while no operator runs, and remove the one that upstream wrote.
+Upstream puts a finalizer on each class, for no cleanup. We write none, so that users can delete a
+class while no operator runs, and remove the one that upstream wrote.
 """
 
 from kohort.apis.api import Reading, Snapshot
@@ -14,7 +14,7 @@ from kohort.model.plans import Plan
 
 
 def render(snapshot: Snapshot, reading: Reading[Memory], plan: Plan) -> tuple[Action, ...]:
-    """What to do about a class."""
+    """Remove upstream's finalizer from a class that is being deleted."""
     if not reading.workload.is_leaving:
         return ()
     return tuple(render_release(kinds.ACCELERATOR_CLASS, snapshot.root))

@@ -1,4 +1,4 @@
-"""Status and events of an AcceleratorClass: the nodes that have it."""
+"""Status and events of an AcceleratorClass: the nodes that have the accelerator."""
 
 from kohort.apis.api import ExecutionSummary, Reading, Snapshot, StatusVerdict
 from kohort.apis.inferenceservice.accelerator_class.read import Memory
@@ -9,18 +9,18 @@ from kohort.model.reasons import Notice
 
 
 def start_status(root: Object) -> Object:
-    """What a status has from its first write on."""
+    """The fields that every status has from its first write on."""
     return {"availableNodes": 0}
 
 
 def write_status(snapshot: Snapshot, reading: Reading[Memory], plan: Plan, now: str) -> Object:
-    """Where an accelerator is; what others wrote into the status stays."""
+    """The status of a class with its nodes; fields that other clients wrote stay."""
     status = {**read_object(snapshot.root, "status"), **reading.memory.status}
     return status if status["nodes"] else {**status, "nodes": None}
 
 
 def read_verdict(root: Object) -> StatusVerdict:
-    """A class without nodes is no fault: nodes may come when they are needed."""
+    """A class is ready even without nodes, since an autoscaler may add nodes on demand."""
     count = find_number(read_object(root, "status"), "availableNodes") or 0
     if not count:
         return StatusVerdict("ready", "NoNodes", "no node has this accelerator")
@@ -30,7 +30,7 @@ def read_verdict(root: Object) -> StatusVerdict:
 def list_events(
     snapshot: Snapshot, reading: Reading[Memory], plan: Plan, summary: ExecutionSummary
 ) -> tuple[Notice, ...]:
-    """The last node with an accelerator has gone, or the first has come."""
+    """An event when the first node with the accelerator comes, or the last one goes."""
     if not summary.is_reported:
         return ()
     before = find_number(read_object(snapshot.root, "status"), "availableNodes")

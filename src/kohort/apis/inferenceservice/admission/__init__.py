@@ -1,1 +1,1 @@
-"""What admission does to services, runtimes and pods: defaults, rules, and what pods are given."""
+"""Admission of services, runtimes and pods: defaults, validation, and containers for pods."""

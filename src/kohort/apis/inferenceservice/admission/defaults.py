@@ -1,8 +1,8 @@
 """
-What is filled into an InferenceService when it is written.
+Defaults that admission writes into an InferenceService.
 
-Upstream also writes replicas into each component, and so no runtime can ever set them; here they
-are worked out when runtime and service are merged.
+Upstream also writes replicas into each component, so that a runtime can never set them; we compute
+replicas when we merge runtime and service.
 """
 
 from collections.abc import Callable
@@ -13,7 +13,7 @@ from kohort.apis.inferenceservice.resolution.migration import migrate
 from kohort.apis.inferenceservice.spec import DeploymentMode
 from kohort.cluster.objects import Object, annotations_of, metadata_of
 
-PARTED = "PDDisaggregated"  # no mode of ours: upstream writes it, and ignores it
+PARTED = "PDDisaggregated"  # like upstream, we write this value and ignore it
 
 
 def default_service(
@@ -21,7 +21,7 @@ def default_service(
     usual: DeploymentMode = DeploymentMode.RAW,
     is_cluster_model: Callable[[str], bool] = lambda name: True,
 ) -> Object:
-    """The service with engine instead of predictor, and with a deployment mode."""
+    """The service with ``predictor`` turned into ``engine``, and with a deployment mode."""
     migrated = migrate(obj, is_cluster_model)
     if labels.DEPLOYMENT_MODE in annotations_of(migrated):
         return migrated

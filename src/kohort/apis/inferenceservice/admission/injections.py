@@ -1,9 +1,9 @@
 """
-Containers that are put into pods: one that decrypts the model, one that fetches tuned weights, one
-that swaps them.
+Containers that admission adds to pods: one that decrypts the model, one that fetches fine-tuned
+weights, one that swaps them.
 
-Each is described by a key of the configuration; where the key is missing, the pod is refused with
-a sentence that names it.
+A key of the operator's ConfigMap describes each container; if the key is missing, admission refuses
+the pod with a message that names the key.
 """
 
 import re
@@ -29,7 +29,7 @@ _TENSORRT = "tensorrtllm"
 
 
 def require_config(found: Object | None, key: str, fields: tuple[str, ...]) -> Object:
-    """A key of the configuration with the fields that it must have; raises ServiceError."""
+    """The value of a configuration key; raises ServiceError if a required field is missing."""
     missing = [name for name in fields if not read_text(found or {}, name)]
     if found is None or missing:
         what = f"lacks {', '.join(missing)}" if found is not None else "is missing"
@@ -143,7 +143,7 @@ def _make(
 
 
 def needs_identity(config: Object | None) -> bool:
-    """Whether a container proves itself by the account of its pod."""
+    """Whether a container authenticates with the service account of its pod."""
     return read_text(config or {}, "authType") == _IDENTITY
 
 

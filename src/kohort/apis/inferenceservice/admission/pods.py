@@ -1,8 +1,8 @@
 """
-What pods of a service are given when they are made.
+Containers and settings that the webhook adds to a service's pods when they are created.
 
-The pod tells by its annotations what it needs, whatever workload made it: Deployment,
-LeaderWorkerSet or RoleBasedGroup. A container that is there already is not put in again.
+Annotations of the pod say what it needs, whichever workload creates it: Deployment,
+LeaderWorkerSet or RoleBasedGroup. The webhook does not add a container that the pod already has.
 """
 
 from collections.abc import Callable
@@ -31,7 +31,7 @@ def mutate_pod(
     configuration: Configuration,
     find_weight: Callable[[str], FineTunedWeight | None] = lambda name: None,
 ) -> Object:
-    """The pod with everything that its annotations ask for; raises ServiceError."""
+    """The pod with all additions that its annotations request; raises ServiceError."""
     pod = _add_metrics(pod, configuration)
     notes = annotations_of(pod)
     if notes.get(labels.INJECT_MODEL_INIT) == "true":
@@ -108,7 +108,7 @@ def _put(pod: Object, field: str, container: Object, needs_account: bool) -> Obj
 
 
 def _order(pod: Object) -> Object:
-    """The pod whose init containers of ours come in their order, behind all others' places."""
+    """The pod with our init containers sorted among the places that they hold in the list."""
     held = list(pod["spec"].get("initContainers") or ())
     ours = [each for each in held if each.get("name") in _INIT_ORDER]
     if len(ours) < 2:

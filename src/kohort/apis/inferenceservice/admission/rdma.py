@@ -1,4 +1,4 @@
-"""What a container needs for RDMA, by the profile that its pod names."""
+"""Settings for RDMA in a container, from the profile that an annotation of its pod names."""
 
 from kohort.apis.inferenceservice import labels, names, reasons
 from kohort.apis.inferenceservice.reasons import ServiceError
@@ -38,7 +38,7 @@ _CAPABILITIES = ("IPC_LOCK", "CAP_SYS_ADMIN")
 
 
 def add_rdma(pod: Object) -> Object:
-    """The pod with what RDMA needs, where it asks for it; raises ServiceError."""
+    """The pod with settings for RDMA, if its annotations request it; raises ServiceError."""
     notes = annotations_of(pod)
     if notes.get(labels.RDMA_INJECT) != "true":
         return pod

@@ -1,8 +1,8 @@
 """
-What is wrong with a runtime, and which others it clashes with.
+Validation of a runtime: errors, and warnings about other runtimes that it clashes with.
 
-Two runtimes that would be chosen for the same models with the same priority are warned of, and
-not refused: those that upstream ships clash among themselves, and the name decides between them.
+If two runtimes fit the same models with the same priority, admission warns and does not refuse:
+runtimes that upstream ships clash with each other, and the name decides between them.
 """
 
 from collections.abc import Iterable, Iterator
@@ -20,7 +20,7 @@ def validate_runtime(
     others: Iterable[ServingRuntime] = (),
     accelerators: Iterable[str] | None = None,
 ) -> tuple[list[FieldError], list[str]]:
-    """Every rule that a runtime breaks, and the runtimes that it clashes with."""
+    """Errors of a runtime, and a warning for each runtime that it clashes with."""
     if runtime.is_disabled:
         return [], []
     errors = [
@@ -81,7 +81,7 @@ def _find_clashes(runtime: ServingRuntime, others: Iterable[ServingRuntime]) -> 
 
 
 def _identity(each: SupportedFormat) -> tuple[object, ...]:
-    """What makes two formats the same; weights do not."""
+    """The fields that make two formats equal; their weights do not count."""
     form, framework = each.format, each.framework
     return (
         each.name.lower(),

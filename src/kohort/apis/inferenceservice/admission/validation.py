@@ -1,8 +1,7 @@
 """
-What is wrong with an InferenceService, all of it at once.
+Validation of an InferenceService: all errors at once.
 
-What a service names is checked only where it is known what exists; a model that is created a
-moment later would be refused otherwise.
+References to models and runtimes are checked only if the caller passes the existing objects.
 """
 
 import re
@@ -40,7 +39,7 @@ _NOTES = "metadata.annotations"
 def validate_service(
     obj: Object, known: ReferencedObjects | None = None
 ) -> tuple[list[FieldError], list[str]]:
-    """Every rule that a service breaks, and what its user should know."""
+    """Errors of a service, and warnings for its user."""
     service = read_service(obj)
     errors = [*_check_name(service), *_check_autoscaler(service), *_check_parts(service)]
     warnings = list(_warn_keda(service))
@@ -146,9 +145,9 @@ def _check_model(service: InferenceService, known: ReferencedObjects) -> Iterato
 def _check_runtime(
     service: InferenceService, known: ReferencedObjects
 ) -> tuple[list[FieldError], list[str]]:
-    """Without a runtime and without containers of its own, a runtime must be found for it.
+    """A service that names no runtime and has no containers of its own needs one that fits.
 
-    Which one serves a model whose files nobody has read yet cannot be known: the service waits.
+    While the model agent has not read the model's files, none can be selected: we only warn.
     """
     is_named = service.runtime is not None and bool(service.runtime.name)
     if ComponentType.ENGINE not in service.components or is_named or has_full_runner(service):

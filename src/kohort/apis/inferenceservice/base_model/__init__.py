@@ -1,1 +1,1 @@
-"""BaseModel and ClusterBaseModel: how far models are on nodes, by what the model agent writes."""
+"""BaseModel and ClusterBaseModel: on which nodes a model is ready, as the model agent reports."""

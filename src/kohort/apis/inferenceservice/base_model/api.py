@@ -1,4 +1,4 @@
-"""BaseModel and ClusterBaseModel, as the values that the operator knows them by."""
+"""The registration of BaseModel and ClusterBaseModel with the operator."""
 
 from collections.abc import Callable
 from typing import Any
@@ -32,7 +32,7 @@ from kohort.cluster.permissions import Grant
 
 
 def _find_lost(pod: Any, find: Callable[[Kind, Key], Any]) -> None:
-    """Models have no pods."""
+    """No lost pods: a model has none."""
 
 
 def _make(kind: Kind, define: Define) -> Api:

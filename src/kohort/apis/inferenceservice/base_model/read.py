@@ -1,9 +1,9 @@
 """
-From a model and the ConfigMaps of nodes to what is decided about it.
+From a model and the model agent's ConfigMaps, one for each node, to the model's state by node.
 
-A model has no pods: the planner gets a workload of no groups. A model names its ConfigMaps and
-nodes by the keys that the model agent writes there, so a model is looked at again when a node
-says something new of it, or has gone.
+A model has no pods: the planner gets a workload without groups. The operator finds ConfigMaps and
+nodes by the keys that the model agent writes on them, so it reconciles a model when a node reports
+something new about it, or is gone.
 """
 
 from collections.abc import Mapping
@@ -28,7 +28,7 @@ NODE = Kind("", "v1", "Node", "nodes", namespaced=False)
 
 
 class NodeReport(msgspec.Struct):
-    """The ConfigMap that the model agent keeps for a node: an entry for each model."""
+    """The ConfigMap that the model agent keeps for a node, with an entry for each model."""
 
     metadata: Meta
     data: dict[str, str] | None = None
@@ -39,11 +39,11 @@ read_report = msgspec.json.Decoder(NodeReport).decode
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """What rendering needs and the model does not know."""
+    """Details of this API that the planner does not see and rendering needs."""
 
     model: BaseModel
-    entries: Mapping[str, Object]  # of nodes that exist, by node
-    orphans: tuple[NodeReport, ...]  # of nodes that have gone
+    entries: Mapping[str, Object]  # of this model, by node, for nodes that exist
+    orphans: tuple[NodeReport, ...]  # of nodes that do not exist any more
 
 
 def find_report_keys(model: Object) -> tuple[Key, ...]:
@@ -53,25 +53,25 @@ def find_report_keys(model: Object) -> tuple[Key, ...]:
 
 
 def list_report_keys(report: NodeReport) -> tuple[Key, ...]:
-    """The keys of all models that a node knows."""
+    """The keys of all models in a node's ConfigMap."""
     return tuple((report.metadata.namespace, key) for key in report.data or ())
 
 
 def find_label(model: Object) -> tuple[Key, ...]:
-    """The label of nodes that a model is on."""
+    """The label that the model agent puts on nodes with this model."""
     return (("", names.model_ready_label(name_of(model), namespace_of(model))),)
 
 
 def list_labels(node: NodeFacts) -> tuple[Key, ...]:
-    """The labels by which models know a node."""
+    """The labels on a node for the models that it has."""
     found = node.metadata.labels
     return tuple(("", key) for key in found if key.startswith(MODEL_READY_PREFIX))
 
 
 def read(snapshot: Snapshot) -> Reading[Memory]:
-    """The snapshot as rules see it."""
+    """The snapshot of a model as a workload without groups, and its entries by node."""
     root, model = snapshot.root, read_model(snapshot.root)
-    # Who only reads knows the nodes that bear the label of the model, and no others.
+    # A command that only reads has no list of all nodes, just those with the model's label.
     marked = (node.metadata.name for node in snapshot.references.get(NODE, ()))
     nodes = {*snapshot.nodes, *marked}
     reports: tuple[NodeReport, ...] = snapshot.references.get(kinds.CONFIG_MAP, ())
@@ -85,7 +85,7 @@ def _as_object(report: NodeReport) -> Object:
 
 
 def make_workload(root: Object) -> Workload:
-    """A workload of no groups: what has no pods needs no plan."""
+    """A workload without groups, for kinds that have no pods and need no plan."""
     metadata: dict[str, Any] = root["metadata"]
     return Workload(
         namespace=namespace_of(root),

@@ -1,8 +1,9 @@
 """
-What is done about a model: its finalizer, what its files tell of it, and reports of lost nodes.
+Writes for a model: its finalizer, spec fields read from its files, and ConfigMaps of lost nodes.
 
-A model is held by a finalizer until no node has its files any more. What the model agent read fills
-what the user left open; the version of the model that was seen guards the user's own edits.
+A finalizer keeps the model until no node has its files any more. The operator fills spec fields
+that the user left open with facts that the model agent read; the patch names the resourceVersion,
+so that it cannot overwrite a user's edit.
 """
 
 from collections.abc import Iterator
@@ -24,7 +25,7 @@ def finalizer_of(kind: Kind) -> str:
 
 
 def render(snapshot: Snapshot, reading: Reading[Memory], plan: Plan) -> tuple[Action, ...]:
-    """What to do about a model."""
+    """The writes for a model."""
     root, memory = snapshot.root, reading.memory
     kind = kinds.BASE_MODEL if memory.model.namespace else kinds.CLUSTER_BASE_MODEL
     lost = tuple(_delete_orphans(memory))
@@ -34,7 +35,7 @@ def render(snapshot: Snapshot, reading: Reading[Memory], plan: Plan) -> tuple[Ac
 
 
 def render_release(kind: Kind, root: Object) -> Iterator[Action]:
-    """Take the finalizer away, where there is one."""
+    """Remove the finalizer, if the object has it."""
     held, ours = list(metadata_of(root).get("finalizers") or ()), finalizer_of(kind)
     if ours in held:
         held.remove(ours)

@@ -20,19 +20,19 @@ _STATUS_FIELDS = ("state", "nodesReady", "nodesFailed")
 
 
 def start_status(root: Object) -> Object:
-    """What a status has from its first write on."""
+    """The fields that every status has from its first write on."""
     return {"state": IN_TRANSIT}
 
 
 def write_status(snapshot: Snapshot, reading: Reading[Memory], plan: Plan, now: str) -> Object:
-    """How far a model is; what others wrote into its status stays."""
+    """The status of a model; fields that other clients wrote stay."""
     held = read_object(snapshot.root, "status")
     kept = {name: value for name, value in held.items() if name not in _STATUS_FIELDS}
     return {**kept, **write_model_status(reading.memory.entries)}
 
 
 def read_verdict(root: Object) -> StatusVerdict:
-    """How far a model is, in the words that commands have for workloads."""
+    """The state of a model, in the terms in which commands report workloads."""
     status = read_object(root, "status")
     ready, failed = read_texts(status, "nodesReady"), read_texts(status, "nodesFailed")
     lost = f", not on {_join(failed)}" if failed else ""
@@ -47,7 +47,7 @@ def read_verdict(root: Object) -> StatusVerdict:
 def list_events(
     snapshot: Snapshot, reading: Reading[Memory], plan: Plan, summary: ExecutionSummary
 ) -> tuple[Notice, ...]:
-    """A model that became ready or failed, one that nodes still hold, and what was refused."""
+    """Events: a model became ready or failed, nodes still hold it, or a write was refused."""
     return (
         *_list_changes(snapshot, reading.memory, summary),
         *_list_holders(reading),
@@ -64,7 +64,7 @@ def _list_changes(
     state, before = fresh["state"], read_text(held, "state")
     if state == READY != before:
         yield Notice("Normal", "ModelReady", f"ready on {_name(fresh, 'nodesReady')}", "Update")
-    # Nodes fail one after another, and the status names them all: the first is worth an event.
+    # Nodes fail one after another, and the status lists them: only the first gets an event.
     if fresh.get("nodesFailed") and not held.get("nodesFailed"):
         nodes = _name(fresh, "nodesFailed")
         told = f"could not be brought to {nodes}: see the model agent's log there"

@@ -1,6 +1,6 @@
 """
-Components: what engine, decoder and router bring to a workload, whatever the strategy.
+Components: the pod specs, metadata and counts of engine, decoder and router, for any strategy.
 
-A component is asked for pod specs, metadata and counts. Asking changes nothing and gives the same
-answer each time: nothing is written into the merged specs.
+Methods of a component change nothing and return the same value each time: they never write into
+the merged specs.
 """

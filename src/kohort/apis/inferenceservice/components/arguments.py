@@ -1,9 +1,9 @@
 """
 Arguments of an engine, merged flag by flag.
 
-A flag is told by what stands before ``=``, or by its first word. A flag without ``=`` takes the
-next item as its value, unless that is a flag. A runner may have one argument of many lines, a shell
-script: its lines are merged, and joined again as they were.
+The key of a flag is the text before ``=``, or its first word. A flag without ``=`` takes the next
+item as its value, unless that is a flag. If a runner has one argument of many lines, a shell
+script, we merge its lines and join them again.
 """
 
 import re
@@ -12,11 +12,11 @@ from collections.abc import Iterable, Sequence
 TENSOR_FLAGS = ("--tp-size", "--tp", "--tensor-parallel-size")
 PIPELINE_FLAGS = ("--pp-size", "--pp", "--pipeline-parallel-size")
 
-Flag = tuple[str, tuple[str, ...]]  # its key, and the items that it consists of
+Flag = tuple[str, tuple[str, ...]]  # the key of a flag, and its items in the list
 
 
 def merge_arguments(args: Sequence[str], override: Sequence[str]) -> list[str]:
-    """The arguments with others merged in: same flags in place, new ones at the end."""
+    """Arguments with others merged in: known flags are replaced, new ones go to the end."""
     if not override:
         return list(args)
     if args and ("\n" in args[0] or "\\" in args[0]):
@@ -66,7 +66,7 @@ def _key_of(item: str) -> str:
 def set_size(
     args: Sequence[str], command: Sequence[str], flags: Sequence[str], size: int
 ) -> tuple[list[str], list[str]]:
-    """Arguments and command with a size given to the first of some flags that they have."""
+    """Arguments and command, with the value of the first flag found set to ``size``."""
     new_args, new_command = list(args), list(command)
     if size > 0:
         for items in (new_args, new_command):

@@ -1,8 +1,8 @@
 """
-Engine, decoder and router, and the interface by which every strategy asks them.
+Engine, decoder and router, and the interface through which strategies read them.
 
-``ComponentConfigExtractor`` is the contract of requirement 002: five questions, each answered
-from values alone. A strategy of another package needs nothing else.
+``ComponentConfigExtractor`` is a public contract: five methods without side effects. A strategy of
+another package needs nothing else.
 """
 
 from dataclasses import dataclass
@@ -26,13 +26,13 @@ _MULTI_NODE = (DeploymentMode.MULTI_NODE, DeploymentMode.RAY)
 
 
 class ComponentConfigExtractor(Protocol):
-    """What a strategy may ask of a component. Asking changes nothing."""
+    """The interface of a component for strategies; no method has side effects."""
 
     def get_pod_spec(self, isvc: InferenceService) -> Object:
-        """The main pod: the only one of an instance, or its leader."""
+        """The main pod of an instance: its only pod, or its leader."""
 
     def get_worker_pod_spec(self, isvc: InferenceService) -> Object | None:
-        """A worker of a multi-node instance; None where there are none."""
+        """A worker of a multi-node instance; None if there are none."""
 
     def get_object_meta(self, isvc: InferenceService) -> Object:
         """Name, namespace, labels and annotations of the component's objects."""
@@ -41,22 +41,22 @@ class ComponentConfigExtractor(Protocol):
         """Counts, autoscaling and budgets."""
 
     def get_worker_size(self) -> int:
-        """Workers of an instance; 0 where there are none."""
+        """The number of workers in an instance; 0 if there are none."""
 
 
 @dataclass(frozen=True, slots=True)
 class ComponentConfig:
-    """Everything that a workload is made from, for one component."""
+    """The inputs for the workload of one component."""
 
     component_type: ComponentType
     deployment_mode: DeploymentMode
     pod_spec: Object
     component_extension: ComponentExtensionSpec
     object_meta: Object
-    leader_pod_spec: Object | None = None  # the pod spec again, in multi-node modes
+    leader_pod_spec: Object | None = None  # equals the pod spec, in multi-node modes
     worker_pod_spec: Object | None = None
     worker_size: int = 0
-    main_container: str = names.MAIN_CONTAINER  # the one that serves, whose ports count
+    main_container: str = names.MAIN_CONTAINER  # the container whose ports the Service gets
 
     @property
     def name(self) -> str:
@@ -70,13 +70,13 @@ class ComponentConfig:
 
     @property
     def labels(self) -> dict[str, str]:
-        """The labels of its objects."""
+        """The labels of the component's objects."""
         found: dict[str, str] = self.object_meta["labels"]
         return found
 
     @property
     def annotations(self) -> dict[str, str]:
-        """The annotations of its objects."""
+        """The annotations of the component's objects."""
         found: dict[str, str] = self.object_meta["annotations"]
         return found
 
@@ -129,26 +129,26 @@ class ServingComponent:
 
 
 class EngineComponent(ServingComponent):
-    """The component that every service has."""
+    """The engine, which every service has."""
 
     __slots__ = ()
 
 
 class DecoderComponent(ServingComponent):
-    """The second half of an engine, where prefill and decode are parted."""
+    """The decoder, if prefill and decode run in separate pods; the engine then does prefill."""
 
     __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
 class RouterComponent:
-    """The component in front of engine and decoder."""
+    """The router, which sends requests to engine and decoder."""
 
     context: ComponentContext
     mode: DeploymentMode
 
     def get_pod_spec(self, isvc: InferenceService) -> Object:
-        """The router's pod, with the account that may read pods."""
+        """The router's pod, with the service account that may read pods."""
         return write_router_pod(self._main(), self.context, self.get_account(isvc))
 
     def get_worker_pod_spec(self, isvc: InferenceService) -> Object | None:
@@ -172,9 +172,9 @@ class RouterComponent:
         return _main_container(self._main())
 
     def get_account(self, isvc: InferenceService) -> str:
-        """The account of its pods: the user's, or the one that is made for it.
+        """The service account of the router's pods: the user's, or the one that we create.
 
-        An account that a runtime names is not used: upstream never did, and it may not exist.
+        We ignore an account that a runtime names, as upstream does: it may not exist.
         """
         own = self.context.own
         named = "" if own is None else read_text(own.pod, "serviceAccountName")
@@ -200,7 +200,7 @@ def extract_config(
     mode: DeploymentMode,
     isvc: InferenceService,
 ) -> ComponentConfig:
-    """A component's answers, put together for the strategy that makes the workload."""
+    """All values of a component, collected for the strategy that makes its workload."""
     pod = component.get_pod_spec(isvc)
     find_main = getattr(component, "get_main_container", lambda: names.MAIN_CONTAINER)
     return ComponentConfig(

@@ -15,14 +15,14 @@ from kohort.apis.inferenceservice.spec import ComponentSpec, ComponentType, Infe
 
 @dataclass(frozen=True, slots=True)
 class ComponentContext:
-    """One component of a service, and everything that its pods depend on."""
+    """One component of a service, and all inputs of its pods."""
 
     service: InferenceService
     component: ComponentType
-    spec: ComponentSpec  # merged
+    spec: ComponentSpec  # the service's fields merged over the runtime's
     model: BaseModel | None = None
     runtime: ServingRuntime | None = None
-    weight: FineTunedWeight | None = None  # None for a router, which knows no weights
+    weight: FineTunedWeight | None = None  # None for a router
     selected: SelectedAccelerator | None = None
     format: SupportedFormat | None = None
 
@@ -33,12 +33,12 @@ class ComponentContext:
 
     @property
     def is_merged(self) -> bool:
-        """Whether fine-tuned weights stand in the model's place."""
+        """Whether the fine-tuned weights are a whole model that replaces the base model."""
         return self.weight is not None and self.weight.is_merged
 
     @property
     def is_initialised(self) -> bool:
-        """Whether a container brings the model, so that it is not mounted from the node."""
+        """Whether an init container provides the model, instead of a mount from the node."""
         if self.is_merged:
             return False
         notes = {**self.service.annotations, **self.spec.extension.annotations}
@@ -46,20 +46,20 @@ class ComponentContext:
 
     @property
     def mounts_model(self) -> bool:
-        """Whether the node's copy of the model is mounted into the runner."""
+        """Whether the runner mounts the node's copy of the model."""
         has_path = self.model is not None and bool(self.model.storage.path)
         return has_path and not self.is_initialised and not self.is_merged
 
     @property
     def uses_cohere_tfew(self) -> bool:
-        """Whether T-Few weights of Cohere are laid beside the model."""
+        """Whether the pod uses T-Few weights of a Cohere model beside the base model."""
         vendor = self.model.vendor if self.model else ""
         is_tfew = self.weight is not None and self.weight.strategy == "tfew"
         return is_tfew and vendor == "cohere" and not self.is_merged
 
     @property
     def accelerator_config(self) -> AcceleratorConfig:
-        """What the format of the runtime changes on the accelerator."""
+        """The settings of the runtime's format for the selected accelerator."""
         if self.selected is None or self.format is None:
             return AcceleratorConfig()
         name = self.selected.accelerator.name

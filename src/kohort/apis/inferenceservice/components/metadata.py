@@ -1,7 +1,7 @@
 """
-Labels and annotations of what is made for a component.
+Labels and annotations of the objects of a component.
 
-Users' labels come first and ours over them: routers, budgets and Services select by ours.
+Our labels override the user's, since routers, budgets and Services select pods by ours.
 """
 
 from kohort.apis.inferenceservice import labels, names
@@ -26,7 +26,7 @@ def write_metadata(context: ComponentContext) -> Object:
 
 
 def write_annotations(context: ComponentContext) -> dict[str, str]:
-    """What the service and the component say, and what was resolved."""
+    """The annotations of service and component, plus the resolved model and runtime."""
     notes = {**context.service.annotations, **context.spec.extension.annotations}
     notes |= _write_tuning(context)
     model = context.model
@@ -56,7 +56,7 @@ def _write_tuning(context: ComponentContext) -> dict[str, str]:
 
 
 def write_labels(context: ComponentContext) -> dict[str, str]:
-    """What the service and the component say, and what everything is found by."""
+    """The labels of service and component, plus those by which we select objects."""
     model, weight = context.model, context.weight
     found = {
         **context.service.labels,
@@ -81,7 +81,7 @@ def write_labels(context: ComponentContext) -> dict[str, str]:
 
 
 def scheduling_labels(annotations: dict[str, str]) -> dict[str, str]:
-    """What queues and schedulers read from pods, where the service asks for one."""
+    """The pod labels that Volcano, Kueue and KubeRay read, if the service names a queue."""
     found: dict[str, str] = {}
     cluster = annotations.get(labels.DEDICATED_CLUSTER)
     if labels.VOLCANO_QUEUE in annotations:
@@ -98,7 +98,7 @@ def scheduling_labels(annotations: dict[str, str]) -> dict[str, str]:
 
 
 def pod_annotations(annotations: dict[str, str]) -> dict[str, str]:
-    """Annotations of pods: an edit of what concerns other objects restarts none."""
+    """The annotations for pods, without those of other objects, whose edits restart no pod."""
     return {
         key: value
         for key, value in annotations.items()
@@ -107,7 +107,7 @@ def pod_annotations(annotations: dict[str, str]) -> dict[str, str]:
 
 
 def service_annotations(annotations: dict[str, str]) -> dict[str, str]:
-    """Annotations of Services: without what only pods need."""
+    """The annotations for Services, without those that only pods need."""
     return {
         key: value
         for key, value in annotations.items()
@@ -116,7 +116,7 @@ def service_annotations(annotations: dict[str, str]) -> dict[str, str]:
 
 
 def template_values(service: InferenceService) -> dict[str, str | dict[str, str]]:
-    """What a runner may write into its arguments of the service that it serves."""
+    """Values of the service that a runner's arguments may use as ``{{ .Name }}`` and the like."""
     return {
         "Name": service.name,
         "Namespace": service.namespace,

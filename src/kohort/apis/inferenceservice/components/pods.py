@@ -1,8 +1,8 @@
 """
 Pod specs of a component: the merged parts with runner, model, nodes and accelerator put in.
 
-Pods are tied to nodes that have the model by a node label of the model agent. A user who has
-nodes come and go may ask for pods that do not wait for it.
+A node selector ties pods to nodes with the model, by a label of the model agent. A user whose nodes
+come and go may turn this off with an annotation.
 """
 
 from kohort.apis.inferenceservice import labels, names, reasons
@@ -18,7 +18,7 @@ from kohort.cluster.objects import Object
 
 
 def write_serving_pod(part: PodPart, context: ComponentContext) -> Object:
-    """The pod spec of an engine or decoder: of its leader, of a worker, or the only one."""
+    """The pod spec of an engine or decoder: for the only pod, the leader, or a worker."""
     runner = None if part.runner is None else prepare_runner(part.runner, context)
     pod = put_runner(part.pod, runner, context)
     pod = _add_volumes(pod, context)
@@ -27,7 +27,7 @@ def write_serving_pod(part: PodPart, context: ComponentContext) -> Object:
 
 
 def write_router_pod(part: PodPart, context: ComponentContext, account: str) -> Object:
-    """The pod spec of a router: it reads its config as variables, and pods by an account."""
+    """The pod spec of a router, with its config as variables and its service account."""
     runner = part.runner
     if runner is not None:
         name = read_text(runner, "name") or names.MAIN_CONTAINER

@@ -1,7 +1,7 @@
 """
-The container that serves the model: variables, mounts, resources and arguments that it is given.
+The runner, the container that serves the model: its variables, mounts, resources and arguments.
 
-The order of variables and mounts is upstream's: pods that upstream made do not restart.
+The order of variables and mounts is upstream's, so that pods which upstream made do not restart.
 """
 
 from collections.abc import Mapping
@@ -26,7 +26,7 @@ TFEW_DIRECTORY = "/opt/ml/tfew"
 
 
 def prepare_runner(runner: Object, context: ComponentContext) -> Object:
-    """A runner with everything that its model and its accelerator need."""
+    """A runner with the settings that its model and its accelerator need."""
     runner = {**runner, "name": read_text(runner, "name") or names.MAIN_CONTAINER}
     runner = _add_variables(runner, context)
     runner = _add_mounts(runner, context)
@@ -36,7 +36,7 @@ def prepare_runner(runner: Object, context: ComponentContext) -> Object:
 
 
 def set_variable(runner: Object, name: str, value: str, is_kept: bool = False) -> Object:
-    """A container with a variable; one that it has is replaced in its place, or kept."""
+    """A container with a variable; an existing one is replaced in place, or kept (``is_kept``)."""
     env = list(runner.get("env") or ())
     place = next((i for i, entry in enumerate(env) if entry.get("name") == name), None)
     if place is None:
@@ -69,7 +69,7 @@ def _add_tuning_variables(runner: Object, context: ComponentContext) -> Object:
     if context.uses_cohere_tfew:
         path = f"{TFEW_DIRECTORY}/fastertransformer/1"
         return set_variable(runner, labels.TFEW_PATH_VARIABLE, path)
-    # Upstream gives other vendors no path at all.
+    # As in upstream, models of other vendors get no path.
     if context.is_merged or context.model is None or not context.model.storage.path:
         return set_variable(runner, labels.MODEL_PATH_VARIABLE, MODEL_DIRECTORY, is_kept=True)
     path = context.model.storage.path
@@ -148,7 +148,7 @@ def _set_parallelism(runner: Object, context: ComponentContext) -> Object:
 
 
 def count_gpus(container: Mapping[str, Any]) -> int:
-    """The GPUs that a container asks for."""
+    """The number of GPUs that a container requests."""
     resources = container.get("resources") or {}
     for word in ("limits", "requests"):
         amount = (resources.get(word) or {}).get(_GPU)

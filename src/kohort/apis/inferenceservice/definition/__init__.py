@@ -1,8 +1,8 @@
 """
-The CustomResourceDefinitions of ``ome.io/v1beta1``, from our models.
+The CustomResourceDefinitions of ``ome.io/v1beta1``, generated from our models.
 
-Inline types are written out here: a component has the fields of a pod beside its own, a runner
-those of a container, and neither needs what a whole one needs.
+This module expands inline types: a component has the fields of a pod beside its own, a runner those
+of a container, and no field that a pod or container requires is required here.
 """
 
 from collections.abc import Iterator
@@ -44,7 +44,7 @@ _STATE = Column("Ready", ".status.state")
 
 
 def define_inference_service() -> Object:
-    """The definition of InferenceService, made afresh at each call."""
+    """The definition of InferenceService, a new object at each call."""
     definition = write_definition(
         Definition(
             kind=kinds.INFERENCE_SERVICE,
@@ -75,7 +75,7 @@ def define_inference_service() -> Object:
 
 
 def _allow_parts(value: Any) -> None:
-    """Let a service give one field of something that its runtime gives whole."""
+    """Drop ``required`` below fields such as httpGet, so that a service can override a part."""
     if isinstance(value, list):
         for inner in value:
             _allow_parts(inner)
@@ -218,7 +218,7 @@ def _schema_of(definition: Object) -> Object:
 
 
 def _former_fields() -> Object:
-    """The fields that a runtime had before it had components."""
+    """The pod fields that a runtime had directly in its spec before it had components."""
     pod = embed_type(POD_SPEC)["properties"]
     fields = {name: pod[name] for name in _FORMER_FIELDS}
     fields["nodeSelector"].pop("x-kubernetes-map-type")

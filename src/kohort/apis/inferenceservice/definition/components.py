@@ -1,8 +1,8 @@
 """
-The shape of a component, which services and runtimes share, as its users write it.
+The schema of a component, which services and runtimes share.
 
 Pod and container are inline: their fields stand beside the component's own. Names, defaults and
-limits are upstream's, except that a runner needs no name, since it inherits its runtime's.
+limits equal upstream's, except that a runner needs no name: it inherits the runtime's.
 """
 
 from typing import Annotated, Any, Literal
@@ -15,7 +15,7 @@ from kohort.apis.definitions.fields import Int64, Model, about
 CONTAINER = "io.k8s.api.core.v1.Container"
 AFFINITY = "io.k8s.api.core.v1.Affinity"
 NODE_AFFINITY = "io.k8s.api.core.v1.NodeAffinity"
-INLINE = "inlines"  # in the extra schema of a field: the built-in type whose fields it has, too
+INLINE = "inlines"  # schema key that names the built-in type whose fields are inlined
 
 INLINE_POD = Meta(extra_json_schema={INLINE: POD_SPEC})
 INLINE_CONTAINER = Meta(extra_json_schema={INLINE: CONTAINER})

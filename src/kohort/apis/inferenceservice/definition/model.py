@@ -1,4 +1,4 @@
-"""InferenceService as its users write it, and as its status is read."""
+"""The schema of InferenceService: spec and status."""
 
 from typing import Annotated, Literal
 

@@ -1,4 +1,4 @@
-"""Runtimes, models, weights and accelerators as their users write them."""
+"""The schemas of runtimes, models, fine-tuned weights and accelerators."""
 
 from typing import Annotated, Any, Literal
 
@@ -28,7 +28,7 @@ from kohort.apis.inferenceservice.definition.components import (
 _ATOMIC_MAP = Meta(extra_json_schema={"x-kubernetes-map-type": "atomic"})
 Affinity = Annotated[dict[str, Any], Meta(extra_json_schema={EMBEDS: AFFINITY})]
 NodeAffinity = Annotated[dict[str, Any], Meta(extra_json_schema={EMBEDS: NODE_AFFINITY})]
-FORMER = "former"  # in the extra schema of a field: it has the fields of a pod's former form, too
+FORMER = "former"  # schema key that adds the former pod fields of a runtime
 _FORMER = Meta(extra_json_schema={FORMER: True})
 
 

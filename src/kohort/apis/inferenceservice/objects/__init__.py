@@ -1,1 +1,1 @@
-"""Objects that are made for a service, one module for each kind; all of them pure."""
+"""The objects that the operator creates for a service: pure functions, a module for each kind."""

@@ -1,8 +1,8 @@
 """
 Autoscalers of a component: a HorizontalPodAutoscaler, or a ScaledObject of KEDA.
 
-Which one is said by an annotation; ``external`` makes none. Both scale whatever they are given as
-target: a Deployment, a LeaderWorkerSet or a scaling adapter.
+An annotation chooses between them; with ``external`` the operator creates none. The caller passes
+the target: a Deployment, a LeaderWorkerSet or a scaling adapter.
 """
 
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ _LENS = "k8slens-edit-resource-version"
 
 
 def autoscaler_class(config: ComponentConfig) -> str:
-    """Which autoscaler a component has; raises ServiceError for one that is unknown."""
+    """The autoscaler class of a component; raises ServiceError for an unknown one."""
     found = config.annotations.get(labels.AUTOSCALER_CLASS) or HPA
     if found not in CLASSES:
         raise ServiceError(
@@ -41,7 +41,7 @@ def render_autoscalers(
     marks: Mapping[str, str],
     target: tuple[Kind, str],
 ) -> dict[Kind, Object]:
-    """The autoscaler that a component asks for, by kind; none with ``external``."""
+    """The autoscaler of a component, by kind; none with ``external``."""
     match autoscaler_class(config):
         case "hpa":
             return {kinds.AUTOSCALER: render_hpa(config, service, marks, target)}
@@ -51,7 +51,7 @@ def render_autoscalers(
 
 
 def bounds_of(extension: ComponentExtensionSpec) -> tuple[int, int]:
-    """The fewest and the most replicas that an autoscaler may set."""
+    """The minimum and maximum replicas of an autoscaler."""
     low = max(1, extension.min_replicas or 0)
     return low, max(low, extension.max_replicas)
 
@@ -67,7 +67,7 @@ def render_hpa(
     marks: Mapping[str, str],
     target: tuple[Kind, str],
 ) -> Object:
-    """A HorizontalPodAutoscaler on one resource."""
+    """A HorizontalPodAutoscaler that scales by the utilization of one resource."""
     low, high = bounds_of(config.component_extension)
     utilization = {"type": "Utilization", "averageUtilization": _find_utilization(config)}
     resource = {"name": find_resource(config), "target": utilization}
@@ -82,7 +82,7 @@ def render_hpa(
 
 
 def find_resource(config: ComponentConfig) -> str:
-    """The resource that is scaled by; a metric of Knative is none."""
+    """The resource to scale by: cpu or memory; cpu if the user wrote a metric of Knative."""
     metric = config.component_extension.scale_metric or config.annotations.get(labels.METRICS, "")
     return metric if metric in _RESOURCES else "cpu"
 
@@ -100,7 +100,7 @@ def render_scaled_object(
     marks: Mapping[str, str],
     target: tuple[Kind, str],
 ) -> Object:
-    """A ScaledObject that asks Prometheus."""
+    """A KEDA ScaledObject that scales by a Prometheus query."""
     keda = config.component_extension.keda or service.keda or KedaConfig()
     low, high = bounds_of(config.component_extension)
     kept = {key: value for key, value in marks.items() if key != _LENS}
@@ -134,7 +134,7 @@ def _write_trigger(config: ComponentConfig, keda: KedaConfig) -> Object:
 
 
 def _write_query(custom: str, name: str) -> str:
-    """The user's query with the component's name where it has a place for it, or the usual one."""
+    """The user's query, with ``%s`` replaced by the component's name, or the default query."""
     if custom:
         return custom.replace("%s", name).replace("%%", "%") if "%s" in custom else custom
     label = f'{{ome_io_inferenceservice="{name}"}}'

@@ -1,9 +1,9 @@
 """
 PodDisruptionBudgets of a component.
 
-A budget in shares, or of pods that may be missing, makes the disruption controller ask the pods'
-owner for its scale. Instances of a RoleBasedGroup have none, so their budget is a number of pods
-that stay, worked out from the replicas of the role.
+For a percentage or ``maxUnavailable``, the disruption controller reads the scale subresource of the
+pods' owner. RoleInstances have none, so we compute ``minAvailable`` as a number of pods from the
+replicas of the role.
 """
 
 from collections.abc import Mapping
@@ -33,7 +33,7 @@ def render_budget(
 def render_role_budget(
     config: ComponentConfig, service: InferenceService, marks: Mapping[str, str], replicas: int
 ) -> Object:
-    """The budget of a role: how many of its instances stay, counted by their first pods."""
+    """The budget of a role: ``minAvailable`` in instances, as it selects one pod of each."""
     extension = config.component_extension
     if extension.min_available is not None:
         kept = resolve_amount(extension.min_available, replicas, round_up=True)
@@ -44,7 +44,7 @@ def render_role_budget(
 
 
 def is_wanted(config: ComponentConfig) -> bool:
-    """Whether the user wrote a budget; multi-node components have one only then."""
+    """Whether the user set a budget; a multi-node component gets one only then."""
     extension = config.component_extension
     return extension.min_available is not None or extension.max_unavailable is not None
 

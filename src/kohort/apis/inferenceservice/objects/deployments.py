@@ -1,8 +1,8 @@
 """
 The Deployment of a component.
 
-It is made with as many replicas as the user wants at least. Afterwards the number is the
-autoscaler's, and is left out of what is written.
+The operator creates it with the user's minimum of replicas. Afterwards the autoscaler owns the
+number, so the operator leaves it out of its writes.
 """
 
 from kohort.apis.inferenceservice import kinds, labels, names
@@ -17,7 +17,7 @@ _ROLLING = "RollingUpdate"
 
 
 def app_of(config: ComponentConfig) -> str:
-    """What pods of a component are selected by."""
+    """The ``app`` label by which Deployment, Service and budget select a component's pods."""
     return names.service_name(config.name)
 
 
@@ -31,7 +31,7 @@ def raw_labels(config: ComponentConfig) -> dict[str, str]:
 
 
 def render_deployment(config: ComponentConfig, service: InferenceService, is_made: bool) -> Object:
-    """The Deployment; without a number of replicas where it exists already."""
+    """The Deployment of a component; without replicas if it exists already."""
     marks = raw_labels(config)
     metadata = {
         "name": config.name,

@@ -1,8 +1,8 @@
 """
-How a service is reached from outside: an Ingress, routes of the Gateway API, or a VirtualService.
+Access to a service from outside: an Ingress, HTTPRoutes of the Gateway API, or a VirtualService.
 
-Each host leads to the Service of a component, at the port that this Service has. Upstream sends
-every host to 8080 and some to Services that do not exist.
+Each host routes to the Service of a component, at that Service's port. Upstream routes every host
+to port 8080, and some to Services that do not exist.
 """
 
 import re
@@ -26,7 +26,7 @@ _TIMEOUT_SECONDS = 60
 
 
 def domain_of(name: str, service: InferenceService, config: IngressConfig) -> str:
-    """The host name of a service or component; raises ServiceError for one that is none."""
+    """The host name of a service or component; raises ServiceError if it is invalid."""
     values: dict[str, str | dict[str, str]] = {
         "Name": names.truncate_dns(name),
         "Namespace": service.namespace,
@@ -44,7 +44,7 @@ def domain_of(name: str, service: InferenceService, config: IngressConfig) -> st
 
 
 def path_of(service: InferenceService, config: IngressConfig) -> str:
-    """The path of a service on the shared domain; empty without a template."""
+    """The path of a service on the shared domain; empty without a path template."""
     if not config.path_template:
         return ""
     values = {"Name": service.name, "Namespace": service.namespace}
@@ -59,7 +59,7 @@ def path_of(service: InferenceService, config: IngressConfig) -> str:
 def list_hosts(
     configs: Configs, service: InferenceService, config: IngressConfig
 ) -> Iterator[Backend]:
-    """All hosts of a service: its own leads to the front, each component has another."""
+    """All hosts of a service: its own, for router or engine, and one for each component."""
     engine = configs[ComponentType.ENGINE]
     router, decoder = configs.get(ComponentType.ROUTER), configs.get(ComponentType.DECODER)
     yield domain_of(service.name, service, config), router or engine
@@ -83,7 +83,7 @@ def render_ingress(configs: Configs, service: InferenceService, config: IngressC
     spec: Object = {"rules": rules}
     if config.class_name:
         spec["ingressClassName"] = config.class_name
-    # Upstream gives it no labels; with one, it is found as everything else is.
+    # Upstream sets no labels; we set the label by which the operator finds its objects.
     marks = {labels.SERVICE_NAME: service.name}
     obj = make_object(kinds.INGRESS, service, service.name, marks, service.annotations)
     return {**obj, "spec": spec}
@@ -97,7 +97,7 @@ def _backend(behind: ComponentConfig) -> Object:
 def render_routes(
     configs: Configs, service: InferenceService, config: IngressConfig
 ) -> list[Object]:
-    """Routes of the Gateway API: one for the service, and one for each of its components."""
+    """HTTPRoutes of the Gateway API: one for the service and one for each component."""
     routes = [_render_route(service.name, front_of(configs), service, config)]
     for behind in configs.values():
         routes.append(_render_route(behind.name, behind, service, config))
@@ -152,7 +152,7 @@ def _route_rule(behind: ComponentConfig, service: InferenceService, pattern: str
 def render_virtual_service(
     configs: Configs, service: InferenceService, config: IngressConfig, cluster_domain: str
 ) -> Object:
-    """The VirtualService that leads a service's hosts to its Knative Service."""
+    """The Istio VirtualService that routes a service's hosts to its Knative Service."""
     local = names.service_host(service.name, service.namespace, cluster_domain)
     external = domain_of(service.name, service, config)
     is_public = service.labels.get(labels.VISIBILITY) != labels.CLUSTER_LOCAL
@@ -178,7 +178,7 @@ def render_virtual_service(
 
 
 def render_gateway_alias(service: InferenceService, config: IngressConfig) -> Object:
-    """The Service of the service's own name that is an alias of the local gateway."""
+    """The ExternalName Service with the service's name, an alias of the local gateway."""
     marks = {labels.SERVICE_NAME: service.name}
     obj = make_object(kinds.SERVICE, service, service.name, marks)
     spec = {

@@ -13,7 +13,7 @@ _ON_SERVICE = (labels.ROLLOUT_DURATION, labels.PASSTHROUGH)
 
 
 def render_knative_service(config: ComponentConfig, service: InferenceService) -> Object:
-    """The Knative Service, with traffic as the canary of the component says."""
+    """The Knative Service, with traffic split by the component's canary percentage."""
     managed = {key: config.annotations[key] for key in _ON_SERVICE if key in config.annotations}
     marks = {**config.labels, **scheduling_labels(config.annotations)}
     template_labels = {key: value for key, value in marks.items() if key != labels.VISIBILITY}

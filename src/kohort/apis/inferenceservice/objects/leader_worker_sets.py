@@ -1,7 +1,7 @@
 """
 The LeaderWorkerSet of a multi-node component, and the Sidecar that Istio needs for it.
 
-A component without workers is a group of one: its leader's template stands for both.
+A component without workers is a group of one pod: the leader's template is the worker's, too.
 """
 
 from kohort.apis.inferenceservice import kinds, labels, names
@@ -18,7 +18,7 @@ from kohort.cluster.objects import Object
 def render_leader_worker_set(
     config: ComponentConfig, service: InferenceService, is_made: bool
 ) -> Object:
-    """The LeaderWorkerSet; without a number of replicas where it exists already."""
+    """The LeaderWorkerSet of a component; without replicas if it exists already."""
     name = names.leader_worker_set_name(config.name)
     obj = make_object(kinds.LEADER_WORKER_SET, service, name, config.labels, config.annotations)
     spec: Object = {
@@ -61,12 +61,12 @@ def _write_worker(config: ComponentConfig) -> Object:
 
 
 def needs_sidecar(config: ComponentConfig) -> bool:
-    """Whether the user lets Istio into the pods."""
+    """Whether the user enables Istio's sidecar injection for the pods."""
     return config.labels.get(labels.SIDECAR_INJECT) == "true"
 
 
 def render_sidecar(config: ComponentConfig, service: InferenceService) -> Object:
-    """The Sidecar of Istio by which leaders and workers reach each other."""
+    """The Istio Sidecar that lets leaders and workers reach each other."""
     obj = make_object(kinds.ISTIO_SIDECAR, service, config.name, config.labels)
     port = {"number": DEFAULT_PORT, "protocol": "HTTP", "name": "http"}
     spec = {

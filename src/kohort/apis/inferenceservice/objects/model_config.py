@@ -1,4 +1,4 @@
-"""The ConfigMap that says where the model of a service lies, for containers that load it."""
+"""The ConfigMap with the location of a service's model, for containers that load it."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The frame of every object that is made for a service: its kind, its metadata, its owner."""
+"""The common part of every object that a service owns: kind, metadata and owner reference."""
 
 from collections.abc import Mapping
 
@@ -16,7 +16,7 @@ def make_object(
     labels: Mapping[str, str],
     annotations: Mapping[str, str] | None = None,
 ) -> Object:
-    """An object that belongs to a service, without a spec."""
+    """An object owned by a service, without a spec."""
     metadata: Object = {"name": name, "namespace": service.namespace}
     if labels:
         metadata["labels"] = dict(labels)

@@ -1,8 +1,8 @@
 """
-What upstream fills into every pod before it is compared.
+The defaults that upstream writes into every pod template.
 
-An API server would fill most of it in with the same values; the pull policy and the readiness
-probe it would not. They are written out, so that pods which upstream made do not restart.
+The API server would set most of them to the same values, but not the pull policy and the readiness
+probe. We write all of them, so that pods which upstream made do not restart.
 """
 
 from kohort.apis.inferenceservice import names

@@ -1,8 +1,8 @@
 """
-Ray clusters of a component, with a prober for each that asks whether it serves.
+The Ray clusters of a component, each with a Deployment that probes whether the cluster serves.
 
-There is one cluster for each replica. The head runs the engine; workers run what KubeRay starts
-them with. The prober's readiness is the component's.
+There is one cluster for each replica. The head runs the engine; workers run the command that
+KubeRay gives them. The component is ready when the probers are.
 """
 
 from kohort.apis.inferenceservice import kinds, labels, names
@@ -22,13 +22,13 @@ _PORT = 8080
 
 
 def count_clusters(config: ComponentConfig) -> int:
-    """How many Ray clusters a component has."""
+    """The number of Ray clusters of a component."""
     least = config.component_extension.min_replicas
     return 1 if least is None else max(least, 0)
 
 
 def cluster_name(config: ComponentConfig, index: int) -> str:
-    """The Ray cluster of one replica, and its head Service."""
+    """The name of one replica's Ray cluster, and of its head Service."""
     return names.ray_name(f"{config.name}-{index}")
 
 
@@ -81,7 +81,7 @@ def _make_worker(pod: Object, name: str) -> Object:
 def render_prober(
     config: ComponentConfig, service: InferenceService, prober: ProberConfig, index: int
 ) -> Object:
-    """The Deployment that asks one Ray cluster whether it serves."""
+    """The Deployment that probes whether one Ray cluster serves."""
     name = names.ray_name(f"{config.name}-{index}-mnp")
     marks = {**config.labels, labels.APP: name}
     host = names.service_host(cluster_name(config, index), service.namespace)

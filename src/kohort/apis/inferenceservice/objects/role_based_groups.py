@@ -1,10 +1,9 @@
 """
 The RoleBasedGroup of a service: one role for each component, in the order engine, decoder, router.
 
-A role keeps the number of replicas that it has, since its scaling adapter owns that number. Images
-that were written for LeaderWorkerSet find their variables and labels on leaders and workers. The
-template of a role is the leader's; a worker replaces the pod spec whole, so that nothing of the
-leader leaks into it.
+A role keeps its current replicas, since its scaling adapter owns that number. Leaders and workers
+have the variables and labels that images for LeaderWorkerSet read. The template of a role is the
+leader's; the worker's patch replaces the pod spec whole, so that it has no field of the leader.
 """
 
 from collections.abc import Iterable, Mapping
@@ -33,7 +32,7 @@ _POLICY = "rollout"
 def render_group(
     configs: Iterable[ComponentConfig], service: InferenceService, live: Object | None
 ) -> Object:
-    """The RoleBasedGroup, with the replicas that its roles have."""
+    """The RoleBasedGroup of a service, with the current replicas of its roles."""
     held = live_replicas(live)
     order = {component: place for place, component in enumerate(ComponentType)}
     roles = [
@@ -47,14 +46,14 @@ def render_group(
 
 
 def live_replicas(live: Object | None) -> dict[str, int]:
-    """The replicas of each role of a group that exists."""
+    """The replicas of each role in an existing group."""
     roles = read_objects(read_object(live or {}, "spec"), "roles")
     counts = {read_text(role, "name"): find_number(role, "replicas") for role in roles}
     return {name: count for name, count in counts.items() if count is not None}
 
 
 def first_replicas(config: ComponentConfig) -> int:
-    """The replicas of a role that is new."""
+    """The replicas of a new role."""
     least = config.component_extension.min_replicas
     return least if least is not None and least > 0 else 1
 
@@ -69,7 +68,7 @@ def role_labels(config: ComponentConfig) -> dict[str, str]:
 
 
 def build_role(config: ComponentConfig, replicas: int | None, service: InferenceService) -> Object:
-    """One role, from what its component says."""
+    """The role for one component."""
     pattern = _write_leader_worker(config) if config.is_multi_node else _write_standalone(config)
     return {
         "name": config.component_type.value,
@@ -83,7 +82,7 @@ def build_role(config: ComponentConfig, replicas: int | None, service: Inference
 
 
 def _write_rollout(config: ComponentConfig, service: InferenceService) -> Object:
-    """In place where possible; the budget of a Deployment's strategy is the role's."""
+    """Update in place if possible, with the limits of the component's deployment strategy."""
     rolling: Object = {"type": service.annotations.get(labels.UPDATE_TYPE) or _IN_PLACE}
     given = read_object(config.component_extension.deployment_strategy or {}, "rollingUpdate")
     for name in ("maxUnavailable", "maxSurge"):
@@ -124,7 +123,7 @@ def _write_worker_patch(pod: Object, notes: Mapping[str, str]) -> Object:
 
 
 def _add_aliases(pod: Object, name: str) -> Object:
-    """The pod whose runner has LeaderWorkerSet's variables first: later ones may use them."""
+    """Put LeaderWorkerSet's variables first in the runner, as later variables may use them."""
     containers = list(pod["containers"])
     place = next((i for i, each in enumerate(containers) if each.get("name") == name), 0)
     env = list(containers[place].get("env") or ())
@@ -141,7 +140,7 @@ def _add_aliases(pod: Object, name: str) -> Object:
 def render_coordination(
     configs: Iterable[ComponentConfig], service: InferenceService
 ) -> Object | None:
-    """How far roles may be apart, and which grow together, where the user says so."""
+    """The CoordinatedPolicy, if the user sets a maximal skew or a ratio of roles."""
     skew = service.annotations.get(labels.COORDINATION_SKEW)
     roles = [config.component_type.value for config in configs]
     ratio = read_ratio(service.annotations.get(labels.COORDINATION_RATIO, ""), roles)
@@ -158,7 +157,7 @@ def render_coordination(
 
 
 def read_ratio(text: str, roles: Iterable[str]) -> dict[str, int]:
-    """Units by role, from a text such as ``engine=1,decoder=2``; raises ServiceError."""
+    """Replicas by role, from a text such as ``engine=1,decoder=2``; raises ServiceError."""
     found: dict[str, int] = {}
     for part in filter(None, (part.strip() for part in text.split(","))):
         role, _, units = part.partition("=")
@@ -174,9 +173,9 @@ def read_ratio(text: str, roles: Iterable[str]) -> dict[str, int]:
 
 
 def render_warm_up(configs: Iterable[ComponentConfig], service: InferenceService) -> Object | None:
-    """Pulls the images of all roles before their pods roll, where the user asks for it.
+    """The warm-up that pulls the images of all roles before pods roll, if the user enables it.
 
-    A warm-up runs once, so each set of images has one of its own, told by a hash.
+    A warm-up runs once, so each set of images has its own, with a hash in its name.
     """
     if service.annotations.get(labels.IMAGE_PRELOAD) != "true":
         return None

@@ -1,4 +1,4 @@
-"""What a router needs to find the pods that it routes to: an account that may read pods."""
+"""RBAC for a router: a service account that may read the pods to which it sends requests."""
 
 from kohort.apis.inferenceservice import kinds
 from kohort.apis.inferenceservice.components.components import ComponentConfig
@@ -10,7 +10,7 @@ _RULE = {"apiGroups": [""], "resources": ["pods"], "verbs": ["get", "list", "wat
 
 
 def render_access(config: ComponentConfig, service: InferenceService) -> dict[Kind, Object]:
-    """Account, Role and RoleBinding; where the user named an account, that one is bound."""
+    """ServiceAccount, Role and RoleBinding; binds the user's account if the user named one."""
     account = config.pod_spec.get("serviceAccountName") or config.name
     marks = config.labels
     subject = {"kind": "ServiceAccount", "name": account, "namespace": service.namespace}

@@ -1,8 +1,8 @@
 """
-The Service of a component, and the external Service of the whole.
+The Service of a component, and the external Service of an InferenceService.
 
-Ports are those of the container that serves; one that names none is asked at 8080. A Service of a
-multi-node component selects leaders only, and only those of its own service.
+Ports are those of the runner; the default is 8080. The Service of a multi-node component selects
+only leaders, and only those of its own InferenceService.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,23 +21,23 @@ LEADER = {labels.NODE_TYPE: "head"}
 
 
 def render_service(config: ComponentConfig, service: InferenceService) -> Object:
-    """The Service of a component that is a Deployment."""
+    """The Service of a component that runs as a Deployment."""
     return _render(config, service, raw_labels(config), {labels.APP: app_of(config)})
 
 
 def render_leader_service(config: ComponentConfig, service: InferenceService) -> Object:
-    """The Service of a multi-node component: its leaders, and no others' leaders."""
+    """The Service of a multi-node component, which selects the component's leaders."""
     return _render(config, service, config.labels, {**select_pods(config), **LEADER})
 
 
 def render_role_service(config: ComponentConfig, service: InferenceService) -> Object:
-    """The Service of a role in a RoleBasedGroup, by the name that it has under any strategy."""
+    """The Service of a role in a RoleBasedGroup, named as under any other strategy."""
     leader = LEADER if config.is_multi_node else {}
     return _render(config, service, config.labels, {**select_pods(config), **leader})
 
 
 def select_pods(config: ComponentConfig) -> dict[str, str]:
-    """What all pods of a component carry under every strategy, and no other pods."""
+    """The labels that all pods of a component have under every strategy, and no other pods."""
     return {key: config.labels[key] for key in (labels.SERVICE_NAME, labels.COMPONENT)}
 
 
@@ -54,7 +54,7 @@ def _render(
 
 
 def write_type(annotations: Mapping[str, str]) -> Object:
-    """The type of a Service; one that is unknown is the usual."""
+    """The type of a Service, from an annotation; ClusterIP if unknown."""
     found = annotations.get(labels.SERVICE_TYPE, "")
     written: Object = {"type": found if found in _TYPES else "ClusterIP"}
     address = annotations.get(labels.LOAD_BALANCER_IP)
@@ -64,7 +64,7 @@ def write_type(annotations: Mapping[str, str]) -> Object:
 
 
 def list_ports(config: ComponentConfig) -> list[Object]:
-    """The ports of the container that serves."""
+    """The Service ports for the ports of the runner."""
     containers: Sequence[Object] = config.pod_spec.get("containers") or [{}]
     named = (each for each in containers if each.get("name") == config.main_container)
     container = next(named, containers[0])
@@ -88,22 +88,22 @@ def _port(name: str, number: int, protocol: str) -> Object:
 
 
 def front_port(config: ComponentConfig) -> int:
-    """The port at which a component's Service is asked."""
+    """The port of a component's Service that receives requests."""
     return int(list_ports(config)[0]["port"])
 
 
 def front_of(configs: Mapping[ComponentType, ComponentConfig]) -> ComponentConfig:
-    """The component that requests come to: the router, or the engine."""
+    """The component that receives requests: the router if there is one, else the engine."""
     return configs.get(ComponentType.ROUTER) or configs[ComponentType.ENGINE]
 
 
 def is_exposed(service: InferenceService) -> bool:
-    """Whether a service may be reached by the Service of its own name."""
+    """Whether a service may have an external Service: no label makes it cluster-local."""
     return service.labels.get(labels.VISIBILITY) != labels.CLUSTER_LOCAL
 
 
 def render_external_service(front: ComponentConfig, service: InferenceService) -> Object:
-    """The Service of the service's own name, which leads to router or engine."""
+    """The external Service with the service's name, which selects router or engine."""
     selector = {**select_pods(front), **(LEADER if front.is_multi_node else {})}
     notes = {
         key: value

@@ -1,8 +1,8 @@
 """
-From a service and what it names to what is to be deployed: model, runtime, components, modes.
+From a service and the objects that it references to model, runtime, components and modes.
 
-One step without side effects. Every choice has a reason, and so has every runtime that was passed
-over.
+One step without side effects. It gives a reason for every choice, and for every runtime that it
+did not choose.
 """
 
 from kohort.apis.inferenceservice.resolution.migration import migrate

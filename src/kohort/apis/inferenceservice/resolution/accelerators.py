@@ -1,8 +1,8 @@
 """
-Which accelerator a component runs on: by name, or the best of its runtime's by a policy.
+The accelerator of a component: the one that the user names, or the best of its runtime's.
 
-Scores are compared exactly, as fractions; of equal candidates the one that the runtime lists first
-is taken.
+Scores are compared exactly, as fractions; among equal candidates, the one that the runtime lists
+first wins.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -26,7 +26,7 @@ _TIERS = {"low": 1, "medium": 2, "high": 3}
 
 @dataclass(frozen=True, slots=True)
 class SelectedAccelerator:
-    """The accelerator of a component, and why it was taken."""
+    """The accelerator of a component, and the reason for the choice."""
 
     accelerator: AcceleratorClass
     reason: str
@@ -38,7 +38,7 @@ def select_accelerator(
     runtime: ServingRuntime,
     known: Mapping[str, AcceleratorClass],
 ) -> SelectedAccelerator | None:
-    """The accelerator of a component; raises ServiceError where the one named is not there."""
+    """The accelerator of a component; raises ServiceError if the named one does not exist."""
     if not runtime.accelerators:
         return None
     own, shared = component.accelerator, service.accelerator
@@ -74,7 +74,7 @@ def find_exclusion(found: AcceleratorClass, limits: AcceleratorConstraints) -> s
         ),
         (not {f.lower() for f in limits.required_features} <= features, "a feature is missing"),
         (
-            # Upstream compares these as texts, and so do we: the same accelerator is chosen.
+            # Upstream compares these as strings; we do the same, to choose the same accelerator.
             bool(limits.min_architecture) and found.compute_capability < limits.min_architecture,
             "its architecture is too old",
         ),
@@ -157,7 +157,7 @@ def _choose_most_capable(
 
 
 def _choose_cheapest(candidates: Sequence[AcceleratorClass]) -> AcceleratorClass | None:
-    """Prices by the hour are compared first; then those by tokens, then tiers."""
+    """The cheapest candidate: by price per hour, else per tokens, else by cost tier."""
     prices: tuple[Callable[[AcceleratorClass], int | None], ...] = (
         lambda each: each.per_hour,
         lambda each: each.per_million_tokens,

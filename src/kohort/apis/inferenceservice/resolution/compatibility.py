@@ -1,8 +1,8 @@
 """
 Whether a runtime can serve a model for a service, and if not, the first reason why.
 
-A fact that one side states and the other does not is a mismatch: a runtime for an architecture is
-not one for models whose architecture is unknown.
+A fact that only one side states is a mismatch: a runtime for some architecture does not serve a
+model whose architecture is unknown.
 """
 
 from collections.abc import Iterator
@@ -35,7 +35,7 @@ def find_mismatch(runtime: ServingRuntime, model: BaseModel, service: InferenceS
 
 
 def list_accelerators(service: InferenceService) -> tuple[str, ...]:
-    """The accelerators that a service names, all of which its runtime must support."""
+    """The accelerators that the user names, all of which the runtime must support."""
     parts = [service.find(each) for each in (ComponentType.ENGINE, ComponentType.DECODER)]
     named = [
         service.annotations.get(labels.ACCELERATOR, ""),
@@ -46,12 +46,12 @@ def list_accelerators(service: InferenceService) -> tuple[str, ...]:
 
 
 def list_matches(runtime: ServingRuntime, model: BaseModel) -> tuple[SupportedFormat, ...]:
-    """The formats of a runtime that take the model."""
+    """The formats of a runtime that fit the model."""
     return tuple(each for each in runtime.formats if not find_format_mismatch(each, model))
 
 
 def find_format_mismatch(supported: SupportedFormat, model: BaseModel) -> str:
-    """The first reason why a format does not take a model; empty if it does."""
+    """The first reason why a format does not fit a model; empty if it fits."""
     checks = (
         ("diffusion pipeline", accepts_pipeline(supported.pipeline, model.pipeline)),
         ("architecture", supported.architecture == model.architecture),
@@ -63,7 +63,7 @@ def find_format_mismatch(supported: SupportedFormat, model: BaseModel) -> str:
 
 
 def accepts_name(ours: VersionedName | None, theirs: VersionedName | None) -> bool:
-    """Whether a format or framework of a runtime takes that of a model."""
+    """Whether a runtime's format or framework accepts that of a model."""
     if ours is None or theirs is None:
         return ours is theirs
     if ours.name != theirs.name or (ours.version is None) != (theirs.version is None):
@@ -74,7 +74,7 @@ def accepts_name(ours: VersionedName | None, theirs: VersionedName | None) -> bo
 
 
 def accepts_pipeline(ours: Object | None, theirs: Object | None) -> bool:
-    """Whether a runtime's pipeline takes a model's; a runtime without one takes any."""
+    """Whether a runtime's pipeline accepts a model's; a runtime without one accepts any."""
     if ours is None:
         return True
     if theirs is None:

@@ -1,10 +1,10 @@
 """
-A runtime's configuration with what the user wrote over it, as a strategic merge patch would.
+Merges the user's component over the runtime's, as a strategic merge patch would.
 
-Maps and objects merge member by member. Lists of things that have names merge by those names; all
-other lists are replaced. Both sides are read as Go reads them first: a zero of a plain field says
-nothing, and a zero of a pointer counts. New items of the user stand before those of the runtime.
-An empty name of a runner means the runtime's name; upstream makes an invalid pod of it.
+Maps and objects merge key by key. Lists of named objects merge by name; all other lists are
+replaced. Both sides are first read as Go reads them: a zero in a plain field is unset, a zero in a
+pointer field counts. New items of the user come before those of the runtime. A runner with an empty
+name gets the runtime's name; upstream makes an invalid pod of it.
 """
 
 from kohort.apis.gojson import GoTypes, drop_nulls
@@ -51,7 +51,7 @@ _TYPES = GoTypes(
 
 
 def merge_component(runtime: Object | None, service: Object) -> Object:
-    """A component: the user's fields over the runtime's."""
+    """A component with the user's fields merged over the runtime's."""
     own = _normalise(service)
     if runtime is None:
         return own
@@ -64,7 +64,7 @@ def _normalise(raw: Object) -> Object:
 
 
 def write_go(name: str, raw: Object) -> Object:
-    """A value as Go writes it after reading it; raises ServiceError where Go could not read it."""
+    """A value as Go would write it after reading it; raises ServiceError if Go could not."""
     try:
         written: Object = drop_nulls(_TYPES.write(name, raw))
     except (AttributeError, TypeError, ValueError) as error:
@@ -75,7 +75,7 @@ def write_go(name: str, raw: Object) -> Object:
 
 
 def _clean_runners(component: Object) -> Object:
-    """The component with runners whose name is empty left without one."""
+    """The component without empty ``name`` fields in its runners."""
     result = dict(component)
     for name in ("leader", "worker"):
         if isinstance(result.get(name), dict):
@@ -87,7 +87,7 @@ def _clean_runners(component: Object) -> Object:
 
 
 def merge_containers(container: Object, runner: Object) -> Object:
-    """A container of a pod with its runner over it; arguments of both follow each other."""
+    """A pod's container with the runner merged over it, and the arguments of both in a row."""
     merged = apply_strategic_patch(container, runner, CONTAINER)
     args = [*(container.get("args") or ()), *(runner.get("args") or ())]
     return {**merged, "args": args} if args else merged

@@ -1,7 +1,7 @@
 """
-The former form of a service, ``spec.predictor``, turned into engine, model and runtime.
+Migration of a service's former ``spec.predictor`` to engine, model and runtime.
 
-The predictor itself stays, so that going back to an older operator finds it.
+The predictor stays in the spec, so that an older operator still finds it after a downgrade.
 """
 
 from collections.abc import Callable
@@ -40,7 +40,7 @@ _MODEL_FIELDS = (
 
 
 def needs_migration(obj: Object) -> bool:
-    """Whether a service is written in the former form alone."""
+    """Whether a service has a predictor, and neither an engine nor a model."""
     spec = read_object(obj, "spec")
     return _is_used(read_object(spec, "predictor")) and not (
         spec.get("engine") or spec.get("model")

@@ -1,9 +1,9 @@
 """
-How the service and each of its components are deployed.
+The deployment modes of a service and of each component.
 
-The annotation of the service chooses a strategy; the annotation of the engine, its pods and its
-counts choose how the engine is deployed. ``RoleBasedGroup`` is a mode of a whole service: on a
-component it says nothing.
+The service's annotation selects a strategy; the engine's annotation, pods and replicas decide how
+the engine is deployed. ``RoleBasedGroup`` is a mode of a whole service: on a component it is
+ignored.
 """
 
 from collections.abc import Iterator, Mapping
@@ -21,7 +21,7 @@ from kohort.apis.inferenceservice.spec import (
 
 @dataclass(frozen=True, slots=True)
 class ComponentDeploymentModes:
-    """The mode of each component; None where the service has no such component."""
+    """The mode of each component; None if the service has no such component."""
 
     engine: DeploymentMode | None = None
     decoder: DeploymentMode | None = None
@@ -41,17 +41,17 @@ class ComponentDeploymentModes:
 
     @property
     def ingress(self) -> DeploymentMode | None:
-        """The mode of the component that requests come to."""
+        """The mode that decides the kind of ingress: router's, else decoder's, else engine's."""
         return self.router or self.decoder or self.engine
 
 
 def find_mode(text: str | None) -> DeploymentMode | None:
-    """The mode that an annotation names; None if it names none."""
+    """The mode that an annotation names; None if it is missing or unknown."""
     return DeploymentMode(text) if text in set(DeploymentMode) else None
 
 
 def service_mode(service: InferenceService, usual: DeploymentMode) -> DeploymentMode:
-    """The mode of a whole service: its annotation, if that is a mode, or the usual one."""
+    """The mode of a whole service: its annotation, if valid, else the default."""
     return find_mode(service.annotations.get(labels.DEPLOYMENT_MODE)) or usual
 
 

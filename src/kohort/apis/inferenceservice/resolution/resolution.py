@@ -1,9 +1,9 @@
 """
-The whole step: what a service names is looked up once, and everything else follows from it.
+Resolution of a service: look up its references once, and derive everything else from them.
 
-A kind that the user names explicitly is used; without one, an object of the namespace comes
-before one of the cluster. The API server fills the kind in, so a kind that is the default counts
-as not named where only the other exists.
+If the user names a kind, we use it; without one, an object of the namespace wins over a
+cluster-scoped one. The API server sets the default kind, so if no object of the default kind
+exists, we use the other kind.
 """
 
 from collections.abc import Mapping
@@ -44,14 +44,14 @@ from kohort.apis.inferenceservice.spec import (
 )
 from kohort.cluster.objects import Object
 
-# What upstream's admission writes where nothing is said.
+# The defaults that upstream's admission writes.
 _MAX_REPLICAS = {ComponentType.ENGINE: 3, ComponentType.DECODER: 3, ComponentType.ROUTER: 2}
 _WITH_ACCELERATORS = (ComponentType.ENGINE, ComponentType.DECODER)
 
 
 @dataclass(frozen=True, slots=True)
 class ReferencedObjects:
-    """Everything that services may name, as far as it exists."""
+    """All existing objects that services may reference."""
 
     models: tuple[BaseModel, ...] = ()
     runtimes: tuple[ServingRuntime, ...] = ()
@@ -61,12 +61,12 @@ class ReferencedObjects:
 
 @dataclass(frozen=True, slots=True)
 class Resolution:
-    """What a service comes to."""
+    """The result of resolution: model, runtime, components and modes of a service."""
 
     service: InferenceService
     mode: DeploymentMode  # of the whole service
     model: BaseModel | None
-    selection: Selection | None  # None: the service brings its own containers
+    selection: Selection | None  # None: the service has containers of its own
     components: Mapping[ComponentType, ComponentSpec]
     modes: ComponentDeploymentModes
     weight: FineTunedWeight | None = None
@@ -85,7 +85,7 @@ def resolve(
     configuration: Configuration,
     is_lenient: bool = False,
 ) -> Resolution:
-    """What a service comes to; raises ServiceError with the reason why it comes to nothing."""
+    """Resolve a service; raises ServiceError with the reason if that is impossible."""
     model = find_model(service, known)
     weight = _find_weight(service, known)
     selection = _find_runtime(service, model, known, is_lenient)
@@ -117,7 +117,7 @@ def resolve(
 
 
 def find_model(service: InferenceService, known: ReferencedObjects) -> BaseModel | None:
-    """The model that a service names; raises ServiceError where it is missing or disabled."""
+    """The model that a service names; raises ServiceError if it is missing or disabled."""
     if service.model is None or not service.model.name:
         if has_full_runner(service):
             return None
@@ -131,8 +131,8 @@ def find_model(service: InferenceService, known: ReferencedObjects) -> BaseModel
         name = _find_base_of(name, known)
     found = [each for each in known.models if each.name == name]
     visible = [each for each in found if each.namespace in ("", service.namespace)]
-    # Explicitly of the cluster: the default of the definition looks the same, so the namespace
-    # is asked where the cluster has none.
+    # ClusterBaseModel is also the default kind, so without such an object we take a BaseModel
+    # of the namespace.
     if service.model.kind == "BaseModel":
         visible = [each for each in visible if each.namespace]
     model = next(iter(sorted(visible, key=lambda each: not each.namespace)), None)
@@ -186,7 +186,7 @@ def _find_weight(service: InferenceService, known: ReferencedObjects) -> FineTun
 
 
 def has_full_runner(service: InferenceService) -> bool:
-    """Whether the engine brings its containers, so that no runtime is needed."""
+    """Whether the engine has containers with images of its own, so that it needs no runtime."""
     engine = service.find(ComponentType.ENGINE)
     if engine is None:
         return False
@@ -211,7 +211,7 @@ def _find_runtime(
         check_model(model)
         return select_runtime(known.runtimes, model, service, is_lenient)
     except ServiceError:
-        # A runner with an image may be an override of a runtime's; it needs none, either.
+        # A runner with an image may override a runtime's, but works without a runtime, too.
         if has_full_runner(service):
             return None
         raise
@@ -232,7 +232,7 @@ def _merge_components(
 
 
 def _fill_replicas(component: ComponentType, raw: Object) -> Object:
-    """Replicas that neither the service nor the runtime sets; a zero that is set stays."""
+    """Set default replicas if neither service nor runtime sets them; ``minReplicas: 0`` stays."""
     if raw.get("minReplicas") is None:
         raw["minReplicas"] = 1
     if not raw.get("maxReplicas"):

@@ -1,10 +1,10 @@
 """
-Which runtime serves a model: the one that is named, or the best of those that may be chosen.
+Selection of the runtime for a model: the one that the user names, or the best that fits.
 
-Runtimes of the namespace come before those of the cluster. Within a scope the higher score wins,
-then the range of sizes that is nearest to the model, then the name, so that the choice is the same
-each time. Only a format that takes the model may speak for its runtime. Upstream lets any format
-switch a runtime on, and scores formats of other architectures; ``is_lenient`` does the same.
+Runtimes of the namespace win over those of the cluster. Within a scope the higher score wins, then
+the size range nearest to the model, then the name, so that the choice is the same each time. Only
+formats that fit the model count, for ``autoSelect`` and for the score. Upstream counts any format,
+even of other architectures; ``is_lenient`` does the same.
 """
 
 from collections.abc import Iterable
@@ -22,16 +22,16 @@ from kohort.apis.inferenceservice.resolution.versions import accepts_version
 from kohort.apis.inferenceservice.runtimes import ServingRuntime, SupportedFormat
 from kohort.apis.inferenceservice.spec import InferenceService
 
-_FORMAT_WEIGHT, _FRAMEWORK_WEIGHT = 10, 5  # of a weight that is 0
+_FORMAT_WEIGHT, _FRAMEWORK_WEIGHT = 10, 5  # instead of a weight of 0
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A runtime that was looked at: its score, or why it was passed over."""
+    """A runtime that was considered: its score, and why it was not chosen."""
 
     runtime: ServingRuntime
     score: int = 0
-    reason: str = ""  # empty: it is the one that was chosen
+    reason: str = ""  # why it was not chosen; empty: it was
 
     def __str__(self) -> str:
         score = f" (score {self.score})" if self.score else ""
@@ -40,7 +40,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The runtime that was chosen, and all that were not."""
+    """The chosen runtime, and all that were not chosen."""
 
     chosen: ServingRuntime
     passed_over: tuple[Candidate, ...] = ()
@@ -49,7 +49,7 @@ class Selection:
 
 
 def check_model(model: BaseModel) -> None:
-    """A model whose format is unknown fits no runtime; raises ServiceError."""
+    """Raises ServiceError for a model without a format, since no runtime can fit it."""
     if model.format is None:
         raise ServiceError(
             reasons.RUNTIME_SELECTION,
@@ -89,7 +89,7 @@ def select_runtime(
     service: InferenceService,
     is_lenient: bool = False,
 ) -> Selection:
-    """The best runtime for a model; raises ServiceError with a reason for each that is not."""
+    """The best runtime for a model; raises ServiceError with each runtime's reason if none fits."""
     visible = [runtime for runtime in known if _is_visible(runtime, service)]
     judged = [_judge(runtime, model, service, is_lenient) for runtime in visible]
     fitting = sorted(
@@ -128,7 +128,7 @@ def _judge(
 
 
 def score_format(supported: SupportedFormat, model: BaseModel, priority: int | None = None) -> int:
-    """How well a format takes a model: its priority times the weights; 0 if it does not."""
+    """How well a format fits a model: its priority times its weights; 0 if it does not fit."""
     if not _agrees(supported.format, model.format):
         return 0
     if not _agrees(supported.framework, model.framework):
@@ -141,7 +141,7 @@ def score_format(supported: SupportedFormat, model: BaseModel, priority: int | N
 
 
 def _agrees(ours: VersionedName | None, theirs: VersionedName | None) -> bool:
-    """Whether names agree, and versions where both sides have one."""
+    """Whether names are equal, and versions compatible if both sides have one."""
     if ours is None or theirs is None:
         return ours is theirs
     if ours.version is None or theirs.version is None:
@@ -161,7 +161,7 @@ def _rank(each: Candidate, model: BaseModel) -> tuple[bool, int, float, str]:
 
 
 def _explain(each: Candidate, best: Candidate, model: BaseModel) -> str:
-    """Why a runtime that fits came after the best."""
+    """Why a runtime that fits ranks behind the chosen one."""
     winner = f"{best.runtime.kind} {best.runtime.name}"
     mine, first = _rank(each, model), _rank(best, model)
     if mine[0] != first[0]:
@@ -187,7 +187,7 @@ def _find_none(
 
 
 def choose_format(selection: Selection, model: BaseModel) -> SupportedFormat | None:
-    """The format whose settings for an accelerator hold: the best, and the first of equals."""
+    """The best format of the chosen runtime, whose accelerator settings apply to its pods."""
     best, found = 0, None
     for each in selection.chosen.formats:
         score = score_format(each, model, priority=1)

@@ -1,5 +1,5 @@
 """
-Versions of formats and frameworks, and whether a runtime's takes a model's.
+Versions of formats and frameworks, and whether a runtime's version accepts a model's.
 
 A version is ``[v]major[.minor[.patch]]``; behind the patch may stand ``.dev`` parts, a
 ``-prerelease`` and a ``+build``. A runtime that says GreaterThan accepts models of versions below
@@ -16,10 +16,10 @@ _NUMBER = re.compile(r"0|[1-9][0-9]*")
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """A version that could be read."""
+    """A parsed version."""
 
-    numbers: tuple[int, int, int]  # parts that are missing are 0
-    precision: int  # how many parts were written
+    numbers: tuple[int, int, int]  # missing parts are 0
+    precision: int  # how many parts the text has
     prerelease: str = ""
     build: str = ""
     dev: str = ""
@@ -27,17 +27,17 @@ class Version:
 
     @property
     def is_plain(self) -> bool:
-        """Whether there are numbers only."""
+        """Whether the version consists of numbers only."""
         return not (self.prerelease or self.build or self.dev)
 
     def equals(self, other: "Version") -> bool:
-        """Whether both say the same; a leading v and missing zeros do not matter."""
+        """Whether both versions are equal, apart from a leading v and missing zeros."""
         mine = (self.numbers, self.prerelease, self.build, self.dev)
         return mine == (other.numbers, other.prerelease, other.build, other.dev)
 
 
 def find_version(text: str) -> Version | None:
-    """The version that a text is; None if it is none."""
+    """Parse a version; None if the text is invalid."""
     has_prefix = text.startswith("v")
     parts = text.removeprefix("v").split(".", 2)
     prerelease = build = dev = ""
@@ -52,7 +52,7 @@ def find_version(text: str) -> Version | None:
 
 
 def accepts_version(runtime: str, model: str, operator: str) -> bool:
-    """Whether a runtime that names one version takes a model of another."""
+    """Whether a runtime with one version serves a model with another, by the operator."""
     ours, theirs = find_version(runtime), find_version(model)
     if ours is None or theirs is None:
         return False

@@ -1,8 +1,8 @@
 """
-The status of a service, from what exists: conditions, addresses, and how far the model is.
+The status of a service, from existing objects: conditions, URLs, and the state of the model.
 
-It is written from the first plan on. What is not known yet is Unknown with a reason, and a service
-that cannot be resolved says why.
+The operator writes it from the first plan on. A condition that is not known yet is Unknown with a
+reason, and the status of a service that cannot be resolved says why.
 """
 
 from kohort.apis.inferenceservice.status.status import write_error_status, write_status

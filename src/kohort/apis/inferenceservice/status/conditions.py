@@ -1,9 +1,8 @@
 """
-Conditions of a service, and how readiness follows from those that it depends on.
+Conditions of a service, and how Ready follows from the others.
 
-A service is ready when its ingress and all components that it has are. Upstream leaves decoder and
-router out; ``is_lenient`` does the same. A condition keeps its time as long as nothing else about
-it changes.
+A service is ready when its ingress and all its components are ready. Upstream ignores decoder and
+router; ``is_lenient`` does the same. A condition keeps its time while nothing else in it changes.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,7 +18,7 @@ ROUTES_READY, LATEST_READY = "RoutesReady", "LatestDeploymentReady"
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What a condition says."""
+    """Status, reason and message of a condition."""
 
     status: str
     reason: str = ""
@@ -27,27 +26,27 @@ class Claim:
 
     @property
     def is_true(self) -> bool:
-        """Whether it is so."""
+        """Whether the condition is True."""
         return self.status == TRUE
 
 
 def ready_type(component: ComponentType) -> str:
-    """The condition that a component is ready."""
+    """The type of the condition that a component is ready."""
     return f"{component.value.capitalize()}Ready"
 
 
 def route_type(component: ComponentType) -> str:
-    """The condition that a component's route is ready, with Knative."""
+    """The type of the condition that a component's Knative route is ready."""
     return f"{component.value.capitalize()}RouteReady"
 
 
 def configuration_type(component: ComponentType) -> str:
-    """The condition that a component's configuration is ready, with Knative."""
+    """The type of the condition that a component's Knative configuration is ready."""
     return f"{component.value.capitalize()}ConfigurationReady"
 
 
 def list_dependents(components: Iterable[ComponentType], is_lenient: bool) -> tuple[str, ...]:
-    """The conditions that readiness depends on."""
+    """The types of the conditions that Ready depends on."""
     counted = [ComponentType.ENGINE] if is_lenient else list(components)
     return (INGRESS_READY, *(ready_type(each) for each in counted))
 
@@ -55,7 +54,7 @@ def list_dependents(components: Iterable[ComponentType], is_lenient: bool) -> tu
 def write_conditions(
     claims: Mapping[str, Claim], dependents: Sequence[str], before: Iterable[Object], now: str
 ) -> list[Object]:
-    """All conditions, sorted by type, with Ready worked out from its dependents."""
+    """All conditions, sorted by type, with Ready computed from those it depends on."""
     held = {each["type"]: each for each in before if "type" in each}
     written = {
         name: _write(name, claim, name in dependents, held.get(name), now)
@@ -67,7 +66,7 @@ def write_conditions(
 
 
 def _sum_up(written: Mapping[str, Object], dependents: Sequence[str]) -> Claim:
-    """The newest dependent that is false; else one that is unknown or missing; else true."""
+    """Ready: False like the newest False condition, else Unknown like the newest, else True."""
     present = [written[name] for name in dependents if name in written]
     for status in (FALSE, UNKNOWN):
         found = [each for each in present if each["status"] == status]

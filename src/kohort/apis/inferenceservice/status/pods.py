@@ -1,8 +1,8 @@
 """
-What the pods of a component say of the model: waiting, loading, loaded, or failed and why.
+The state of the model in a component's pods: pending, loading, loaded, or failed and why.
 
-The newest pod speaks for the target, since it is of the newest template. A container that waits in
-CrashLoopBackOff is told by how it last ended.
+The newest pod decides, since it has the newest template. For a container in CrashLoopBackOff, the
+reason is how it last terminated.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,7 +19,7 @@ _CRASHED = "CrashLoopBackOff"
 
 @dataclass(frozen=True, slots=True)
 class PodFailure:
-    """A container that ended and should not have."""
+    """A container that failed."""
 
     pod: str
     container: str
@@ -31,7 +31,7 @@ class PodFailure:
 
 
 def newest_first(pods: Sequence[Object]) -> list[Object]:
-    """Pods that stay, the newest first."""
+    """The pods that are not being deleted, newest first."""
     staying = [pod for pod in pods if not is_leaving(pod)]
     return sorted(
         staying,
@@ -41,7 +41,7 @@ def newest_first(pods: Sequence[Object]) -> list[Object]:
 
 
 def read_model_state(pods: Sequence[Object], main: str, is_ready: bool) -> str:
-    """How far the model of a component is."""
+    """The state of the model in a component: pending, loading, loaded or failed."""
     order = newest_first(pods)
     if not order:
         return PENDING

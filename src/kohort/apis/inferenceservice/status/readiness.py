@@ -1,8 +1,9 @@
 """
-Whether a component serves, read from the workload that carries it.
+Whether a component serves, read from the status of its workload.
 
-The reason is the workload's own, or that of a pod that crashes: a reason such as "initializing"
-for everything would hide it. What has not been reported for the newest spec is Unknown.
+The reason is the workload's own, or that of a crashing pod; a general reason such as
+"initializing" would hide the cause. While the workload's status is older than its spec, readiness
+is Unknown.
 """
 
 from collections.abc import Sequence
@@ -26,7 +27,7 @@ def read_readiness(
     pods: Sequence[Object],
     root: str,
 ) -> Claim:
-    """Whether a component serves; ``root`` is the name of its service."""
+    """The Ready condition of a component; ``root`` is the name of its service."""
     carrier = workload.find_carrier(config.component_type)
     if workload.strategy == RBG:
         group = _find(existing, kinds.ROLE_BASED_GROUP, root)
@@ -94,7 +95,7 @@ def _read_workload(config: ComponentConfig, existing: Existing) -> Claim:
 
 
 def read_condition(obj: Object | None, name: str, kind: str) -> Claim:
-    """A condition of a workload, as a condition of its component."""
+    """A condition of a workload as a condition of its component."""
     if obj is None:
         return Claim(UNKNOWN, "WorkloadNotFound", f"the {kind} is not there yet")
     found = find_condition(obj, name)

@@ -1,7 +1,7 @@
 """
-The whole status of a service, as a value that is compared before it is written.
+The whole status of a service, as a value that the operator compares before it writes.
 
-``now`` is written only where something changed; equal facts give equal bytes.
+``now`` is used only for conditions that changed; equal facts give equal bytes.
 """
 
 from collections.abc import Mapping, Sequence
@@ -55,7 +55,7 @@ def write_status(
     now: str,
     is_lenient: bool = False,
 ) -> Object:
-    """The status of a service that was planned."""
+    """The status of a service with a plan."""
     service = plan.service
     before = read_object(service.obj, "status")
     if plan.workload is None or plan.resolution is None:
@@ -87,7 +87,7 @@ def write_status(
 
 
 def write_error_status(service: InferenceService, error: ServiceError, now: str) -> Object:
-    """The status of a service that cannot be planned: what was known stays, with the reason."""
+    """The status of a service that cannot be planned: the stored one, plus the reason."""
     before = read_object(service.obj, "status")
     kept = [c for c in read_objects(before, "conditions") if c.get("type") != READY]
     claim = Claim(FALSE, error.reason, str(error))
@@ -131,7 +131,7 @@ def _write_virtual(service: InferenceService, before: Object, now: str) -> Objec
 
 
 def list_pods(config: ComponentConfig, pods: Sequence[Object], existing: Existing) -> list[Object]:
-    """The pods that speak for a component: its only ones, its leaders, or its newest revision."""
+    """The pods that decide a component's state: all, leaders only, or Knative's newest revision."""
     if config.deployment_mode is DeploymentMode.SERVERLESS:
         found = (existing.get(kinds.KNATIVE_SERVICE) or {}).get(config.name) or {}
         revision = read_text(read_object(found, "status"), "latestCreatedRevisionName")
@@ -155,7 +155,7 @@ def _read_knative(
 
 
 def _sum_up_knative(plan: ServicePlan, claims: Mapping[str, Claim]) -> dict[str, Claim]:
-    """What Knative's users look for, over the engine alone."""
+    """The two conditions that Knative's users look for, from the engine's."""
     engine = ComponentType.ENGINE
     if route_type(engine) not in claims:
         return {}
@@ -253,7 +253,7 @@ def _write_model_status(
     is_ready: Mapping[ComponentType, bool],
     before: Object,
 ) -> Object:
-    """One status for all components that hold the model: the worst of them decides."""
+    """The model status of a service: the worst state among engine and decoder decides."""
     serving = [each for each in configs if each is not ComponentType.ROUTER]
     states = {
         each: read_model_state(pods[each], configs[each].main_container, is_ready[each])
@@ -286,7 +286,7 @@ def _write_model_status(
 
 
 def _write_urls(plan: ServicePlan) -> tuple[str, str]:
-    """The address of a service for people, and the one inside of the cluster."""
+    """The URL of a service for users, and the one inside the cluster."""
     assert plan.workload is not None and plan.resolution is not None
     service, ingress = plan.service, plan.ingress
     front = front_of(plan.workload.configs)

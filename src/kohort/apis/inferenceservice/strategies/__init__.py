@@ -1,7 +1,7 @@
 """
-The workload strategy layer: how the components of a service become workloads.
+Workload strategies: how the components of a service become workloads.
 
-A strategy says whether it is for a service, whether it can deploy the modes of its components, and
-what is to exist. It writes nothing. More strategies come from other packages, by entry point
+A strategy decides whether it applies to a service, checks the modes of its components, and returns
+the objects that should exist. It writes nothing. Other packages add strategies by the entry point
 ``kohort.workload_strategies``.
 """

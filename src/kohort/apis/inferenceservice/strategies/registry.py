@@ -1,9 +1,9 @@
 """
-The strategies that are known, in the order in which they are asked.
+The registered strategies, in the order in which the operator tries them.
 
-The first that is for a service is taken; if that one cannot deploy the service's modes, the others
-are not asked, since the user asked for this one. Names are unique, and the order is that of
-registration.
+The first strategy that applies to a service is used; if it cannot deploy the service's modes, the
+operator tries no other, since the user asked for this one. Names are unique, and the order is that
+of registration.
 """
 
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ ENTRY_POINTS = "kohort.workload_strategies"
 
 @dataclass(frozen=True, slots=True)
 class StrategyReason:
-    """A strategy that was asked about a service, and what came of it."""
+    """A strategy, whether it is used for a service, and why."""
 
     name: str
     is_chosen: bool
@@ -35,11 +35,11 @@ class WorkloadStrategyManager:
     """Registers strategies, and selects one for a service."""
 
     def __init__(self) -> None:
-        # Replaced as a whole, so that a reader in another thread sees one state or the other.
+        # Replaced whole, so that another thread never sees a half-changed list.
         self._strategies: tuple[WorkloadStrategy, ...] = ()
 
     def register_strategy(self, strategy: WorkloadStrategy | None) -> None:
-        """Add a strategy behind all others; raises ValueError for one that cannot be told apart."""
+        """Add a strategy after all others; raises ValueError for a name that is empty or taken."""
         if strategy is None:
             raise ValueError("there is no strategy to register")
         name = strategy.get_strategy_name()
@@ -54,7 +54,7 @@ class WorkloadStrategyManager:
         return next((s for s in self._strategies if s.get_strategy_name() == name), None)
 
     def list_strategies(self) -> tuple[WorkloadStrategy, ...]:
-        """All strategies, in the order in which they are asked."""
+        """All strategies, in the order in which the operator tries them."""
         return self._strategies
 
     def select_strategy(
@@ -63,7 +63,7 @@ class WorkloadStrategyManager:
         annotations: Mapping[str, str],
         modes: ComponentDeploymentModes,
     ) -> WorkloadStrategy:
-        """The first strategy that is for a service; raises ServiceError where none can be used."""
+        """The first strategy that applies to a service; raises ServiceError if it is unusable."""
         if not self._strategies:
             raise ServiceError(
                 reasons.STRATEGY, "no workload strategy is registered: this is a mistake in Kohort"
@@ -83,7 +83,7 @@ class WorkloadStrategyManager:
         annotations: Mapping[str, str],
         modes: ComponentDeploymentModes,
     ) -> tuple[StrategyReason, ...]:
-        """Each strategy with the reason why it is used, or why not."""
+        """Each strategy with the reason why it is used or not."""
         found: list[StrategyReason] = []
         taken = ""
         for strategy in self._strategies:
@@ -101,7 +101,7 @@ class WorkloadStrategyManager:
 def is_for(
     strategy: WorkloadStrategy, isvc: InferenceService, annotations: Mapping[str, str]
 ) -> bool:
-    """Whether a strategy is for a service; one that fails to say so is an error with its name."""
+    """Whether a strategy applies to a service; an exception in it becomes a ServiceError."""
     try:
         return strategy.is_applicable(isvc, annotations)
     except ServiceError:
@@ -124,7 +124,7 @@ def _explain(strategy: WorkloadStrategy, modes: ComponentDeploymentModes) -> Str
 
 @cache
 def load_manager() -> WorkloadStrategyManager:
-    """The manager with all strategies: RBG, those of other packages by name, SingleComponent."""
+    """The manager with RBG, then other packages' strategies by name, then SingleComponent."""
     manager = WorkloadStrategyManager()
     manager.register_strategy(RBGStrategy())
     for point in sorted(entry_points(group=ENTRY_POINTS), key=lambda point: point.name):
@@ -136,7 +136,7 @@ def load_manager() -> WorkloadStrategyManager:
 
 
 def read_strategy(name: str, found: object) -> WorkloadStrategy:
-    """What an entry point names, as a strategy; raises ValueError."""
+    """The strategy that an entry point provides; raises ValueError if it is none."""
     strategy = found() if isinstance(found, type) else found
     if not isinstance(strategy, WorkloadStrategy):
         raise ValueError(f"entry point {name} of {ENTRY_POINTS} is no WorkloadStrategy")

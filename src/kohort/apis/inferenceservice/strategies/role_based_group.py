@@ -1,9 +1,9 @@
 """
 One RoleBasedGroup for all components of a service.
 
-Four phases, each a function of the one before: ask the components, give the router access, make
-the group, make an autoscaler for each role. Then Services and budgets. None of them writes, so a
-failure in one leaves what exists as it is, and the next plan starts from the first again.
+Four phases, each a function of the one before: read the components, make the router's RBAC, make
+the group, make an autoscaler for each role. Then Services and budgets. No phase writes, so a
+failure leaves existing objects unchanged, and the next plan starts from the first phase again.
 """
 
 from collections.abc import Iterator, Mapping
@@ -43,15 +43,15 @@ class RBGStrategy:
     """All components as roles of one RoleBasedGroup."""
 
     def get_strategy_name(self) -> str:
-        """Its name."""
+        """The name of this strategy."""
         return NAME
 
     def is_applicable(self, isvc: InferenceService, annotations: Mapping[str, str]) -> bool:
-        """For services that ask for it by annotation."""
+        """Whether the service has the annotation for deployment mode RoleBasedGroup."""
         return annotations.get(labels.DEPLOYMENT_MODE) == DeploymentMode.ROLE_BASED_GROUP
 
     def validate_deployment_modes(self, modes: ComponentDeploymentModes) -> None:
-        """Raises ServiceError for modes that no role can have."""
+        """Raises ServiceError for modes that a role cannot have."""
         hint = _ZERO if DeploymentMode.SERVERLESS in (modes.engine, modes.router) else ""
         check_mode(NAME, ComponentType.ENGINE, modes.engine, _SERVING, hint)
         if modes.decoder is not None:
@@ -60,7 +60,7 @@ class RBGStrategy:
             check_mode(NAME, ComponentType.ROUTER, modes.router, (DeploymentMode.RAW,), hint)
 
     def reconcile_workload(self, request: WorkloadReconcileRequest) -> WorkloadObjects:
-        """The group, and what stands around it."""
+        """The RoleBasedGroup, and the Services, autoscalers, budgets and RBAC around it."""
         request.require(kinds.ROLE_BASED_GROUP)
         configs = request.extract_configs()
         objects = (
@@ -94,7 +94,7 @@ def _reconcile_group(configs: Configs, request: WorkloadReconcileRequest) -> Mad
 
 
 def _reconcile_autoscalers(configs: Configs, request: WorkloadReconcileRequest) -> Made:
-    """One for each role, on the adapter that the group makes under the component's name."""
+    """An autoscaler for each role, whose target is the role's scaling adapter."""
     for config in configs.values():
         target = (kinds.SCALING_ADAPTER, config.name)
         marks = role_labels(config)

@@ -1,7 +1,7 @@
 """
-The default strategy: each component is a workload of its own, as before there were strategies.
+The default strategy: each component is a workload of its own.
 
-Engine, decoder and router do not know of each other. How each is deployed is its mode.
+Engine, decoder and router are independent; the mode of each says how it is deployed.
 """
 
 from collections.abc import Iterator, Mapping
@@ -46,14 +46,14 @@ Made = Iterator[tuple[Kind, Object]]
 
 
 class SingleComponentStrategy:
-    """Each component by itself."""
+    """A separate workload for each component."""
 
     def get_strategy_name(self) -> str:
-        """Its name."""
+        """The name of this strategy."""
         return NAME
 
     def is_applicable(self, isvc: InferenceService, annotations: Mapping[str, str]) -> bool:
-        """For every service that does not ask for one workload of all components."""
+        """Whether the service does not ask for one workload of all components."""
         return annotations.get(labels.DEPLOYMENT_MODE) != DeploymentMode.ROLE_BASED_GROUP
 
     def validate_deployment_modes(self, modes: ComponentDeploymentModes) -> None:
@@ -96,7 +96,7 @@ def _render_raw(config: ComponentConfig, request: WorkloadReconcileRequest) -> M
 
 
 def _render_multi_node(config: ComponentConfig, request: WorkloadReconcileRequest) -> Made:
-    """Autoscaler and budget come only where the user asked: a group may be many machines."""
+    """Make autoscaler and budget only if the user asks: one group may take many machines."""
     request.require(kinds.LEADER_WORKER_SET)
     service = request.inference_service
     name = names.leader_worker_set_name(config.name)
@@ -123,7 +123,7 @@ def _render_ray(config: ComponentConfig, request: WorkloadReconcileRequest) -> M
 
 
 def _served(made: Mapping[Kind, Object], request: WorkloadReconcileRequest) -> Made:
-    """Objects of kinds that the cluster has; the others are warned of."""
+    """Only objects of kinds that the cluster serves; a warning tells the user of the others."""
     for kind, obj in made.items():
         if kind not in request.unserved:
             yield kind, obj

@@ -1,8 +1,8 @@
 """
-The contract of a strategy, and everything that it is told.
+The interface of a strategy, and its inputs.
 
-Names and duties are those of requirement 002. ``reconcile_workload`` returns what is to exist
-instead of writing it, so a strategy needs no client, and a test of one needs no cluster.
+Names of methods are a public contract. ``reconcile_workload`` returns the objects that should exist
+instead of writing them, so a strategy needs no client, and its tests need no cluster.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -42,7 +42,7 @@ BUILT_IN = ("RBG", "SingleComponent")
 
 @dataclass(frozen=True, slots=True)
 class ComponentBuilderFactory:
-    """Makes the components of a service, by what was resolved for it."""
+    """Makes the components of a service from its resolution."""
 
     model: BaseModel | None = None
     runtime: ServingRuntime | None = None
@@ -65,7 +65,7 @@ class ComponentBuilderFactory:
     def create_router_component(
         self, isvc: InferenceService, spec: ComponentSpec, mode: DeploymentMode
     ) -> RouterComponent:
-        """The router, which knows nothing of fine-tuned weights."""
+        """The router, which gets no fine-tuned weights."""
         context = self._context(isvc, ComponentType.ROUTER, spec)
         return RouterComponent(context, mode)
 
@@ -101,7 +101,7 @@ class ComponentBuilderFactory:
 
 @dataclass(frozen=True, slots=True)
 class WorkloadReconcileRequest:
-    """Everything that a strategy is told of one service."""
+    """The inputs of a strategy for one service."""
 
     inference_service: InferenceService
     base_model: BaseModel | None
@@ -114,8 +114,8 @@ class WorkloadReconcileRequest:
     deployment_modes: ComponentDeploymentModes
     component_builder_factory: ComponentBuilderFactory
     configuration: Configuration = field(default_factory=Configuration)
-    existing: Existing = field(default_factory=dict)  # what there is of the service, by kind, name
-    unserved: frozenset[Kind] = frozenset()  # kinds that the cluster does not have
+    existing: Existing = field(default_factory=dict)  # the service's objects, by kind and name
+    unserved: frozenset[Kind] = frozenset()  # kinds that the cluster does not serve
 
     @property
     def base_model_meta(self) -> Object:
@@ -126,7 +126,7 @@ class WorkloadReconcileRequest:
         return {"name": model.name, "namespace": model.namespace, "annotations": model.annotations}
 
     def find_existing(self, kind: Kind, name: str) -> Object | None:
-        """An object of the service that exists."""
+        """An existing object of the service."""
         return (self.existing.get(kind) or {}).get(name)
 
     def components(self) -> Iterator[tuple[ComponentType, Component]]:
@@ -139,7 +139,7 @@ class WorkloadReconcileRequest:
                 yield component, factory.create(component, self.inference_service, spec, mode)
 
     def extract_configs(self) -> dict[ComponentType, ComponentConfig]:
-        """What each component says, asked through its interface."""
+        """The config of each component, read through its interface."""
         found: dict[ComponentType, ComponentConfig] = {}
         for component_type, component in self.components():
             mode = self.deployment_modes.find(component_type)
@@ -150,7 +150,7 @@ class WorkloadReconcileRequest:
         return found
 
     def require(self, kind: Kind) -> None:
-        """A kind without which there is no workload; raises ServiceError where it is not served."""
+        """Raises ServiceError if the cluster does not serve a kind that the workload needs."""
         if kind in self.unserved:
             raise ServiceError(
                 reasons.WORKLOAD,
@@ -165,7 +165,7 @@ def make_request(
     existing: Existing | None = None,
     unserved: frozenset[Kind] = frozenset(),
 ) -> WorkloadReconcileRequest:
-    """What a strategy is told of a service that was resolved."""
+    """The inputs of a strategy, from the resolution of a service."""
     runtime, selection = resolution.runtime, resolution.selection
     return WorkloadReconcileRequest(
         inference_service=resolution.service,
@@ -192,7 +192,7 @@ def make_request(
 
 @dataclass(frozen=True, slots=True)
 class WorkloadObjects:
-    """What is to exist for a service under a strategy."""
+    """The objects that a strategy wants for a service."""
 
     strategy: str
     objects: tuple[tuple[Kind, Object], ...]
@@ -200,12 +200,12 @@ class WorkloadObjects:
     warnings: tuple[str, ...] = ()
 
     def find(self, kind: Kind, name: str) -> Object | None:
-        """One of the objects."""
+        """An object by kind and name."""
         found = (obj for each, obj in self.objects if each == kind and name_of(obj) == name)
         return next(found, None)
 
     def find_carrier(self, component: ComponentType) -> tuple[Kind, str] | None:
-        """The workload of a component; None where a strategy of ours says it by modes."""
+        """The workload of a component; None for our own strategies, where the mode implies it."""
         if self.strategy in BUILT_IN:
             return None
         for kind, obj in self.objects:
@@ -217,7 +217,7 @@ class WorkloadObjects:
 def group_objects(
     objects: Iterable[tuple[Kind, Object]], every: Iterable[Kind] = ()
 ) -> tuple[DesiredObjects, ...]:
-    """Objects by kind, as the carrier takes them; kinds without any mean that none should exist."""
+    """Objects by kind; a kind without objects means that none of it should exist."""
     by_kind: dict[Kind, list[Object]] = {kind: [] for kind in every}
     for kind, obj in objects:
         by_kind.setdefault(kind, []).append(obj)
@@ -231,16 +231,16 @@ class WorkloadStrategy(Protocol):
     """How a service becomes workloads."""
 
     def get_strategy_name(self) -> str:
-        """The name by which logs, metrics and users know it."""
+        """The strategy's name in logs, metrics and messages."""
 
     def is_applicable(self, isvc: InferenceService, annotations: Mapping[str, str]) -> bool:
-        """Whether it is for this service."""
+        """Whether the strategy applies to this service."""
 
     def validate_deployment_modes(self, modes: ComponentDeploymentModes) -> None:
-        """Raises ServiceError where it cannot deploy the mode of a component."""
+        """Raises ServiceError if the strategy cannot deploy the mode of a component."""
 
     def reconcile_workload(self, request: WorkloadReconcileRequest) -> WorkloadObjects:
-        """What is to exist; raises ServiceError where nothing can."""
+        """The objects that should exist; raises ServiceError if it can make none."""
 
 
 def check_mode(
@@ -250,7 +250,7 @@ def check_mode(
     supported: Iterable[DeploymentMode],
     hint: str = "",
 ) -> None:
-    """Raises ServiceError where a strategy cannot deploy a component so."""
+    """Raises ServiceError if the mode of a component is not among the allowed ones."""
     allowed = list(supported)
     if mode in allowed:
         return

@@ -1,7 +1,7 @@
 """
-Fields that a component has and that its mode, or the cluster, cannot honour: each with a sentence.
+Warnings about fields of a component that its mode or the cluster does not support.
 
-Upstream ignores them in silence.
+Upstream ignores such fields silently.
 """
 
 from collections.abc import Iterator, Mapping
@@ -20,7 +20,7 @@ _KNATIVE_METRICS = ("concurrency", "rps")
 def list_warnings(
     configs: Mapping[ComponentType, ComponentConfig], request: WorkloadReconcileRequest
 ) -> tuple[str, ...]:
-    """What users should know of their components."""
+    """A warning for each unsupported field of a service's components."""
     fields = (text for config in configs.values() for text in _check_fields(config, request))
     kinds_missing = (text for config in configs.values() for text in _check_kinds(config, request))
     return tuple(dict.fromkeys((*fields, *kinds_missing)))

@@ -94,7 +94,7 @@ def _warn_ports(spec: GroupSpec) -> Iterator[str]:
 
 
 def _as_instance(role: RoleSpec) -> Object:
-    """An instance of the role, as far as its ports go."""
+    """An instance of the role, with just the fields that the check of ports reads."""
     listed = [
         {
             "name": each.name,

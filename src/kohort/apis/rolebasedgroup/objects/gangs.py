@@ -45,7 +45,7 @@ class RoleMembers:
 
     instances: int
     size: int
-    held: int = 0  # pods of these instances that may not begin yet
+    held: int = 0  # pods of these instances that may not start yet
 
     @property
     def pods(self) -> int:

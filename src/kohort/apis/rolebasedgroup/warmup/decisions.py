@@ -83,8 +83,8 @@ class WarmupPolicies:
     """The limits of a warm-up; None: no limit."""
 
     parallelism: int | None = None
-    retries: int | None = None  # of each node
-    failed_max: int | None = None  # nodes that may fail for good
+    retries: int | None = None  # for each node
+    failed_max: int | None = None  # more failed nodes end the warm-up
     timeout_seconds: float | None = None
     ttl_seconds: float | None = None
 
@@ -108,7 +108,7 @@ class NodeCounts:
     desired: int
     active: int
     succeeded: int
-    failed: int  # for good
+    failed: int  # without retries left
 
 
 @dataclass(frozen=True, slots=True)
