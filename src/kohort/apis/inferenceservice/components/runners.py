@@ -69,7 +69,7 @@ def _add_tuning_variables(runner: Object, context: ComponentContext) -> Object:
     if context.uses_cohere_tfew:
         path = f"{TFEW_DIRECTORY}/fastertransformer/1"
         return set_variable(runner, labels.TFEW_PATH_VARIABLE, path)
-    # As in upstream, models of other vendors get no path.
+    # Models of other vendors get a path here; upstream sets none.
     if context.is_merged or context.model is None or not context.model.storage.path:
         return set_variable(runner, labels.MODEL_PATH_VARIABLE, MODEL_DIRECTORY, is_kept=True)
     path = context.model.storage.path
