@@ -308,6 +308,8 @@ class Api:
     # Fields that a status has from its first write on, even if the object cannot be planned.
     start_status: Callable[[Object], Object] = lambda root: {}
     has_conditions: bool = True  # false: its definition has none, so ours are not written
+    # False: its conditions have no observedGeneration, and the API server would drop ours.
+    has_condition_generations: bool = True
     # The health of an object without groups; None: groups and members tell it.
     read_verdict: Callable[[Object], StatusVerdict | None] = lambda root: None
     # Decisions about a workload that are not in the plan, each as a sentence for users.

@@ -235,6 +235,8 @@ class Reconciler:
         """Write the status of the workload, and remove stored fields that cannot be read."""
         if not self._api.has_conditions:
             status = {name: value for name, value in status.items() if name != "conditions"}
+        elif not self._api.has_condition_generations:
+            status = _drop_generations(status)
         stored = {**dict.fromkeys(snapshot.stray), **(snapshot.root.get("status") or {})}
         wish = Projection(self._api.kind, {**snapshot.root, "status": stored}, status)
         key = (namespace_of(snapshot.root), name_of(snapshot.root))
@@ -261,6 +263,15 @@ class Reconciler:
             is_failed=result.is_failed or any(each.is_failed for each in done),
             actions=result.actions + sum(each.writes for each in done),
         )
+
+
+def _drop_generations(status: Object) -> Object:
+    """The status without observedGeneration in its conditions."""
+    conditions = [
+        {name: value for name, value in condition.items() if name != "observedGeneration"}
+        for condition in status.get("conditions") or ()
+    ]
+    return {**status, "conditions": conditions}
 
 
 def _keep_unasked(known: frozenset[str], outcome: Outcome) -> frozenset[str]:

@@ -311,7 +311,8 @@ def _role_flag(picture: Picture) -> str:
 
 def _rules(picture: Picture) -> Rules:
     row = make_row(picture)
-    if picture.reading is None:
+    # An object that the user cannot roll out through us has no rollout of its own.
+    if picture.reading is None or picture.api.verbs is None:
         return Rules("", row.carrier)
     policy = picture.reading.workload.rollout
     return Rules(row.strategy, row.carrier, policy.max_unavailable, policy.surge, policy.partition)

@@ -24,6 +24,7 @@ from kohort.views.picture import Picture
 from kohort.views.troubles import NODE_LOST, TERMINATING
 
 STALLED, BLOCKED = "Stalled", "Blocked"  # conditions
+_OBSERVED = "observedGeneration"
 OPERATOR_SILENT = "OperatorSilent"
 DEGRADED = "TopologyDegraded"
 # How long an object may wait for its first plan before a user should look for the operator.
@@ -99,7 +100,9 @@ def _date(picture: Picture, health: Health) -> Health:
 def _find_stall(picture: Picture) -> Health | None:
     generation = metadata_of(picture.root).get("generation", 0)
     told = find_condition(picture.root, STALLED) or {}
-    is_told = told.get("status") == "True" and told.get("observedGeneration") == generation
+    # Conditions of some kinds have no generation of their own.
+    seen = told.get("observedGeneration", (picture.root.get("status") or {}).get(_OBSERVED))
+    is_told = told.get("status") == "True" and seen == generation
     since = find_time(told.get("lastTransitionTime")) if is_told else None
     if picture.fault is not None:
         return Health(
@@ -115,7 +118,7 @@ def _find_silence(picture: Picture) -> Health | None:
     if picture.facts.is_operator:
         return None
     generation = metadata_of(picture.root).get("generation", 0)
-    seen = (picture.root.get("status") or {}).get("observedGeneration")
+    seen = (picture.root.get("status") or {}).get(_OBSERVED)
     is_unseen = seen is not None and seen < generation
     operator = picture.facts.operator
     what = f"the operator has not seen generation {generation}, only {seen}"

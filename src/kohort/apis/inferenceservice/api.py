@@ -38,6 +38,7 @@ INFERENCE_SERVICE = Api(
     render=render,
     write_status=write_status,
     write_error=write_error,
+    has_condition_generations=False,
     list_events=list_events,
     list_decisions=list_decisions,
     references=REFERENCES,

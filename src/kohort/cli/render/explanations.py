@@ -36,7 +36,7 @@ def write_explanation(told: Explanation, now: datetime, paint: Paint = plain) ->
         "gang": told.gangs,
         "since": (since,),
         "next": told.commands or ("nothing needs to be done",),
-        "rules": (_write_rules(told.rules),),
+        "rules": tuple(filter(None, (_write_rules(told.rules),))),
         "decided": told.decisions,
         "notes": told.notes,
     }
@@ -75,10 +75,8 @@ def write_event(event: EventLine, now: datetime) -> str:
 
 
 def _write_rules(rules: Rules) -> str:
-    known = [
-        (name, text) for name, text in (("strategy", rules.strategy), ("carrier", rules.carrier))
-    ]
-    parts = [f"{name} {text}" for name, text in known if text]
+    named = {"strategy": rules.strategy, "carrier": rules.carrier}
+    parts = [f"{name} {text}" for name, text in named.items() if text]
     if rules.max_unavailable is not None:
         parts.append(f"maxUnavailable {rules.max_unavailable}")
         parts.append(f"maxSurge {rules.max_surge}, partition {rules.partition}")

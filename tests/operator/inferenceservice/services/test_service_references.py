@@ -148,6 +148,39 @@ class TestEdits:
         assert labels.RENDERED_FROM in annotations_of(deployment)
 
 
+class TestConditions:
+    """The definition has no observedGeneration in conditions, so the API server drops ours."""
+
+    async def test_a_stalled_service_is_told_once_however_often_it_is_looked_at(
+        self, lab: ServiceLab
+    ):
+        await start(lab, service("engine", "router", mode=RBG))
+        await lab.annotate(labels.COORDINATION_RATIO, "engine=0")
+        await lab.run(5)
+        assert lab.condition("Stalled")["status"] == "True"
+        await look_again(lab)
+
+    async def test_a_blocked_service_is_told_once_however_often_it_is_looked_at(
+        self, lab: ServiceLab
+    ):
+        await lab.stock()
+        await lab.cordon()
+        await lab.apply(service())
+        await lab.run(120)
+        assert lab.condition("Blocked")["status"] == "True"
+        await look_again(lab)
+
+
+async def look_again(lab: ServiceLab) -> None:
+    """Wake the operator by an edit that matters to no service, and see that it writes nothing."""
+    before = dict(lab.cluster.tried)
+    for number in range(3):
+        note = [{"op": "add", "path": "/metadata/annotations", "value": {"look": str(number)}}]
+        await edit_runtime(lab, note)
+        await lab.run(5)
+    assert dict(lab.cluster.tried) == before
+
+
 class TestScale:
     async def test_a_number_that_an_autoscaler_set_stays(self, lab: ServiceLab):
         await start(lab)
