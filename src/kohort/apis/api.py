@@ -299,12 +299,14 @@ class Api:
     short_name: str
     watched: tuple[Watched, ...]
     members: Kind  # the kind of its members, such as Pod
-    # The workload and the incarnation that a deleted member belonged to.
-    find_lost: Callable[[Any, Callable[[Kind, Key], Any]], tuple[Key, str] | None]
     read: Callable[[Snapshot], Reading[Any]]  # raises InvalidWorkload
     render: Callable[[Snapshot, Reading[Any], Plan], tuple[Action, ...]]
     write_status: Callable[[Snapshot, Reading[Any], Plan, str], Object]  # (…, now) -> status
     list_events: Callable[[Snapshot, Reading[Any], Plan, ExecutionSummary], tuple[Notice, ...]]
+    # The workload and the incarnation that a deleted member belonged to.
+    find_lost: Callable[[Any, Callable[[Kind, Key], Any]], tuple[Key, str] | None] = (
+        lambda member, find: None
+    )
     # Fields that a status has from its first write on, even if the object cannot be planned.
     start_status: Callable[[Object], Object] = lambda root: {}
     has_conditions: bool = True  # false: its definition has none, so ours are not written

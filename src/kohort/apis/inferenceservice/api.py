@@ -1,9 +1,6 @@
 """The registration of InferenceService with the operator: kinds, functions and webhooks."""
 
-from collections.abc import Callable
-from typing import Any
-
-from kohort.apis.api import Api, Key
+from kohort.apis.api import Api
 from kohort.apis.inferenceservice import kinds
 from kohort.apis.inferenceservice.assembly import OWNED
 from kohort.apis.inferenceservice.children import POD, WATCHED
@@ -20,20 +17,13 @@ from kohort.apis.inferenceservice.references import REFERENCES
 from kohort.apis.inferenceservice.render import render
 from kohort.apis.inferenceservice.report import list_events, write_error, write_status
 from kohort.apis.inferenceservice.webhooks import READS, WEBHOOKS
-from kohort.cluster.objects import Kind
 from kohort.cluster.permissions import Grant
-
-
-def _find_lost(pod: Any, find: Callable[[Kind, Key], Any]) -> None:
-    """No lost pods: the controllers of the service's workloads replace them."""
-
 
 INFERENCE_SERVICE = Api(
     kind=kinds.INFERENCE_SERVICE,
     short_name="isvc",
     watched=WATCHED,
     members=POD,
-    find_lost=_find_lost,
     read=read,
     render=render,
     write_status=write_status,

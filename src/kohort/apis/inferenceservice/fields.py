@@ -8,6 +8,8 @@ than ours. Admission reports errors; no function here raises.
 from collections.abc import Mapping
 from typing import Any
 
+import orjson
+
 from kohort.cluster.objects import Object
 
 
@@ -68,3 +70,12 @@ def read_flag(holder: Object, name: str) -> bool:
 def without(holder: Mapping[str, Any], *names: str) -> Object:
     """An object without some of its fields."""
     return {name: value for name, value in holder.items() if name not in names}
+
+
+def parse_object(text: str) -> Object | None:
+    """The object in a JSON text; None if the text holds none."""
+    try:
+        found: Any = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return None
+    return found if isinstance(found, dict) else None

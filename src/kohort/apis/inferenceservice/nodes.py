@@ -7,12 +7,9 @@ that the user left open.
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Any
-
-import orjson
 
 from kohort.apis.inferenceservice import names
-from kohort.apis.inferenceservice.fields import read_map, read_object, read_text
+from kohort.apis.inferenceservice.fields import parse_object, read_map, read_object, read_text
 from kohort.apis.inferenceservice.models import BaseModel
 from kohort.apis.inferenceservice.runtimes import AcceleratorClass
 from kohort.cluster.objects import Object, labels_of, name_of
@@ -44,18 +41,10 @@ def read_entries(
         text = read_map(each, "data").get(key)
         if text is None or name_of(each) not in known:
             continue
-        entry = _parse(text)
+        entry = parse_object(text)
         if entry is not None:
             found[name_of(each)] = entry
     return found
-
-
-def _parse(text: str) -> Object | None:
-    try:
-        found: Any = orjson.loads(text)
-    except orjson.JSONDecodeError:
-        return None
-    return found if isinstance(found, dict) else None
 
 
 def write_model_status(entries: Mapping[str, Object]) -> Object:

@@ -71,10 +71,6 @@ def _watch_gangs(kind: Kind, remedy: str) -> Watched:
     return Watched(kind, Whole, "", _config_owners, remedy)
 
 
-def _find_lost(pod: Any, find: Callable[[Kind, Key], Any]) -> None:
-    """No lost pods: the plan recreates any pod that is missing, so none has to be remembered."""
-
-
 def _find_profiles(group: Object) -> tuple[Key, ...]:
     named = [r for role in roles_of(group) for r in role.get("engineRuntimes") or ()]
     return tuple(("", str(runtime.get("profileName"))) for runtime in named)
@@ -178,7 +174,6 @@ ROLE_BASED_GROUP = Api(
         Watched(NODE, read_node),
     ),
     members=labels.POD,
-    find_lost=_find_lost,
     read=read,
     render=render,
     write_status=write_status,

@@ -7,10 +7,9 @@ series that is not known here is served as a Llama is, so that a runtime can be 
 """
 
 import re
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import orjson
-
+from kohort.apis.inferenceservice.fields import parse_object
 from kohort.cluster.objects import Object
 from kohort.simulator.stages import PREFIX
 
@@ -65,16 +64,8 @@ _UNKNOWN = ModelSeries("", "llama", "LlamaForCausalLM", "4.43.0", size="7B")
 def read_facts(uri: str, name: str, annotations: dict[str, str]) -> Object:
     """The facts of a model, by its annotation or by its name."""
     given = annotations.get(FACTS)
-    found = _parse(given) if given else None
+    found = parse_object(given) if given else None
     return _guess(_find_text(uri, name)) if found is None else found
-
-
-def _parse(text: str) -> Object | None:
-    try:
-        found: Any = orjson.loads(text)
-    except orjson.JSONDecodeError:
-        return None
-    return found if isinstance(found, dict) else None
 
 
 def _find_text(uri: str, name: str) -> str:

@@ -1,9 +1,6 @@
 """The registration of AcceleratorClass with the operator: its kinds and functions."""
 
-from collections.abc import Callable
-from typing import Any
-
-from kohort.apis.api import Api, Key
+from kohort.apis.api import Api
 from kohort.apis.inferenceservice import kinds
 from kohort.apis.inferenceservice.accelerator_class.read import (
     find_pair,
@@ -23,20 +20,13 @@ from kohort.apis.inferenceservice.definition import define_accelerator_class
 from kohort.apis.inferenceservice.home import HOME
 from kohort.apis.inferenceservice.webhooks import POD
 from kohort.apis.references import Reference
-from kohort.cluster.objects import Kind
 from kohort.cluster.permissions import Grant
-
-
-def _find_lost(pod: Any, find: Callable[[Kind, Key], Any]) -> None:
-    """No lost pods: an AcceleratorClass has none."""
-
 
 ACCELERATOR_CLASS = Api(
     kind=kinds.ACCELERATOR_CLASS,
     short_name=kinds.ACCELERATOR_CLASS.name.lower(),
     watched=(),
     members=POD,
-    find_lost=_find_lost,
     read=read,
     render=render,
     write_status=write_status,

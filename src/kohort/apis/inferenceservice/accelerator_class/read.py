@@ -11,7 +11,8 @@ import msgspec
 
 from kohort.apis.api import Key, Reading, Snapshot
 from kohort.apis.facts import Meta
-from kohort.apis.inferenceservice.base_model.read import NODE, make_workload
+from kohort.apis.groupless import make_groupless
+from kohort.apis.inferenceservice.base_model.read import NODE
 from kohort.apis.inferenceservice.nodes import write_accelerator_status
 from kohort.apis.inferenceservice.runtimes import read_accelerator
 from kohort.cluster.objects import Object
@@ -55,7 +56,7 @@ def read(snapshot: Snapshot) -> Reading[Memory]:
     """The snapshot of a class as a workload without groups, and its status."""
     nodes = map(_as_object, snapshot.references.get(NODE, ()))
     status = write_accelerator_status(read_accelerator(snapshot.root), nodes)
-    return Reading(make_workload(snapshot.root), Observed(), Memory(status))
+    return Reading(make_groupless(snapshot.root), Observed(), Memory(status))
 
 
 def _as_object(node: CapableNode) -> Object:

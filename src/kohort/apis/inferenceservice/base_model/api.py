@@ -1,9 +1,6 @@
 """The registration of BaseModel and ClusterBaseModel with the operator."""
 
-from collections.abc import Callable
-from typing import Any
-
-from kohort.apis.api import Api, Key
+from kohort.apis.api import Api
 from kohort.apis.conversion import Define
 from kohort.apis.facts import read_node
 from kohort.apis.inferenceservice import kinds, labels
@@ -31,17 +28,12 @@ from kohort.cluster.objects import Kind
 from kohort.cluster.permissions import Grant
 
 
-def _find_lost(pod: Any, find: Callable[[Kind, Key], Any]) -> None:
-    """No lost pods: a model has none."""
-
-
 def _make(kind: Kind, define: Define) -> Api:
     return Api(
         kind=kind,
         short_name=kind.name.lower(),
         watched=(),
         members=POD,
-        find_lost=_find_lost,
         read=read,
         render=render,
         write_status=write_status,

@@ -8,21 +8,18 @@ something new about it, or is gone.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import msgspec
 
 from kohort.apis.api import Key, Reading, Snapshot
 from kohort.apis.facts import Meta, NodeFacts
+from kohort.apis.groupless import make_groupless
 from kohort.apis.inferenceservice import kinds, names
 from kohort.apis.inferenceservice.labels import MODEL_READY_PREFIX
 from kohort.apis.inferenceservice.models import BaseModel, read_model
 from kohort.apis.inferenceservice.nodes import read_entries
-from kohort.cluster.objects import Kind, Object, is_leaving, name_of, namespace_of, uid_of
+from kohort.cluster.objects import Kind, Object, name_of, namespace_of
 from kohort.model.observed import Observed
-from kohort.model.policies import RolloutPolicy
-from kohort.model.units import Reach
-from kohort.model.workload import Role, Workload
 
 NODE = Kind("", "v1", "Node", "nodes", namespaced=False)
 
@@ -77,25 +74,8 @@ def read(snapshot: Snapshot) -> Reading[Memory]:
     reports: tuple[NodeReport, ...] = snapshot.references.get(kinds.CONFIG_MAP, ())
     entries = read_entries(model, map(_as_object, reports), nodes)
     orphans = tuple(report for report in reports if report.metadata.name not in nodes)
-    return Reading(make_workload(root), Observed(), Memory(model, entries, orphans))
+    return Reading(make_groupless(root), Observed(), Memory(model, entries, orphans))
 
 
 def _as_object(report: NodeReport) -> Object:
     return {"metadata": {"name": report.metadata.name}, "data": report.data or {}}
-
-
-def make_workload(root: Object) -> Workload:
-    """A workload without groups, for kinds that have no pods and need no plan."""
-    metadata: dict[str, Any] = root["metadata"]
-    return Workload(
-        namespace=namespace_of(root),
-        name=name_of(root),
-        uid=uid_of(root),
-        generation=metadata.get("generation", 0),
-        groups=0,
-        roles=(Role(),),
-        revision="",
-        rollout=RolloutPolicy(wanted=0),
-        is_leaving=is_leaving(root),
-        reach=Reach.ANY,
-    )

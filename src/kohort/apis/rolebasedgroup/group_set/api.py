@@ -1,8 +1,5 @@
 """The registration of RoleBasedGroupSet with the operator: its kinds and functions."""
 
-from collections.abc import Callable
-from typing import Any
-
 from kohort.apis.api import AdmissionResult, Api, Key, Settings, Watched
 from kohort.apis.rolebasedgroup import labels
 from kohort.apis.rolebasedgroup.admission.validation import validate_group_set
@@ -13,17 +10,13 @@ from kohort.apis.rolebasedgroup.group_set.children import Child, read_child
 from kohort.apis.rolebasedgroup.group_set.read import read
 from kohort.apis.rolebasedgroup.group_set.render import render
 from kohort.apis.rolebasedgroup.group_set.report import list_events, write_status
-from kohort.cluster.objects import Kind, Object
+from kohort.cluster.objects import Object
 from kohort.cluster.permissions import Grant
 
 
 def _owners(child: Child) -> tuple[Key, ...]:
     name = child.metadata.labels.get(labels.SET_NAME)
     return ((child.metadata.namespace, name),) if name else ()
-
-
-def _find_lost(pod: Any, find: Callable[[Kind, Key], Any]) -> None:
-    """No lost pods: a set has none of its own, and each group replaces its own pods."""
 
 
 def _judge(found: Object, old: Object | None, settings: Settings) -> AdmissionResult:
@@ -35,7 +28,6 @@ ROLE_BASED_GROUP_SET = Api(
     short_name="rbgs",
     watched=(Watched(labels.KIND, read_child, labels.SET_NAME, _owners),),
     members=labels.POD,
-    find_lost=_find_lost,
     read=read,
     render=render,
     write_status=write_status,

@@ -1,8 +1,5 @@
 """The registration of RoleBasedGroupWarmup with the operator: its kinds and functions."""
 
-from collections.abc import Callable
-from typing import Any
-
 from kohort.apis.api import Api, Key, Watched
 from kohort.apis.facts import PodFacts, read_node, read_pod
 from kohort.apis.references import Reference
@@ -13,7 +10,7 @@ from kohort.apis.rolebasedgroup.warmup.read import read
 from kohort.apis.rolebasedgroup.warmup.render import render
 from kohort.apis.rolebasedgroup.warmup.report import list_events, start_status, write_status
 from kohort.apis.rolebasedgroup.warmup.targets import find_group
-from kohort.cluster.objects import Kind, Object, namespace_of
+from kohort.cluster.objects import Object, namespace_of
 from kohort.cluster.permissions import Grant
 
 
@@ -33,10 +30,6 @@ def _name_group(pod: PodFacts) -> tuple[Key, ...]:
     return ((pod.metadata.namespace, group),) if group else ()
 
 
-def _find_lost(pod: Any, find: Callable[[Kind, Key], Any]) -> None:
-    """No lost pods: the rules recreate a missing pod if its node is not warm."""
-
-
 ROLE_BASED_GROUP_WARMUP = Api(
     kind=labels.WARMUP,
     short_name="rbgwarmup",
@@ -45,7 +38,6 @@ ROLE_BASED_GROUP_WARMUP = Api(
         Watched(NODE, read_node),
     ),
     members=labels.POD,
-    find_lost=_find_lost,
     read=read,
     render=render,
     write_status=write_status,

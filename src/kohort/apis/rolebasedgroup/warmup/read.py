@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from kohort.apis.api import Reading, Snapshot
 from kohort.apis.facts import PodFacts
+from kohort.apis.groupless import make_groupless
 from kohort.apis.rolebasedgroup import labels
 from kohort.apis.rolebasedgroup.roles import as_map
 from kohort.apis.rolebasedgroup.warmup.decisions import (
@@ -21,11 +22,8 @@ from kohort.apis.rolebasedgroup.warmup.decisions import (
 )
 from kohort.apis.rolebasedgroup.warmup.pods import cut_label, read_moment, read_try
 from kohort.apis.rolebasedgroup.warmup.targets import Targets, find_targets
-from kohort.cluster.objects import Object, is_leaving, name_of, namespace_of, uid_of
+from kohort.cluster.objects import Object, uid_of
 from kohort.model.observed import Observed
-from kohort.model.policies import RolloutPolicy
-from kohort.model.units import Reach
-from kohort.model.workload import Role, Workload
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,19 +41,9 @@ def read(snapshot: Snapshot) -> Reading[Memory]:
     pods = tuple(pod for pod in snapshot.all(labels.POD) if pod.metadata.controller == uid)
     targets = find_targets(root, snapshot.nodes.values(), snapshot.references.get(labels.POD, ()))
     state = _read_state(root, targets, pods)
-    workload = Workload(
-        namespace=namespace_of(root),
-        name=name_of(root),
-        uid=uid,
-        generation=root["metadata"].get("generation", 0),
-        groups=0,
-        roles=(Role(),),
-        revision="",
-        rollout=RolloutPolicy(wanted=0),
-        is_leaving=is_leaving(root),
-        reach=Reach.ANY,
+    return Reading(
+        make_groupless(root), Observed(moments=list_moments(state)), Memory(state, targets, pods)
     )
-    return Reading(workload, Observed(moments=list_moments(state)), Memory(state, targets, pods))
 
 
 def _read_state(root: Object, targets: Targets, pods: tuple[PodFacts, ...]) -> WarmupState:
