@@ -3,7 +3,8 @@ From a LeaderWorkerSet and the pods that carry it to the model.
 
 The note of the rollout is an annotation of the revision that the rollout leads to: the
 operator creates both in one write, and no other client writes there. Without a note,
-no group is replaced before a new one is written.
+no group is replaced before a new one is written. While a leader belongs to an earlier object of
+the same name, no boundary is lowered: its group may be adopted, and serves until then.
 """
 
 from dataclasses import dataclass, replace
@@ -58,9 +59,13 @@ def read(snapshot: Snapshot) -> Reading[PodMemory]:
     if note is not None:
         stored = {r.metadata.labels.get(labels.REVISION, "") for r in revisions}
         groups = judge_pods(groups, pods, (note.progress.target, key), stored)
+    progress = _progress_of(note, revisions) if note else assume_progress(groups)
+    if progress is not None and _has_left_over_leader(lws, pods):
+        # Only the garbage collector or an orphaning delete tells whether their groups stay.
+        progress = replace(progress, is_seen=False)
     observed = Observed(
         groups=groups,
-        progress=_progress_of(note, revisions) if note else assume_progress(groups),
+        progress=progress,
         exist=len(groups),
         drift=tuple(
             dict.fromkeys((*describe_drift(snapshot, Drift(), groups), *describe_forged(snapshot)))
@@ -109,6 +114,17 @@ def _may_be_ours(lws: Object, owner: Owner | None) -> bool:
     if owner is None:
         return False
     return owner.kind == "Pod" or (owner.kind, owner.name) == (labels.KIND.name, name_of(lws))
+
+
+def _has_left_over_leader(lws: Object, pods: tuple[PodFacts, ...]) -> bool:
+    """Whether a leader belongs to an earlier object of this name, and is not being deleted."""
+    uid, whose = uid_of(lws), (labels.KIND.name, name_of(lws))
+    return any(
+        (owner.kind, owner.name) == whose and owner.uid != uid and not pod.metadata.is_leaving
+        for pod in pods
+        for owner in pod.metadata.owner_references
+        if owner.controller
+    )
 
 
 def _has_our_name(lws: Object, pod: PodFacts) -> bool:
