@@ -91,7 +91,7 @@ class _Replay:
         known = LEADER_WORKER_SETS
         marks = Marks(known.labels)
         self._truth = Truth(cast(Any, self._feed), known, lambda: self.now, marks)
-        patience = PATIENCE_SECONDS
+        self._truth.lag = patience = PATIENCE_SECONDS
         scene = Scene(
             scenario,
             known,

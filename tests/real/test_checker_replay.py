@@ -90,6 +90,20 @@ def test_a_step_that_releases_too_many_groups_is_found(story: Story, monkeypatch
     assert [breach[:2] for breach in story.breaches()] == ["A3"]
 
 
+@pytest.mark.parametrize(("patience", "breaches"), [(5.0, []), (0.0, ["A3"])])
+def test_a_step_is_not_judged_by_what_became_ready_a_moment_before(
+    story: Story, monkeypatch, patience: float, breaches: list[str]
+):
+    monkeypatch.setattr("checker_replay.PATIENCE_SECONDS", patience)
+    for group in range(3):
+        story.observe(POD, "MODIFIED", {**leader(group), "status": {"phase": "Running"}})
+    story.observe(STATEFUL_SET, "MODIFIED", leader_set(3, "two"), by_operator=True)
+    for group in range(3):
+        story.observe(POD, "MODIFIED", leader(group))
+    story.observe(STATEFUL_SET, "MODIFIED", leader_set(0, "two"), by_operator=True)
+    assert [breach[:2] for breach in story.breaches()] == breaches
+
+
 def test_groups_that_go_beyond_the_budget_are_found(story: Story, monkeypatch):
     monkeypatch.setattr("checker_replay.PATIENCE_SECONDS", 0.0)
     story.observe(STATEFUL_SET, "MODIFIED", leader_set(1, "two"), by_operator=True)

@@ -146,6 +146,7 @@ class Truth:
     more: tuple[Kind, ...] = ()  # kinds that only some clusters serve
     moments: dict[Kind, list[tuple[int, float]]] = field(default_factory=dict)  # of each write
     views: dict[str, dict[Kind, int]] = field(default_factory=dict)  # what each writer last saw
+    lag: float = 0.0  # what a writer may not have seen whose view is not known, in seconds
     _groups: list[Group] | None = None
     _lines: list[LineView] | None = None
 
@@ -206,7 +207,9 @@ class Truth:
 
     def find_seen(self, writer: str) -> float:
         """Until when a process of the operator had seen everything, when it last looked."""
-        view = self.views.get(writer, {})
+        view = self.views.get(writer)
+        if view is None:
+            return self.now() - self.lag
         unseen = (self._find_unseen(kind, version) for kind, version in view.items())
         return min((at for at in unseen if at is not None), default=self.now())
 
