@@ -30,7 +30,7 @@ from kohort.apis.leaderworkerset.objects.gangs import (
     find_dialect,
     make_intent,
 )
-from kohort.apis.leaderworkerset.read import POD
+from kohort.apis.leaderworkerset.read import POD, find_revision
 from kohort.apis.leaderworkerset.revision import apply_revision
 from kohort.cluster.actions import Action, Create, Delete, Patch
 from kohort.cluster.numbers import find_whole
@@ -192,10 +192,10 @@ class Gangs:
 
     def _find_spec(self, key: str) -> Object | None:
         if key not in self._specs:
-            found = [r for r in self._revisions if r.metadata.labels.get(labels.REVISION) == key]
-            if not found:
+            found = find_revision(self._revisions, key)
+            if found is None:
                 return None
-            self._specs[key] = apply_revision(self._lws, found[-1].decode())
+            self._specs[key] = apply_revision(self._lws, found.decode())
         return self._specs[key]
 
 

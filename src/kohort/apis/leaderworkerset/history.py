@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from kohort.apis.api import Reading
 from kohort.apis.facts import Whole
 from kohort.apis.leaderworkerset import labels
-from kohort.apis.leaderworkerset.read import HISTORY, REVISION, Memory, number_of
+from kohort.apis.leaderworkerset.read import HISTORY, REVISION, Memory, find_revision, number_of
 from kohort.cluster.actions import Action, Delete, Patch
 from kohort.cluster.objects import Object, name_of, namespace_of
 from kohort.cluster.port import Address
@@ -26,10 +26,10 @@ KEPT_MAX = 10
 def mark_served(lws: Object, reading: Reading[Memory], plan: Plan) -> tuple[Action, ...]:
     """Mark the revision that is about to be replaced if all groups were ready on it."""
     key = plan.served
-    stored = [r for r in reading.memory.revisions if r.metadata.labels.get(labels.REVISION) == key]
-    if not key or not stored or labels.SERVED in stored[-1].metadata.annotations:
+    stored = find_revision(reading.memory.revisions, key)
+    if stored is None or labels.SERVED in stored.metadata.annotations:
         return ()
-    address = Address(REVISION, namespace_of(lws), stored[-1].metadata.name)
+    address = Address(REVISION, namespace_of(lws), stored.metadata.name)
     note = {"metadata": {"annotations": {labels.SERVED: "true"}}}
     return (Patch(address, note, why=f"revision {key} has served"),)
 

@@ -244,10 +244,10 @@ def _find_held(
     If its revision is gone, the leader set's template tells whether the spec is unchanged.
     Otherwise a new spec would get the old key, and nothing would roll.
     """
-    if leader_set is None:
+    held = leader_set.metadata.labels.get(labels.REVISION, "") if leader_set else ""
+    if leader_set is None or not held:
         return None
-    held = leader_set.metadata.labels.get(labels.REVISION, "")
-    if _newest(revisions, held) is not None:
+    if find_revision(revisions, held) is not None:
         return held
     wanted = leader_template(lws, held)["spec"]
     found = Whole(leader_set.raw).decode()["spec"]["template"]["spec"]
@@ -260,18 +260,21 @@ def choose_revision(
     """The revision to reach, and its key; ``held`` is the key of the last target."""
     wanted = _key_of(uid_of(lws), orjson.dumps(lws["spec"]))
     if held is not None:
-        current = _newest(revisions, held)
+        current = find_revision(revisions, held)
         if current is None:
             return None, held
         if _is_same(lws, current):
             return current, held
     # An earlier version may have stored the same spec under another key.
     same = [r for r in revisions if r.metadata.labels.get(labels.REVISION) and _is_same(lws, r)]
-    found = _newest(tuple(same), wanted) or (same[-1] if same else None)
+    found = find_revision(tuple(same), wanted) or (same[-1] if same else None)
     return found, wanted if found is None else found.metadata.labels[labels.REVISION]
 
 
-def _newest(revisions: tuple[Whole, ...], key: str) -> Whole | None:
+def find_revision(revisions: tuple[Whole, ...], key: str) -> Whole | None:
+    """The newest revision with this key; revisions that are kept for undo have none."""
+    if not key:
+        return None
     matching = [r for r in revisions if r.metadata.labels.get(labels.REVISION) == key]
     return matching[-1] if matching else None
 

@@ -38,6 +38,7 @@ from kohort.apis.leaderworkerset.read import (
     REVISION,
     STATEFUL_SET,
     Memory,
+    find_revision,
     number_of,
 )
 from kohort.apis.leaderworkerset.revision import apply_revision, make_revision
@@ -273,10 +274,7 @@ def _worker_set_actions(
         # Its own, or a leftover to be deleted first: either way nothing can be created now.
         yield from put_workers_back(found, leader.metadata, READER.size_of(leader.metadata) - 1)
         return
-    key = _revision_of(leader.metadata)
-    revision = next(
-        (r for r in reversed(memory.revisions) if _revision_of(r.metadata) == key), None
-    )
+    revision = find_revision(memory.revisions, _revision_of(leader.metadata))
     if revision is None:
         return
     then = apply_revision(snapshot.root, revision.decode())

@@ -57,7 +57,7 @@ def read(snapshot: Snapshot) -> Reading[PodMemory]:
     revision, key = choose_revision(lws, aimed, revisions)
     groups = read_groups(_READER, pods, uid_of(lws), snapshot.lost, snapshot.group_cache)
     if note is not None:
-        stored = {r.metadata.labels.get(labels.REVISION, "") for r in revisions}
+        stored = {r.metadata.labels.get(labels.REVISION, "") for r in revisions} - {""}
         groups = judge_pods(groups, pods, (note.progress.target, key), stored)
     progress = _progress_of(note, revisions) if note else assume_progress(groups)
     if progress is not None and _has_left_over_leader(lws, pods):

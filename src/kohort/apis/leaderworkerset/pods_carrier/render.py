@@ -33,7 +33,7 @@ from kohort.apis.leaderworkerset.objects.pods import leader_pods, worker_pods
 from kohort.apis.leaderworkerset.objects.services import group_service
 from kohort.apis.leaderworkerset.pods_carrier.claims import Claims
 from kohort.apis.leaderworkerset.pods_carrier.read import PodMemory
-from kohort.apis.leaderworkerset.read import POD, REVISION
+from kohort.apis.leaderworkerset.read import POD, REVISION, find_revision
 from kohort.apis.leaderworkerset.render import (
     create_revision,
     shared_service_actions,
@@ -163,10 +163,10 @@ class _Scene:
         """The object with its spec at a revision; None if that revision is no longer stored."""
         if key not in self._specs:
             memory: PodMemory = self.reading.memory
-            found = [r for r in memory.revisions if _key_of(r) == key]
-            if not found:
+            found = find_revision(memory.revisions, key)
+            if found is None:
                 return None
-            self._specs[key] = apply_revision(self.snapshot.root, found[-1].decode())
+            self._specs[key] = apply_revision(self.snapshot.root, found.decode())
         return self._specs[key]
 
 
