@@ -68,3 +68,57 @@ def test_a_cycle_of_dependencies_is_refused(k):
     refused = k("apply", "-f", "-", stdin=text, check=False)
     assert refused.returncode == 1
     assert "cycle" in refused.stderr
+
+
+def make_instances(name: str, **spec: object) -> str:
+    pod = {"spec": {"containers": [{"name": "engine", "image": "example.com/engine:1"}]}}
+    marks = {"labels": {"app": name}}
+    component = {"name": "engine", "size": 1, "template": {**pod, "metadata": marks}}
+    return json.dumps(
+        {
+            "apiVersion": "workloads.x-k8s.io/v1alpha2",
+            "kind": "RoleInstanceSet",
+            "metadata": {"name": name, **marks},
+            "spec": {
+                "replicas": 2,
+                "selector": {"matchLabels": {"app": name}},
+                "roleInstanceTemplate": {"components": [component]},
+                **spec,
+            },
+        }
+    )
+
+
+def list_uids(k, name: str) -> dict[str, str]:
+    items = json.loads(k("get", "pods", "-l", f"app={name}", "-o=json").stdout)["items"]
+    return {pod["metadata"]["name"]: pod["metadata"]["uid"] for pod in items}
+
+
+def test_a_role_instance_set_by_hand_is_scaled_changed_and_deleted(k):
+    k("apply", "-f", "-", stdin=make_instances("alone"))
+    k("wait", "--for=jsonpath={.status.readyReplicas}=2", "ris/alone", "--timeout=60s")
+    k("scale", "ris/alone", "--replicas=3")
+    k("wait", "--for=jsonpath={.status.readyReplicas}=3", "ris/alone", "--timeout=60s")
+    assert k("get", "ris/alone", "--no-headers").stdout.split()[:6] == ["alone", *["3"] * 5]
+    before = list_uids(k, "alone")
+    assert sorted(before) == ["alone-0-engine-0", "alone-1-engine-0", "alone-2-engine-0"]
+    path = "/spec/roleInstanceTemplate/components/0/template/spec/containers/0/image"
+    patch = json.dumps([{"op": "replace", "path": path, "value": "example.com/engine:2"}])
+    k("patch", "ris/alone", "--type=json", f"-p={patch}")
+    image = "--for=jsonpath={.spec.containers[0].image}=example.com/engine:2"
+    k("wait", image, "pods", "-l", "app=alone", "--timeout=90s")
+    k("wait", "--for=jsonpath={.status.updatedReadyReplicas}=3", "ris/alone", "--timeout=90s")
+    assert list_uids(k, "alone") == before
+    k("delete", "ris/alone", "--wait")
+    k("wait", "--for=delete", "pods", "-l", "app=alone", "--timeout=60s")
+
+
+def test_a_role_instance_by_hand_becomes_ready(k):
+    made = json.loads(make_instances("solo"))
+    spec = made["spec"]["roleInstanceTemplate"]
+    made |= {"kind": "RoleInstance", "metadata": {"name": "solo"}, "spec": spec}
+    k("apply", "-f", "-", stdin=json.dumps(made))
+    k("wait", "--for=condition=RoleInstanceReady", "rins/solo", "--timeout=60s")
+    assert list(list_uids(k, "solo")) == ["solo-engine-0"]
+    k("delete", "rins/solo", "--wait")
+    k("wait", "--for=delete", "pods", "-l", "app=solo", "--timeout=60s")

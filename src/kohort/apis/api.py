@@ -328,6 +328,10 @@ class Api:
     definitions: tuple[Define, ...] = (dict,)
     convert: Convert | None = None  # needed where a definition has several versions
     writes: tuple[Grant, ...] = ()  # the RBAC rights of its actions, beyond those of its watches
+    # The labels of its workloads; other objects of its kind are children of another API.
+    selector: str = ""
+    # False: a child of another workload, although its labels match.
+    is_workload: Callable[[Object], bool] = lambda root: True
     verbs: UserVerbs | None = None  # None: users cannot act on it through our commands
     # Makes a dry-run pod; None: its members need no admission by us.
     make_probe: Callable[[Snapshot], AdmissionProbe | None] = lambda snapshot: None

@@ -16,12 +16,19 @@ from kohort.apis.leaderworkerset.api import LEADER_WORKER_SET
 from kohort.apis.modelserving.api import FORMER_MODEL_SERVING, MODEL_SERVING
 from kohort.apis.rolebasedgroup.api import ROLE_BASED_GROUP
 from kohort.apis.rolebasedgroup.group_set.api import ROLE_BASED_GROUP_SET
+from kohort.apis.rolebasedgroup.single_role.api import ROLE_INSTANCE, ROLE_INSTANCE_SET
 from kohort.apis.rolebasedgroup.warmup.api import ROLE_BASED_GROUP_WARMUP
 
 KNOWN: Mapping[str, tuple[Api, ...]] = {
     "lws": (LEADER_WORKER_SET,),
     "ms": (MODEL_SERVING, FORMER_MODEL_SERVING),
-    "rbg": (ROLE_BASED_GROUP, ROLE_BASED_GROUP_SET, ROLE_BASED_GROUP_WARMUP),
+    "rbg": (
+        ROLE_BASED_GROUP,
+        ROLE_BASED_GROUP_SET,
+        ROLE_BASED_GROUP_WARMUP,
+        ROLE_INSTANCE_SET,
+        ROLE_INSTANCE,
+    ),
     "isvc": (INFERENCE_SERVICE, BASE_MODEL, CLUSTER_BASE_MODEL, ACCELERATOR_CLASS),
 }
 # A user who replaces one controller on a real cluster must not replace another unasked.

@@ -115,7 +115,9 @@ class ApiController:
         self._nodes: Nodes | None = None  # None: rebuild from the caches
         self._informers = informers
         indexes = {_REFERENCE: self._list_references} if api.references else None
-        self.roots: Cache[Whole] = informers.add(Selection(api.kind), Whole, indexes)
+        self.roots: Cache[Whole] = informers.add(
+            Selection(api.kind, labels=api.selector), Whole, indexes
+        )
         self.references = [(each, self._add_reference(informers, each)) for each in api.references]
         self.children: list[tuple[Watched, Cache[Any]]] = [
             (watched, self._add(informers, watched))
@@ -254,6 +256,9 @@ class ApiController:
             return RunResult(cost_seconds=0.0)
         begun = self._time.elapsed()
         snapshot = self.gather(key, root)
+        if not self.api.is_workload(snapshot.root):
+            self._forget(key)
+            return RunResult(cost_seconds=0.0)
         memory = self._memories[key]
         result = await self._reconciler.reconcile(snapshot, memory, self._time.now(), begun)
         self.record(key, result, self._time.elapsed() - begun)

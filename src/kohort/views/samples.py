@@ -62,7 +62,8 @@ def gather(
                     members.setdefault(key, {})[child.metadata.name] = raw
     named = {each.kind: _shelve(each, children.get(each.kind, ())) for each in api.references}
     readable = (api.find_stray(root)[0] for root in map(orjson.loads, roots))
-    samples = (_sample(root, shelves, members, settings, unserved) for root in readable)
+    own = (root for root in readable if api.is_workload(root))
+    samples = (_sample(root, shelves, members, settings, unserved) for root in own)
     return [_add_references(api, sample, named) for sample in samples]
 
 

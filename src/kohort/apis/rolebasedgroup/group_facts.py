@@ -154,10 +154,10 @@ def _make_facts(inputs: _Inputs) -> GroupFacts:
     group = _couple(written, rules)
     spec = _narrow(read_spec(group), rules)
     sets = {name_of(found): found for found in map(orjson.loads, inputs.sets)}
-    owned = _sort_revisions(inputs.revisions)
+    owned = sort_revisions(inputs.revisions)
     own = tuple(revision for revision, _ in owned[uid_of(group)])
     current = find_current(own, write_group_data(group))
-    failures = _read_failures(owned[uid_of(group)], current)
+    failures = read_failures_of(owned[uid_of(group)], current)
     profiles = {name_of(r): r for r in references if r["kind"] == labels.PROFILE.name}
     hashes = hash_roles(group)
     roles, delegated = {}, {}
@@ -223,7 +223,7 @@ def _read_role(
     if is_frozen(context, role_hash, held):
         template = as_map(held)["spec"]["roleInstanceTemplate"]
         wanted = {**wanted, "spec": {**wanted["spec"], "roleInstanceTemplate": template}}
-    wanted = _allot_ports(wanted, held)
+    wanted = allot_ports(wanted, held)
     stored = tuple(revision for revision, _ in owned[uid]) if uid else ()
     current = find_current(stored, write_set_data(wanted))
     target = (
@@ -260,7 +260,7 @@ def _find_missing(context: RoleContext, role_hash: str, held: Object | None) -> 
     return tuple(find_missing_profiles(context.role, context.profiles))
 
 
-def _allot_ports(wanted: Object, held: Object | None) -> Object:
+def allot_ports(wanted: Object, held: Object | None) -> Object:
     """The RoleInstanceSet with a port for each role-wide request; stored ports stay."""
     template = wanted["spec"]["roleInstanceTemplate"]
     keys = list_port_keys({"metadata": wanted["metadata"], "spec": template}).of_role
@@ -279,7 +279,7 @@ def _is_owned(found: Object, group: Object) -> bool:
     return any(o.get("controller") and o.get("uid") == uid_of(group) for o in owners)
 
 
-def _sort_revisions(raws: tuple[bytes, ...]) -> dict[str, list[tuple[StoredRevision, str]]]:
+def sort_revisions(raws: tuple[bytes, ...]) -> dict[str, list[tuple[StoredRevision, str]]]:
     """Stored revisions and their records of failures, by the owner's uid, lowest number first."""
     found: dict[str, list[tuple[StoredRevision, str]]] = defaultdict(list)
     for raw in raws:
@@ -294,9 +294,10 @@ def _sort_revisions(raws: tuple[bytes, ...]) -> dict[str, list[tuple[StoredRevis
     return found
 
 
-def _read_failures(
+def read_failures_of(
     stored: list[tuple[StoredRevision, str]], current: StoredRevision | None
 ) -> dict[Line, tuple[Failure, ...]]:
+    """The failures that stored revisions record, by line; those of the current one count first."""
     notes = {revision.name: text for revision, text in stored}
     in_force = notes.get(current.name, "") if current else ""
     by_line: dict[Line, list[Failure]] = defaultdict(list)

@@ -54,7 +54,7 @@ def revision_of(instance: RoleInstanceFacts) -> str:
 
 
 def read_instance(
-    context: RoleFacts, instance: RoleInstanceFacts, pods: Mapping[str, RolePod]
+    context: RoleFacts, ordinal: int, instance: RoleInstanceFacts, pods: Mapping[str, RolePod]
 ) -> Instance:
     """One instance, from its object and the pods that it controls."""
     places = instance.places
@@ -63,7 +63,7 @@ def read_instance(
     first = found[0][1].metadata if found else instance.metadata
     revision = revision_of(instance)
     return Instance(
-        ordinal=ordinal_of(instance),
+        ordinal=ordinal,
         revision=revision,
         phase=_phase_of(instance, len(places), members),
         incarnation=first.uid,

@@ -74,7 +74,7 @@ class PodActions:
                 yield from _restart(instance, pods)
             elif ordinal not in step.backing_off:
                 waiting = step.waiting_parts.get(ordinal, frozenset())
-                work = _InstanceWork(role, instance, pods, waiting, renewed)
+                work = _InstanceWork(role, ordinal, instance, pods, waiting, renewed)
                 yield from self._keep(work)
 
     def _keep(self, work: "_InstanceWork") -> Iterator[Action]:
@@ -109,8 +109,7 @@ class PodActions:
             made = self.extras.complete(
                 make_pod(instance, place, short), work.role, instance, place
             )
-            ordinal = names.read_ordinal(work.instance.metadata.name)
-            made = self.gangs.mark(made, work.role.spec, ordinal, index)
+            made = self.gangs.mark(made, work.role.spec, work.ordinal, index)
             why = f"pod {place.name} does not exist"
             yield Create(labels.POD, work.instance.metadata.namespace, made, why)
 
@@ -182,6 +181,7 @@ class _InstanceWork:
     """One instance that the plan keeps, and its pods."""
 
     role: RoleFacts
+    ordinal: int
     instance: RoleInstanceFacts
     pods: Mapping[str, RolePod]
     waiting: frozenset[str]  # components that may not start yet

@@ -95,6 +95,8 @@ def find_misplaced(instance: RoleInstanceFacts, place: PodName, pod: RolePod) ->
 
 
 def are_misplaced(instance: RoleInstanceFacts, pods: Mapping[str, RolePod]) -> bool:
-    """Whether a pod of an instance has missing or wrong labels."""
+    """Whether a pod of an instance has missing or wrong labels, or should not exist."""
+    if pods.keys() - {place.name for place in instance.places}:
+        return True
     found = [(place, pods[place.name]) for place in instance.places if place.name in pods]
     return any(find_misplaced(instance, place, pod) for place, pod in found)

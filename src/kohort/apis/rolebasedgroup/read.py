@@ -50,11 +50,18 @@ class Memory:
 def read(snapshot: Snapshot) -> Reading[Memory]:
     """The snapshot of a group as the model's workload and observed state."""
     facts = find_facts(snapshot)
+    instances = {name: own_instances(snapshot, role) for name, role in facts.roles.items()}
+    return read_facts(snapshot, facts, instances)
+
+
+def read_facts(
+    snapshot: Snapshot, facts: GroupFacts, instances: dict[str, dict[int, RoleInstanceFacts]]
+) -> Reading[Memory]:
+    """The model's workload and observed state, from the facts of a group and its instances."""
     problem = next(iter(facts.spec.all_problems), None)
     if problem is not None:
         raise InvalidWorkload(problem.reason, problem.message)
     pods = _sort_pods(snapshot)
-    instances = {name: _own_instances(snapshot, role) for name, role in facts.roles.items()}
     delegates = _own_delegates(snapshot, facts)
     held = {name: _read_role(role, instances[name], pods) for name, role in facts.roles.items()}
     held |= {n: _read_delegate(role, delegates.get(n)) for n, role in facts.delegated.items()}
@@ -75,7 +82,7 @@ def _sort_pods(snapshot: Snapshot) -> dict[str, dict[str, RolePod]]:
     return found
 
 
-def _own_instances(snapshot: Snapshot, role: RoleFacts) -> dict[int, RoleInstanceFacts]:
+def own_instances(snapshot: Snapshot, role: RoleFacts) -> dict[int, RoleInstanceFacts]:
     """The instances that the set of a role controls, by ordinal."""
     found = {}
     for instance in snapshot.all(labels.INSTANCE) if role.set_uid else ():
@@ -96,8 +103,8 @@ def _read_role(
         wanted=role.spec.replicas,
         revision=role.target,
         instances=tuple(
-            read_instance(role, instance, pods.get(instance.metadata.uid, {}))
-            for instance in instances.values()
+            read_instance(role, ordinal, instance, pods.get(instance.metadata.uid, {}))
+            for ordinal, instance in instances.items()
         ),
         base=role.base,
         failures=role.failures,

@@ -44,7 +44,7 @@ def _actions(snapshot: Snapshot, reading: Reading[Memory], plan: Plan) -> Iterat
     yield from sets.write_config()
     yield from sets.write_policy()
     yield from gangs.ensure()
-    yield from _note_failures(reading, plan, sets)
+    yield from note_failures(reading, plan, sets)
     for name, role in facts.roles.items():
         yield from sets.ensure_role(role)
         step = plan.steps.get(Line(0, name))
@@ -61,7 +61,7 @@ def _actions(snapshot: Snapshot, reading: Reading[Memory], plan: Plan) -> Iterat
     yield from sets.forget()
 
 
-def _note_failures(reading: Reading[Memory], plan: Plan, sets: SetActions) -> Iterator[Action]:
+def note_failures(reading: Reading[Memory], plan: Plan, sets: SetActions) -> Iterator[Action]:
     """Record new failures on the current revision; a later plan acts on the record."""
     roles = reading.memory.facts.roles
     record = plan_record({Line(0, name): role.failures for name, role in roles.items()}, plan)

@@ -91,7 +91,7 @@ def _list_projections(
             obj = sets[role.set_uid].decode()
             state = SetState(
                 role.target,
-                write_selector(role.objects.common_labels),
+                write_selector(role.selector),
                 role.spec.rollout.partition,
                 _find_stuck(plan, name),
             )
@@ -124,8 +124,19 @@ def _project_instance(
     if unready and not is_known:
         # The operator writes an instance's first status only when the instance is ready.
         return
+    state = read_state(reading, role, ordinal, instance)
+    obj = instance.decode()
+    yield Projection(labels.INSTANCE, obj, write_instance_status(obj, state, now))
+
+
+def read_state(
+    reading: Reading[Memory], role: RoleFacts, ordinal: int, instance: RoleInstanceFacts
+) -> InstanceState:
+    """The state of one instance and its pods, for its status."""
+    pods = reading.memory.pods.get(instance.metadata.uid, {})
+    unready = next((p.name for p in instance.places if not _serves(instance, pods, p.name)), "")
     failure = next((f for f in role.failures if f.ordinal == ordinal), None)
-    state = InstanceState(
+    return InstanceState(
         components=tuple(_count_components(instance, pods)),
         revision=_find_hash_owner(instance, pods),
         unready=unready,
@@ -136,8 +147,6 @@ def _project_instance(
         restarts=failure.count if failure else 0,
         restarted_at=_stamp(failure.at) if failure else "",
     )
-    obj = instance.decode()
-    yield Projection(labels.INSTANCE, obj, write_instance_status(obj, state, now))
 
 
 def _stamp(moment: float) -> str:

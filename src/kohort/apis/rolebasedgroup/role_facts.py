@@ -7,9 +7,9 @@ from kohort.apis.rolebasedgroup import names
 from kohort.apis.rolebasedgroup.in_place import find_difference
 from kohort.apis.rolebasedgroup.objects.templates import RoleContext
 from kohort.apis.rolebasedgroup.revision import StoredRevision
-from kohort.apis.rolebasedgroup.roles import RoleSpec, as_map, as_objects
+from kohort.apis.rolebasedgroup.roles import RoleSpec, as_map, as_objects, as_texts
 from kohort.apis.rolebasedgroup.spec import GroupSpec
-from kohort.cluster.objects import Object
+from kohort.cluster.objects import Object, name_of
 from kohort.model.observed import Failure
 from kohort.model.policies import Amendment, Rule
 
@@ -37,7 +37,12 @@ class RoleFacts:
     @property
     def set_name(self) -> str:
         """The name of the role's RoleInstanceSet."""
-        return self.objects.workload_name
+        return name_of(self.instance_set)
+
+    @property
+    def selector(self) -> dict[str, str]:
+        """The labels by which the set selects its pods."""
+        return as_texts(as_map(self.instance_set["spec"].get("selector")).get("matchLabels"))
 
     @property
     def target_template(self) -> Object:

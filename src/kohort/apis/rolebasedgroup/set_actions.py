@@ -161,7 +161,7 @@ class SetActions:
             yield self._create(labels.INSTANCE_SET, wanted, f"role {role.spec.name} has no set")
         elif role.set_uid and not found.metadata.is_leaving:
             yield from self._apply(labels.INSTANCE_SET, wanted, found)
-            yield from self._store_role(role)
+            yield from self.store_role(role)
             yield from self._ensure_service(role.objects, found)
         if role.spec.adapter.is_enabled:
             adapter = make_adapter(role.objects)
@@ -191,7 +191,8 @@ class SetActions:
         count = role.spec.replicas if step is None else step.wanted
         return {**role.instance_set, "spec": {**role.instance_set["spec"], "replicas": count}}
 
-    def _store_role(self, role: RoleFacts) -> Iterator[Action]:
+    def store_role(self, role: RoleFacts) -> Iterator[Action]:
+        """Store the revision of a role's instance template, if it is new."""
         if role.is_stored:
             return
         metadata = {**role.instance_set["metadata"], "uid": role.set_uid}

@@ -146,7 +146,8 @@ class Source:
 
     def _select_roots(self, api: Api) -> Selection:
         fields = f"metadata.name={self.wanted.name}" if self.wanted.name else ""
-        return Selection(api.kind, self.namespace, self.wanted.labels, fields)
+        labels = ",".join(each for each in (api.selector, self.wanted.labels) if each)
+        return Selection(api.kind, self.namespace, labels, fields)
 
     def _select(self, watched: Watched) -> Selection:
         return Selection(watched.kind, self.namespace, watched.labels)

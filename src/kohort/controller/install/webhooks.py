@@ -46,8 +46,9 @@ class Endpoint:
 
 def write_definitions(apis: Sequence[Api], endpoint: Endpoint) -> list[Object]:
     """The definitions of all APIs; those with several versions name our conversion webhook."""
-    made = (define() for api in apis for define in api.definitions)
-    return [_write_conversion(found, endpoint) for found in made]
+    # An API may need the definition of another one, too.
+    made = dict.fromkeys(define for api in apis for define in api.definitions)
+    return [_write_conversion(define(), endpoint) for define in made]
 
 
 def _write_conversion(definition: Object, endpoint: Endpoint) -> Object:

@@ -1,0 +1,1 @@
+"""RoleInstanceSets and RoleInstances without a RoleBasedGroup: workloads of one role."""

@@ -1,0 +1,162 @@
+"""
+The facts of a RoleInstanceSet or a RoleInstance that belongs to no group: a group of one role.
+
+The object itself takes the place of the set that a group would write for the role, so nothing is
+written into its spec. A RoleInstance is read as a set of one instance, which is the object itself.
+Its revision leaves out sizes and policies, as upstream's does, since they change no pod.
+"""
+
+from dataclasses import replace
+from functools import lru_cache
+from typing import NamedTuple
+
+import orjson
+
+from kohort.apis.api import Snapshot
+from kohort.apis.facts import Whole
+from kohort.apis.gojson import drop_nulls
+from kohort.apis.rolebasedgroup import labels, names
+from kohort.apis.rolebasedgroup.group_facts import allot_ports, read_failures_of, sort_revisions
+from kohort.apis.rolebasedgroup.instance_facts import RoleInstanceFacts, read_facts
+from kohort.apis.rolebasedgroup.objects.ports import is_port
+from kohort.apis.rolebasedgroup.objects.templates import RoleContext
+from kohort.apis.rolebasedgroup.problems import FAILED_WORKLOAD, Problem
+from kohort.apis.rolebasedgroup.revision import (
+    INSTANCE_HISTORY,
+    find_current,
+    hash_set,
+    write_set_data,
+)
+from kohort.apis.rolebasedgroup.role_facts import GroupFacts, RoleFacts
+from kohort.apis.rolebasedgroup.roles import IN_PLACE_IF_POSSIBLE, as_int, as_map, as_objects
+from kohort.apis.rolebasedgroup.spec import GroupSpec, read_set_spec
+from kohort.apis.rolebasedgroup.types import INSTANCE_TEMPLATE, write_typed
+from kohort.cluster.objects import (
+    Object,
+    annotations_of,
+    labels_of,
+    name_of,
+    namespace_of,
+    uid_of,
+)
+from kohort.cluster.quantities import find_whole
+from kohort.model.units import Line
+
+
+class _Inputs(NamedTuple):
+    """The cache key: the object without counts in its status, and its stored revisions."""
+
+    body: bytes
+    revisions: tuple[bytes, ...]
+
+
+def find_facts(snapshot: Snapshot) -> GroupFacts:
+    """The facts of a set or an instance, from the cache if no input has changed."""
+    root = snapshot.root
+    status = as_map(root.get("status"))
+    body = {
+        "apiVersion": root["apiVersion"],
+        "kind": root["kind"],
+        "metadata": {
+            "name": name_of(root),
+            "namespace": namespace_of(root),
+            "uid": uid_of(root),
+            "labels": labels_of(root),
+            "annotations": annotations_of(root),
+        },
+        "spec": root.get("spec"),
+        "status": {"currentRevision": status.get("currentRevision")},
+    }
+    revisions = sorted(found.raw for found in snapshot.all(labels.CONTROLLER_REVISION))
+    return _make_facts(_Inputs(orjson.dumps(body), tuple(revisions)))
+
+
+@lru_cache(maxsize=1024)
+def _make_facts(inputs: _Inputs) -> GroupFacts:
+    root: Object = orjson.loads(inputs.body)
+    is_set = root["kind"] == labels.INSTANCE_SET.name
+    asked = _write_template(root if is_set else _as_set(root))
+    role = read_set_spec(asked)
+    spec = GroupSpec(roles=(role,), problems=tuple(_find_problems(root, asked)))
+    wanted = allot_ports(asked if is_set else _without_policies(asked), root)
+    owned = sort_revisions(inputs.revisions)[uid_of(root)]
+    stored = tuple(revision for revision, _ in owned)
+    current = find_current(stored, write_set_data(wanted))
+    found = hash_set(wanted)
+    target = current.name if current else names.revision_name(name_of(root), found)
+    known = as_map(root.get("status")).get("currentRevision") or ""
+    failures = read_failures_of(owned, current)
+    facts = RoleFacts(
+        objects=RoleContext(root, spec, role),
+        instance_set=wanted,
+        set_uid=uid_of(root),
+        target=target,
+        is_stored=current is not None,
+        stored=stored,
+        base=known if known != target and any(r.name == known for r in stored) else "",
+        ports={k: int(v) for k, v in annotations_of(wanted).items() if is_port(k, v)},
+        failures=failures.get(Line(0, role.name), ()),
+    )
+    return GroupFacts(
+        group=root,
+        spec=spec,
+        roles={role.name: facts},
+        delegated={},
+        hash=current.hash if current else found,
+        stored=stored,
+        current=current,
+    )
+
+
+def _as_set(instance: Object) -> Object:
+    """A RoleInstance as the set that it would be the only instance of."""
+    grace = find_whole(annotations_of(instance).get(labels.GRACE_PERIOD, ""))
+    strategy: Object = {"type": IN_PLACE_IF_POSSIBLE, "maxUnavailable": 1}
+    if grace is not None:
+        strategy["inPlaceUpdateStrategy"] = {"gracePeriodSeconds": grace}
+    spec = {
+        "replicas": 1,
+        "selector": {"matchLabels": {labels.INSTANCE_NAME: name_of(instance)}},
+        "roleInstanceTemplate": as_map(instance.get("spec")),
+        "revisionHistoryLimit": INSTANCE_HISTORY,
+        "updateStrategy": strategy,
+    }
+    return {**instance, "spec": spec}
+
+
+def _write_template(asked: Object) -> Object:
+    """The set with its template as Go writes it, so that it compares with stored revisions."""
+    template = as_map(asked["spec"].get("roleInstanceTemplate"))
+    written = drop_nulls(write_typed(INSTANCE_TEMPLATE, template))
+    return {**asked, "spec": {**asked["spec"], "roleInstanceTemplate": written}}
+
+
+def _without_policies(asked: Object) -> Object:
+    """The set of a RoleInstance with only the parts of its template that its pods are made from."""
+    listed = as_objects(asked["spec"]["roleInstanceTemplate"].get("components"))
+    components = [{k: v for k, v in each.items() if k != "size"} for each in listed]
+    return {**asked, "spec": {**asked["spec"], "roleInstanceTemplate": {"components": components}}}
+
+
+def _find_problems(root: Object, asked: Object) -> list[Problem]:
+    """Why the operator cannot serve the object as it stands."""
+    listed = as_objects(as_map(asked["spec"].get("roleInstanceTemplate")).get("components"))
+    if sum(max(0, as_int(each.get("size"), 1)) for each in listed) > 0:
+        return []
+    text = f"{root['kind']} {name_of(root)} has no component with pods; give it one with a template"
+    return [Problem(FAILED_WORKLOAD, text)]
+
+
+def with_revision(root: Object, facts: GroupFacts) -> RoleInstanceFacts:
+    """A RoleInstance by itself, with the label and the template that a set would have written."""
+    (role,) = facts.roles.values()
+    marks = {**labels_of(root), labels.REVISION: role.target}
+    spec = _write_template(_as_set(root))["spec"]["roleInstanceTemplate"]
+    metadata = {**root["metadata"], "labels": marks}
+    return read_facts(orjson.dumps({**root, "metadata": metadata, "spec": spec}))
+
+
+def add_root(snapshot: Snapshot) -> Snapshot:
+    """The snapshot of a set in which the set is a child as well, as the set of a group is."""
+    held = (Whole(orjson.dumps(snapshot.root)),)
+    return replace(snapshot, children={**snapshot.children, labels.INSTANCE_SET: held})

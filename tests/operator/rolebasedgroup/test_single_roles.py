@@ -1,0 +1,182 @@
+"""RoleInstanceSets and RoleInstances that a user makes by hand: workloads of one role."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+from group_lab import group, standalone
+from single_lab import (
+    IMAGE,
+    INSTANCE,
+    SET,
+    SingleLab,
+    component,
+    instance,
+    instance_set,
+    start_instances,
+)
+
+from kohort.cluster.objects import is_true
+from kohort.simulator import kinds
+
+RESTART = "RecreateRoleInstanceOnPodRestart"
+
+
+@pytest.fixture
+async def lab() -> AsyncIterator[SingleLab]:
+    found = SingleLab()
+    await found.open()
+    yield found
+    await found.close()
+
+
+async def test_a_set_by_hand_makes_its_instances_and_their_pods(lab: SingleLab):
+    await start_instances(lab, component("leader"), component("worker", 2))
+    assert list(lab.instances()) == ["x-0", "x-1"]
+    assert sorted(lab.pods()) == [
+        *("x-0-leader-0", "x-0-worker-0", "x-0-worker-1"),
+        *("x-1-leader-0", "x-1-worker-0", "x-1-worker-1"),
+    ]
+    status = lab.set()["status"]
+    assert status["availableReplicas"] == 2
+    assert status["labelSelector"] == "app=x"
+    assert status["currentRevision"] == status["updateRevision"]
+    assert all(is_true(found, "RoleInstanceReady") for found in lab.instances().values())
+
+
+async def test_a_set_by_hand_is_scaled_without_touching_the_rest(lab: SingleLab):
+    await start_instances(lab)
+    before = lab.uids()
+    await lab.change("/spec/replicas", 4)
+    await lab.until(lab.is_set_done, 60)
+    assert before.items() <= lab.uids().items()
+    await lab.change("/spec/replicas", 1)
+    await lab.until(lambda: lab.is_set_done() and len(lab.pods()) == 1, 60)
+    assert list(lab.instances()) == ["x-0"]
+
+
+async def test_a_set_by_hand_rolls_in_place_within_its_budget(lab: SingleLab):
+    await start_instances(lab, replicas=3, updateStrategy={"maxUnavailable": 1})
+    before, least = lab.uids(), 3
+    await lab.change(IMAGE, "engine:2")
+    while lab.images() != {"engine:2"} or not lab.is_set_done():
+        await lab.run(1.0)
+        least = min(least, sum(is_true(pod, "Ready") for pod in lab.pods().values()))
+    assert lab.uids() == before
+    assert least == 2
+
+
+async def test_a_partition_of_a_set_by_hand_keeps_old_instances(lab: SingleLab):
+    await start_instances(lab, replicas=3, updateStrategy={"partition": 2})
+    await lab.change(IMAGE, "engine:2")
+    await lab.until(lambda: lab.set()["status"]["updatedReadyReplicas"] == 1, 60)
+    await lab.run(30)
+    images = {n: p["spec"]["containers"][0]["image"] for n, p in lab.pods().items()}
+    old, new = "engine:1", "engine:2"
+    assert images == {"x-0-engine-0": old, "x-1-engine-0": old, "x-2-engine-0": new}
+
+
+async def test_a_failed_pod_restarts_its_whole_instance_of_a_set_by_hand(lab: SingleLab):
+    await start_instances(lab, component("a"), component("b"), restart=RESTART)
+    before = lab.uids()
+    await lab.fail_pod("x-0-a-0")
+    await lab.until(lambda: lab.uids()["x-0-b-0"] != before["x-0-b-0"], 60)
+    await lab.until(lab.is_set_done, 60)
+    same = {name for name, uid in lab.uids().items() if before[name] == uid}
+    assert same == {"x-1-a-0", "x-1-b-0"}
+    assert lab.instances()["x-0"]["status"]["restartCount"] == 1
+
+
+async def test_a_deleted_set_by_hand_takes_all_its_objects_along(lab: SingleLab):
+    await start_instances(lab)
+    await lab.delete(SET, "x")
+    await lab.run(60)
+    assert not lab.instances() and not lab.pods() and not lab.all(kinds.REVISION)
+
+
+async def test_a_set_by_hand_at_rest_costs_no_write(lab: SingleLab):
+    await start_instances(lab)
+    await lab.run(30)
+    before = sum(lab.cluster.tried.values())
+    await lab.run(120)
+    assert sum(lab.cluster.tried.values()) == before
+
+
+async def test_a_new_set_adopts_what_its_namesake_left_behind(lab: SingleLab):
+    await start_instances(lab)
+    before = lab.uids()
+    await lab.delete(SET, "x", propagation="Orphan")
+    await lab.until(lambda: lab.find(SET, "x") is None, 30)
+    await lab.apply(instance_set())
+    await lab.until(lab.is_set_done, 60)
+    assert lab.uids() == before
+
+
+async def test_the_set_of_a_group_stays_a_projection(lab: SingleLab):
+    await lab.apply(group(standalone(replicas=2)))
+    await lab.until(lab.is_done, 60)
+    controllers = {c.api.kind: c for c in lab.operator.controllers}
+    assert len(controllers[SET].roots) == len(controllers[INSTANCE].roots) == 0
+
+
+async def test_an_instance_of_a_set_that_lost_its_labels_is_no_workload(lab: SingleLab):
+    await start_instances(lab)
+    before, status = lab.uids(), lab.instances()["x-0"]["status"]
+    path = "/metadata/labels/rbg.workloads.x-k8s.io~1role-instance-index"
+    await lab.edit("x-0", {"op": "remove", "path": path}, kind=INSTANCE)
+    await lab.run(60)
+    assert lab.uids() == before
+    assert lab.instances()["x-0"]["status"] == status
+
+
+async def test_an_instance_by_hand_makes_its_pods_and_says_when_it_is_ready(lab: SingleLab):
+    await lab.apply(instance())
+    await lab.until(lab.is_instance_ready, 60)
+    assert sorted(lab.pods()) == ["solo-leader-0", "solo-worker-0", "solo-worker-1"]
+    found = lab.find(INSTANCE, "solo")
+    assert found is not None
+    sizes = [c["readyReplicas"] for c in found["status"]["componentStatuses"]]
+    assert sizes == [1, 2]
+
+
+async def test_an_instance_by_hand_changes_its_pods_in_place(lab: SingleLab):
+    await lab.apply(instance(component("leader"), component("worker")))
+    await lab.until(lab.is_instance_ready, 60)
+    before = lab.uids()
+    path = "/spec/components/1/template/spec/containers/0/image"
+    await lab.change(path, "engine:2", name="solo")
+    await lab.until(lambda: "engine:2" in lab.images() and lab.is_instance_ready(), 60)
+    assert lab.uids() == before
+
+
+async def test_a_component_of_an_instance_by_hand_grows_and_shrinks(lab: SingleLab):
+    await lab.apply(instance())
+    await lab.until(lab.is_instance_ready, 60)
+    before = lab.uids()
+    await lab.change("/spec/components/1/size", 3, name="solo")
+    await lab.until(lambda: len(lab.pods()) == 4 and lab.is_instance_ready(), 60)
+    assert before.items() <= lab.uids().items()
+    await lab.change("/spec/components/1/size", 1, name="solo")
+    await lab.until(lambda: len(lab.pods()) == 2 and lab.is_instance_ready(), 60)
+
+
+async def test_an_instance_by_hand_without_components_says_what_it_lacks(lab: SingleLab):
+    await lab.apply(instance(component(size=0)))
+    await lab.run(5)
+    found = lab.find(INSTANCE, "solo")
+    assert found is not None
+    (stalled,) = [c for c in found["status"]["conditions"] if c["type"] == "Stalled"]
+    assert "has no component with pods" in stalled["message"]
+
+
+@pytest.mark.parametrize("writes", [1, 2, 3, 4, 5, 7, 9])
+async def test_a_set_by_hand_is_completed_after_the_operator_ends(lab: SingleLab, writes: int):
+    lab.cluster.left = writes
+    await lab.apply(instance_set())
+    for _ in range(120):
+        await lab.run(0.5)
+        if lab.cluster.is_dead:
+            await lab.stop_operator()
+            lab.start_operator()
+    assert lab.is_set_done()
+    assert sorted(lab.pods()) == ["x-0-engine-0", "x-1-engine-0"]
+    assert len(lab.all(kinds.REVISION)) == 1
