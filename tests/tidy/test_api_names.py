@@ -21,6 +21,8 @@ SOURCE = Path(__file__).parents[2] / "src" / "kohort"
 NEUTRAL = ("model", "planning", "controller", "views", "simulation/checkers")
 # Kubernetes' own words, which an API shares with Deployments, StatefulSets and pods.
 BUILTIN = (SOURCE / "simulator" / "schemas" / "data" / "builtin.json").read_text()
+# Words that the model had before an API with them: the instances of a role are `RoleInstances`.
+OWN = {"roleinstance", "roleinstances"}
 # Why a name may stand where it does.
 ALLOWED = {
     ("planning/rollout/compatible.py", "leaderworkerset"): "it imitates that controller's rollout",
@@ -39,7 +41,7 @@ def list_names() -> set[str]:
     """Every name of every API: short, kind, plural and group."""
     kinds = [api.kind for apis in KNOWN.values() for api in apis]
     built = {part for kind in kinds for part in (kind.name, kind.plural, kind.group)}
-    return {name.lower() for name in (*built, *KNOWN)}
+    return {name.lower() for name in (*built, *KNOWN)} - OWN
 
 
 def list_labels() -> set[str]:
