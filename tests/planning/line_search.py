@@ -82,12 +82,13 @@ def writes(world: World, role: str, step: Step) -> Iterator[World]:
         yield world.put(role, ordinal, (NEW, Phase.STARTING))
 
 
-def group_of(world: World, wanted: dict[str, int]) -> Group:
+def group_of(world: World, wanted: dict[str, int], target: str = NEW) -> Group:
+    base = OLD if target == NEW else NEW
     roles = tuple(
-        RoleInstances(role, wanted[role], NEW, instances_of(units), base=OLD)
+        RoleInstances(role, wanted[role], target, instances_of(units), base=base)
         for role, units in world.lines
     )
-    return Group(0, NEW, Phase.STARTING, "g", 1, roles=roles)
+    return Group(0, target, Phase.STARTING, "g", 1, roles=roles)
 
 
 def search(

@@ -126,6 +126,15 @@ class Report:
 
 
 @dataclass(frozen=True, slots=True)
+class Rollback:
+    """Roles that go back together to the revision that served before."""
+
+    rule: str  # the name of the rule that ties them together
+    roles: tuple[str, ...]
+    cause: Blocker
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """What to do, what to report, and when to reconcile again without an event."""
 
@@ -134,6 +143,7 @@ class Plan:
     gangs: tuple[Gang, ...] = ()  # one for each live group, lowest ordinal first
     notices: tuple[Notice, ...] = ()
     served: str = ""  # the revision that serves now and is about to be replaced
+    rollbacks: tuple[Rollback, ...] = ()  # to be written into the workload's spec
     recheck_seconds: float | None = None
     now: float = 0.0  # the time that the plan was made for
 

@@ -145,6 +145,9 @@ class Skew:
         assert self.units is not None
         return self.units / wanted if wanted else 1.0
 
+    def __str__(self) -> str:
+        return str(self.units) if self.share is None else f"{self.share * 100:g}%"
+
 
 class Gate(StrEnum):
     """The state that existing units must reach before the line grows further."""
@@ -168,3 +171,8 @@ class Rule:
     scale_skew: Skew | None = None  # how far their growth may be apart
     gate: Gate = Gate.SCHEDULED  # of growth
     is_ordered: bool = False  # a role is updated only after all roles named before it
+    # The skew counts all units of each role, and roles that are paused or partitioned as well:
+    # no role finishes an update that another one does not.
+    is_together: bool = False
+    # After so many unready seconds of one updated unit all roles go back together; None: never.
+    rollback_seconds: float | None = None

@@ -9,10 +9,13 @@ A role may be ahead of the slowest role by no more than the skew, where the slow
 with the smallest share of updated and ready units. If that allows nothing, as with one unit and a
 small skew, the slowest role may update one unit more: a rule slows a rollout down and never
 stops it (rbg#307).
+
+A rule that keeps versions together measures all units of a role, and roles that the user has
+paused or partitioned too: where the user stops one role, the others stop within the skew.
 """
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil, floor
 
 from kohort.model.observed import Group, RoleInstances, Tally
@@ -56,12 +59,21 @@ class _Counts:
     updated_ready: int  # surge units are not counted in place of old units
     goal: int  # units that the rollout has to update: those above the partition
     stale: int
+    whole: int  # the units that progress is a share of: the goal, or all units
     is_paused: bool = False
 
     @property
     def progress(self) -> float:
         """The share of the units to update that are updated and ready."""
-        return min(1.0, self.updated_ready / self.goal) if self.goal else 1.0
+        return min(1.0, self.updated_ready / self.whole) if self.whole else 1.0
+
+    @property
+    def stop(self) -> str:
+        """Why the role gets no further by itself, after a comma; empty if it does."""
+        if self.is_paused:
+            return ", whose rollout is paused,"
+        is_over = self.updated_ready >= self.goal and self.goal < self.whole
+        return f", whose partition keeps {self.whole - self.goal} of them old," if is_over else ""
 
     @property
     def growth(self) -> float:
@@ -80,7 +92,7 @@ def plan_bounds(
     held = {role.role: role for role in group.roles}
     # Ordered rules come first: a role that they hold back must not count as the slowest.
     for rule in sorted(workload.rules, key=lambda rule: not rule.is_ordered):
-        counts = [_count(held[name], rule.gate, workload) for name in rule.roles if name in held]
+        counts = [_count(held[name], rule, workload) for name in rule.roles if name in held]
         held_back = {role for role, bounds in found.items() if bounds.updated_max == 0}
         ordered = held_back.union(unsteady)
         growing = [c for c in counts if c.role not in waiting]
@@ -92,13 +104,17 @@ def plan_bounds(
     return found
 
 
-def _count(held: RoleInstances, gate: Gate, workload: Workload) -> _Counts:
+def _count(held: RoleInstances, rule: Rule, workload: Workload) -> _Counts:
     role = workload.find_role(held.role)
     policy = role.rollout if role else None
     partition = min(policy.partition, held.wanted) if policy else 0
     goal, is_paused = held.wanted - partition, policy is not None and policy.is_paused
+    # Versions that are kept together are those of all units, also below the partition.
+    partition = 0 if rule.is_together else partition
     if held.tally is not None:
-        return _count_tally(held, held.tally, gate, goal, is_paused)
+        told = _count_tally(held, held.tally, rule.gate, goal)
+        return replace(told, whole=held.wanted - partition, is_paused=is_paused)
+    gate = rule.gate
     live = [i for i in held.instances if i.phase is not Phase.LEAVING]
     updated = [i for i in live if i.revision == held.revision]
     if gate is Gate.READY:
@@ -116,12 +132,10 @@ def _count(held: RoleInstances, gate: Gate, workload: Workload) -> _Counts:
     exist = max(len(live), min(extent, held.wanted), held.grown or 0)
     # A unit that is counted but missing has not passed the gate, so ``reached`` omits it.
     counts = (exist, reached, len(updated), max(0, ready), goal, stale)
-    return _Counts(held.role, held.wanted, *counts, is_paused)
+    return _Counts(held.role, held.wanted, *counts, held.wanted - partition, is_paused)
 
 
-def _count_tally(
-    held: RoleInstances, tally: Tally, gate: Gate, goal: int, is_paused: bool
-) -> _Counts:
+def _count_tally(held: RoleInstances, tally: Tally, gate: Gate, goal: int) -> _Counts:
     # A controller that has not observed our last write has updated no unit to it (rbg#464).
     updated = tally.updated if tally.is_seen else 0
     return _Counts(
@@ -133,7 +147,7 @@ def _count_tally(
         updated_ready=min(updated, tally.updated_ready),
         goal=goal,
         stale=max(0, goal - updated),
-        is_paused=is_paused,
+        whole=goal,
     )
 
 
@@ -144,19 +158,21 @@ def _bound_updates(
         return _bound_in_order(rule, counts)
     if rule.update_skew is None:
         return {}
-    rolling = [c for c in counts if c.goal > 0 and not c.is_paused and c.role not in ordered]
+    rolling = [c for c in counts if c.whole > 0 and c.role not in ordered]
+    if not rule.is_together:
+        rolling = [c for c in rolling if not c.is_paused]
     if len(rolling) < 2:
         return {}
-    slowest = min(rolling, key=lambda c: (c.progress, -c.wanted))
-    limit = slowest.progress + rule.update_skew.of(slowest.goal)
+    slowest = min(rolling, key=lambda c: (c.progress, not c.stop, -c.wanted))
+    limit = slowest.progress + rule.update_skew.of(slowest.whole)
     found: dict[str, Bounds] = {}
     for own in rolling:
-        allowed = min(own.goal, floor(limit * own.goal + _CLOSE))
-        if own.progress <= slowest.progress + _CLOSE:
+        allowed = min(own.goal, floor(limit * own.whole + _CLOSE))
+        if own.progress <= slowest.progress + _CLOSE and not slowest.stop:
             allowed = max(allowed, min(own.goal, own.updated_ready + 1))
         blockers: tuple[Blocker, ...] = ()
-        if allowed <= own.updated and own.stale:
-            blockers = (_explain_skew(rule, own, slowest),)
+        if allowed <= own.updated and own.stale > own.whole - own.goal:
+            blockers = (_explain_skew(rule, own, slowest, allowed),)
         found[own.role] = Bounds(updated_max=allowed, blockers=blockers)
     return found
 
@@ -207,20 +223,22 @@ def _bound_growth(rule: Rule, counts: list[_Counts]) -> dict[str, Bounds]:
         if allowed < own.wanted:
             slowest = min(growing, key=lambda c: c.growth)
             message = (
-                f"role {own.role} has {own.exist} of {own.wanted} instances and role "
-                f"{slowest.role} {slowest.exist} of {slowest.wanted} (rule {rule.name})"
+                f"role {own.role} has {own.exist} of {own.wanted} instances, and may have "
+                f"{allowed} while role {slowest.role} has {slowest.exist} of {slowest.wanted}: "
+                f"the skew is {rule.scale_skew} (rule {rule.name})"
             )
             blockers = (Blocker("WaitingForSkew", message),)
         found[own.role] = Bounds(count_max=allowed, blockers=blockers)
     return found
 
 
-def _explain_skew(rule: Rule, own: _Counts, slowest: _Counts) -> Blocker:
+def _explain_skew(rule: Rule, own: _Counts, slowest: _Counts, allowed: int) -> Blocker:
+    what = "versions are kept together within" if rule.is_together else "the skew is"
     return Blocker(
-        "WaitingForSkew",
-        f"{own.updated} of {own.wanted} instances of role {own.role} are updated, and of role "
-        f"{slowest.role} {slowest.updated_ready} of {slowest.wanted} are updated and ready: no "
-        f"more are updated before the others follow (rule {rule.name})",
+        "WaitingForVersions" if rule.is_together else "WaitingForSkew",
+        f"role {own.role} has {own.updated} of {own.wanted} instances updated, and may have "
+        f"{allowed} while role {slowest.role}{slowest.stop} has {slowest.updated_ready} of "
+        f"{slowest.wanted} updated and ready: {what} {rule.update_skew} (rule {rule.name})",
     )
 
 

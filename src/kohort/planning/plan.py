@@ -23,6 +23,7 @@ from kohort.planning.served import find_served
 from kohort.planning.startup import find_unsteady, find_waiting_roles
 from kohort.planning.status import plan_report
 from kohort.planning.step import plan_step
+from kohort.planning.versions import find_deadlines, plan_rollbacks
 
 
 def plan(workload: Workload, observed: Observed, now: float) -> Plan:
@@ -38,14 +39,18 @@ def plan(workload: Workload, observed: Observed, now: float) -> Plan:
         blocker for line, step in steps.items() if line != GROUPS for blocker in step.blockers
     ]
     ranked = _rank_groups(state, observed)
-    blockers = (*groups.blockers, *others, *_find_missing(workload, ranked))
+    rollbacks = plan_rollbacks(workload, observed, now)
+    causes = tuple(rollback.cause for rollback in rollbacks)
+    blockers = (*causes, *groups.blockers, *others, *_find_missing(workload, ranked))
     waits = [s.recheck_seconds for s in steps.values() if s.recheck_seconds is not None]
-    waits += [moment - now for moment in observed.moments if moment > now]
+    moments = (*observed.moments, *find_deadlines(workload, observed))
+    waits += [moment - now for moment in moments if moment > now]
     return Plan(
         steps=steps,
         report=plan_report(workload, ranked, blockers),
         gangs=plan_gangs(workload, observed),
         served=find_served(workload, ranked),
+        rollbacks=rollbacks,
         recheck_seconds=min(waits, default=None),
         now=now,
     )

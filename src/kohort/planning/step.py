@@ -230,9 +230,10 @@ def _limit_updates(state: LineState, rollout: Rollout, limits: _Limits | None) -
     exist = state.progress.count if state.progress else state.wanted
     extra = max(0, min(rollout.count - exist, limits.given_up))
     kept = rollout.replace[: limits.given_up - extra]
-    return replace(
-        rollout, replace=kept, count=min(rollout.count, max(exist, state.wanted) + extra)
-    )
+    count = min(rollout.count, max(exist, state.wanted) + extra)
+    # Where the budget would pay for more units, it is the rule that holds, and the rule says so.
+    blocker = rollout.blocker if len(kept) == len(rollout.replace) else None
+    return replace(rollout, replace=kept, count=count, blocker=blocker)
 
 
 def _find_amendments(

@@ -36,6 +36,7 @@ REASONS = {
     "roles.items.x-kubernetes-validations": "leader and workers may bring all in their patches",
     "status.properties": "a status without fields has an empty list of them",
     "rollingUpdate.properties.updateOrder": "ours",
+    "rollingUpdate.properties.versionsTogether": "ours",
     "scaling.properties.ratio": "ours",
 }
 COUNTS = {
@@ -44,7 +45,7 @@ COUNTS = {
     "roleinstancesets": 2,
     "roleinstances": 2,
     "rolebasedgroupscalingadapters": 2,
-    "coordinatedpolicies": 4,
+    "coordinatedpolicies": 5,
     "clusterengineruntimeprofiles": 8,
     "rolebasedgroupwarmups": 4,
 }

@@ -12,6 +12,7 @@ from kohort.apis.rolebasedgroup.conversions import convert
 from kohort.apis.rolebasedgroup.coordination import (
     PolicyRule,
     couple_replicas,
+    list_faults,
     make_policy,
     make_rules,
     narrow_rollout,
@@ -128,3 +129,23 @@ def test_a_group_without_coordination_has_no_policy_of_its_own():
     notes = {labels.OLD_COORDINATION: json.dumps([])}
     assert make_policy(group(standalone("a"), notes=notes)) is None
     assert make_policy(group(standalone("a"), notes={labels.OLD_COORDINATION: "?"})) is None
+
+
+@pytest.mark.parametrize(
+    ("given", "seconds"), [({}, None), ({"rollBackAfterSeconds": 90}, 90.0)], ids=str
+)
+def test_versions_are_kept_together_by_field_or_annotation(given, seconds):
+    wanted = Rule(
+        "even", ("a", "b"), update_skew=Skew(units=1), is_together=True, rollback_seconds=seconds
+    )
+    assert make_rules(policy(rollingUpdate={"versionsTogether": given})) == (wanted,)
+    noted = policy({labels.VERSIONS_TOGETHER: json.dumps({"even": given})})
+    assert make_rules(noted) == (wanted,)
+    (skewed,) = make_rules(policy(rollingUpdate={"versionsTogether": given, "maxSkew": "20%"}))
+    assert skewed.update_skew == Skew(share=0.2)
+
+
+@pytest.mark.parametrize("text", ['{"even": 60}', '{"even": {"rollBackAfterSeconds": 0}}', "[]"])
+def test_a_note_on_versions_that_says_nothing_is_refused(text: str):
+    (fault,) = list_faults(policy({labels.VERSIONS_TOGETHER: text}))
+    assert fault.path == f"metadata.annotations[{labels.VERSIONS_TOGETHER}]"

@@ -1,10 +1,10 @@
 """
 CoordinatedPolicy: limits on how far the roles of a group may drift apart, as planning rules.
 
-A policy applies to the group of the same name. Skews are numbers or percentages. Two rules are
-ours, as fields or, where upstream's definition drops those, as annotations: an update order, and a
-ratio by which roles grow with a role that an autoscaler scales. A policy may lower a role's
-``maxUnavailable`` and raise its partition, never the opposite.
+A policy applies to the group of the same name. Skews are numbers or percentages. Three rules are
+ours, as fields or, where upstream's definition drops those, as annotations: an update order,
+versions that are kept together, and a ratio by which roles grow with a role that an autoscaler
+scales. A policy may lower a role's ``maxUnavailable`` and raise its partition, never the opposite.
 """
 
 from collections.abc import Iterator, Mapping
@@ -24,6 +24,9 @@ from kohort.model.policies import Gate, Rule, Skew
 
 ORDER_SCHEDULED, ORDER_READY = "OrderScheduled", "OrderReady"
 _WHOLE = Skew(share=1.0)  # default without a maxSkew: any role may finish before the others begin
+_ONE = Skew(units=1)  # default without a maxSkew for versions that are kept together
+_NOTES = (labels.UPDATE_ORDER, labels.RATIO, labels.VERSIONS_TOGETHER)
+_ROLL_BACK = "rollBackAfterSeconds"
 _BAD_SKEW = "must be a whole number that is not negative, or a percentage such as 25%"
 
 
@@ -37,6 +40,7 @@ class PolicyRule:
     scaling: Object | None = None
     order: tuple[str, ...] = ()  # in which roles are updated, first role first
     ratio: Mapping[str, int] = field(default_factory=dict)
+    together: Object | None = None  # how versions are kept together; None: they are not
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +55,9 @@ class PolicyFault:
 def read_policy(policy: Object) -> tuple[PolicyRule, ...]:
     """The rules of a policy."""
     notes = annotations_of(policy)
-    orders = _read_note(notes.get(labels.UPDATE_ORDER, ""))
-    ratios = _read_note(notes.get(labels.RATIO, ""))
+    found = {key: _read_note(notes.get(key, "")) for key in _NOTES}
     listed = as_objects(as_map(policy.get("spec")).get("policies"))
-    return tuple(_read_rule(rule, orders, ratios) for rule in listed)
+    return tuple(_read_rule(rule, found) for rule in listed)
 
 
 def make_rules(policy: Object) -> tuple[Rule, ...]:
@@ -141,11 +144,13 @@ def _upgrade(rule: Object, index: int) -> Object:
     }
 
 
-def _read_rule(rule: Object, orders: Object, ratios: Object) -> PolicyRule:
+def _read_rule(rule: Object, notes: Mapping[str, Object]) -> PolicyRule:
     name, strategy = str(rule.get("name") or ""), as_map(rule.get("strategy"))
     updates, scaling = strategy.get("rollingUpdate"), strategy.get("scaling")
-    order = as_list(as_map(updates).get("updateOrder") or orders.get(name))
-    ratio = as_map(as_map(scaling).get("ratio") or ratios.get(name))
+    noted = {key: found.get(name) for key, found in notes.items()}
+    order = as_list(as_map(updates).get("updateOrder") or noted.get(labels.UPDATE_ORDER))
+    ratio = as_map(as_map(scaling).get("ratio") or noted.get(labels.RATIO))
+    together = as_map(updates).get("versionsTogether", noted.get(labels.VERSIONS_TOGETHER))
     return PolicyRule(
         name=name,
         roles=tuple(map(str, as_list(rule.get("roles")))),
@@ -153,11 +158,21 @@ def _read_rule(rule: Object, orders: Object, ratios: Object) -> PolicyRule:
         scaling=scaling if isinstance(scaling, dict) else None,
         order=tuple(map(str, order)),
         ratio={role: share for role, share in ratio.items() if _is_count(share)},
+        together=together if isinstance(together, dict) else None,
     )
 
 
 def _make_rules(found: PolicyRule) -> Iterator[Rule]:
     skew = None if found.updates is None else _read_skew(found.updates.get("maxSkew"))
+    if found.together is not None:
+        yield Rule(
+            found.name,
+            found.roles,
+            update_skew=skew or _ONE,
+            is_together=True,
+            rollback_seconds=_read_seconds(found.together),
+        )
+        skew = None
     growth = None
     gate = Gate.SCHEDULED
     if found.scaling is not None:
@@ -167,6 +182,11 @@ def _make_rules(found: PolicyRule) -> Iterator[Rule]:
         yield Rule(found.name, found.roles, update_skew=skew, scale_skew=growth, gate=gate)
     if found.order:
         yield Rule(found.name, found.order, is_ordered=True)
+
+
+def _read_seconds(together: Object) -> float | None:
+    seconds = together.get(_ROLL_BACK)
+    return float(seconds) if _is_count(seconds) and seconds else None
 
 
 def _read_skew(value: Any) -> Skew | None:
@@ -193,12 +213,8 @@ def _list_faults(policy: Object) -> Iterator[PolicyFault]:
                 value = given.get(name)
                 if value is not None and not _is_count(value) and find_percent(value) is None:
                     yield PolicyFault(f"{path}.strategy.{part}.{name}", _BAD_SKEW, value)
-        yield from _list_own_faults(_read_rule(rule, {}, {}), strategy, path)
-    for key in (labels.UPDATE_ORDER, labels.RATIO):
-        text = annotations_of(policy).get(key)
-        if text and not isinstance(_read_json(text), dict):
-            message = "must be a JSON object by names of policies"
-            yield PolicyFault(f"metadata.annotations[{key}]", message, text)
+        yield from _list_own_faults(_read_rule(rule, {}), strategy, path)
+    yield from _list_noted_faults(policy)
 
 
 def _list_own_faults(rule: PolicyRule, strategy: Object, path: str) -> Iterator[PolicyFault]:
@@ -212,6 +228,24 @@ def _list_own_faults(rule: PolicyRule, strategy: Object, path: str) -> Iterator[
     if bad:
         message = "must give a number above 0 to roles of this policy"
         yield PolicyFault(f"{path}.strategy.scaling.ratio", message, bad)
+
+
+def _list_noted_faults(policy: Object) -> Iterator[PolicyFault]:
+    for key in _NOTES:
+        text = annotations_of(policy).get(key)
+        noted = _read_json(text or "{}")
+        if not isinstance(noted, dict):
+            message = "must be a JSON object by names of policies"
+            yield PolicyFault(f"metadata.annotations[{key}]", message, text)
+        elif key == labels.VERSIONS_TOGETHER and any(map(_is_bad_together, noted.values())):
+            message = f"must give each policy {{}} or a {_ROLL_BACK} above 0"
+            yield PolicyFault(f"metadata.annotations[{key}]", message, text)
+
+
+def _is_bad_together(given: Any) -> bool:
+    if not isinstance(given, dict):
+        return True
+    return _ROLL_BACK in given and _read_seconds(given) is None
 
 
 def _read_note(text: str) -> Object:

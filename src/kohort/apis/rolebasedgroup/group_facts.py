@@ -51,9 +51,11 @@ from kohort.apis.rolebasedgroup.revision import (
 )
 from kohort.apis.rolebasedgroup.role_facts import DelegatedRole, GroupFacts, RoleFacts
 from kohort.apis.rolebasedgroup.roles import as_int, as_map, as_objects
+from kohort.apis.rolebasedgroup.rollback import find_fallback
 from kohort.apis.rolebasedgroup.spec import GroupSpec, read_spec
 from kohort.cluster.objects import Object, annotations_of, labels_of, name_of, namespace_of, uid_of
 from kohort.model.observed import Failure
+from kohort.model.policies import Rule
 from kohort.model.units import Line
 
 
@@ -174,6 +176,7 @@ def _make_facts(inputs: _Inputs) -> GroupFacts:
         roles[role.name] = _read_role(
             context, hashes[role.name], found, owned, failures.get(Line(0, role.name), ())
         )
+    fallback = find_fallback(own, current)
     return GroupFacts(
         group=group,
         spec=replace(spec, problems=(*spec.problems, *lacking)),
@@ -182,8 +185,14 @@ def _make_facts(inputs: _Inputs) -> GroupFacts:
         hash=current.hash if current else hash_group(group),
         stored=own,
         current=current,
-        rules=tuple(rule for policy in policies for rule in make_rules(policy)),
+        rules=tuple(_limit(r, fallback) for policy in policies for r in make_rules(policy)),
+        fallback=fallback,
     )
+
+
+def _limit(rule: Rule, fallback: StoredRevision | None) -> Rule:
+    """The rule without its rollback while there is no revision to go back to."""
+    return rule if fallback else replace(rule, rollback_seconds=None)
 
 
 def _couple(group: Object, rules: tuple[PolicyRule, ...]) -> Object:

@@ -110,6 +110,8 @@ RESTARTS = "kohort.dev/restarts"  # on the group's revision: last failure of eac
 SERVED = "kohort.dev/served"  # on a group's revision: all roles were ready on it
 RATIO = "kohort.dev/ratio"
 UPDATE_ORDER = "kohort.dev/update-order"
+VERSIONS_TOGETHER = "kohort.dev/versions-together"
+ROLLED_BACK = "kohort.dev/rolled-back"  # on a group: why its roles went back together
 GANG_DIALECT = "kohort.dev/gang"
 FORMER_NODES = "kohort.dev/former-nodes"
 MAX_UNAVAILABLE = "kohort.dev/max-unavailable"  # on a RoleBasedGroupSet
@@ -245,6 +247,14 @@ KEYS = (
         "policies in order of roles",
         _NOW,
     ),
+    Key(
+        VERSIONS_TOGETHER,
+        ANNOTATION,
+        "CoordinatedPolicies, by users",
+        "JSON by policy: its roles end an update together; rollBackAfterSeconds if they may not",
+        _NOW,
+    ),
+    Key(ROLLED_BACK, ANNOTATION, "RoleBasedGroups", "why roles went back together", _NOW),
     Key(
         FORMER_NODES,
         ANNOTATION,

@@ -16,6 +16,7 @@ from kohort.apis.rolebasedgroup.instance_actions import InstanceActions
 from kohort.apis.rolebasedgroup.pod_actions import PodActions
 from kohort.apis.rolebasedgroup.pod_extras import PodExtras
 from kohort.apis.rolebasedgroup.read import Memory
+from kohort.apis.rolebasedgroup.rollback import roll_back
 from kohort.apis.rolebasedgroup.set_actions import SetActions
 from kohort.cluster.actions import Action
 from kohort.model.plans import Plan
@@ -39,6 +40,7 @@ def _actions(snapshot: Snapshot, reading: Reading[Memory], plan: Plan) -> Iterat
     gangs = GangActions(snapshot, reading, plan)
     extras = PodExtras(snapshot, reading)
     pods = PodActions(snapshot, reading, plan, gangs, extras)
+    yield from roll_back(snapshot.root, facts.fallback, plan)
     yield from sets.scale_group()
     yield from sets.store_group()
     yield from sets.write_config()

@@ -12,6 +12,7 @@ from kohort.apis.rolebasedgroup.objects.adapters import BOUND, make_selector, wr
 from kohort.apis.rolebasedgroup.pod_facts import RolePod, is_update_complete
 from kohort.apis.rolebasedgroup.read import Memory
 from kohort.apis.rolebasedgroup.role_facts import RoleFacts
+from kohort.apis.rolebasedgroup.rollback import REASON as ROLLED_BACK
 from kohort.apis.rolebasedgroup.status import (
     ComponentCounts,
     InstanceState,
@@ -22,7 +23,7 @@ from kohort.apis.rolebasedgroup.status import (
     write_instance_status,
     write_set_status,
 )
-from kohort.cluster.actions import Create
+from kohort.cluster.actions import Create, Patch
 from kohort.cluster.objects import Object, name_of
 from kohort.model.observed import RoleInstances
 from kohort.model.plans import Plan
@@ -204,7 +205,15 @@ def list_events(
     snapshot: Snapshot, reading: Reading[Memory], plan: Plan, summary: ExecutionSummary
 ) -> tuple[Notice, ...]:
     """The events for a plan; success without a change is no event."""
-    return (*_list_made(summary), *_list_refused(summary), *plan.notices)
+    made = (*_list_made(summary), *_list_rollbacks(plan, summary))
+    return (*made, *_list_refused(summary), *plan.notices)
+
+
+def _list_rollbacks(plan: Plan, summary: ExecutionSummary) -> Iterator[Notice]:
+    done = {action.why for action in summary.done if isinstance(action, Patch)}
+    for rollback in plan.rollbacks:
+        if rollback.cause.message in done:
+            yield Notice("Warning", ROLLED_BACK, rollback.cause.message, "RollBack")
 
 
 def _list_made(summary: ExecutionSummary) -> Iterator[Notice]:

@@ -45,6 +45,7 @@ class StoredRevision:
     hash: str
     number: int
     data: Object
+    has_served: bool = False  # of a group's revision: all roles were ready on it
 
 
 def write_group_data(group: Object) -> Object:
@@ -136,7 +137,9 @@ def read_revision(revision: Object) -> StoredRevision | None:
     found = marks.get(labels.GROUP_REVISION) or marks.get(labels.HASH)
     if not found or not isinstance(data, dict):
         return None
-    return StoredRevision(name_of(revision), found, as_int(revision.get("revision"), 0), data)
+    number = as_int(revision.get("revision"), 0)
+    has_served = labels.SERVED in annotations_of(revision)
+    return StoredRevision(name_of(revision), found, number, data, has_served)
 
 
 def find_current(stored: Iterable[StoredRevision], data: Object) -> StoredRevision | None:
@@ -192,13 +195,14 @@ def _write_role(role: Object) -> Object:
 
 def _hash_role(role: Object, templates: Mapping[str, Object]) -> str:
     data = write_bytes(_write_role(role))
-    reference = _find_reference(role)
+    reference = find_reference(role)
     if reference in templates:
         data += write_bytes(write_typed(ROLE_TEMPLATE, templates[reference])["template"])
     return hash_revision_a(data)
 
 
-def _find_reference(role: Object) -> str:
+def find_reference(role: Object) -> str:
+    """The name of the shared template that a role refers to; empty if it has its own."""
     for pattern in _PATTERNS:
         reference = as_map(as_map(role.get(pattern)).get("templateRef"))
         if reference:

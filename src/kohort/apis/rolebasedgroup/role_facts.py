@@ -106,6 +106,7 @@ class GroupFacts:
     stored: tuple[StoredRevision, ...] = ()  # of the group, lowest number first
     current: StoredRevision | None = None  # the one with the roles of the current spec
     rules: tuple[Rule, ...] = ()
+    fallback: StoredRevision | None = None  # where roles go back to that go back together
 
     @property
     def contexts(self) -> list[RoleContext]:

@@ -1,8 +1,8 @@
 """
 The fields of the smaller kinds: scaling adapters, policies, runtime profiles and warm-ups.
 
-``updateOrder`` and ``ratio`` of a policy are ours; users write annotations instead where
-upstream's definition drops these fields.
+``updateOrder``, ``versionsTogether`` and ``ratio`` of a policy are ours; users write annotations
+instead where upstream's definition drops these fields.
 """
 
 from typing import Annotated, Literal
@@ -58,6 +58,16 @@ class AdapterStatus(Model):
     selector: Annotated[str | None, about("Pods that are measured, one for each instance.")] = None
 
 
+class VersionsTogether(Model):
+    """Roles that end an update together."""
+
+    roll_back_after_seconds: Annotated[
+        Int32 | None,
+        Meta(ge=1),
+        about("All roles go back if an updated instance is unready for so long."),
+    ] = None
+
+
 class PolicyRollingUpdate(Model):
     """How far updates of roles may be apart."""
 
@@ -66,6 +76,10 @@ class PolicyRollingUpdate(Model):
     partition: Annotated[int | str | None, about("What keeps its revision.")] = None
     update_order: Annotated[
         list[str] | None, about("Roles, each updated only when those before it are.")
+    ] = None
+    versions_together: Annotated[
+        VersionsTogether | None,
+        about("No role ends an update that another does not: paused roles hold the others."),
     ] = None
 
 

@@ -1,0 +1,71 @@
+"""Requirement 002: versions of chosen roles are kept together, or go back as one."""
+
+from group_lab import GroupLab, group, standalone, start
+from test_coordinated_groups import policy, set_images, updated, watch_gap
+
+from kohort.apis.rolebasedgroup import labels
+from kohort.cluster.objects import Object, annotations_of
+from kohort.simulator import kinds
+from kohort.simulator.stages import PULL_ERROR
+
+WIDE = {"rolloutStrategy": {"rollingUpdate": {"maxUnavailable": 4}}}
+TOGETHER = {"rollingUpdate": {"maxSkew": 1, "versionsTogether": {}}}
+NOTED = {labels.VERSIONS_TOGETHER: '{"pd": {"rollBackAfterSeconds": 60}}'}
+
+
+def events(lab: GroupLab, reason: str) -> list[Object]:
+    return [event for event in lab.all(kinds.NEW_EVENT) if event.get("reason") == reason]
+
+
+async def break_role(lab: GroupLab, index: int) -> None:
+    """Give a role an image that no node can pull."""
+    template = f"/spec/roles/{index}/standalonePattern/template"
+    await lab.edit(
+        "x",
+        {"op": "add", "path": f"{template}/metadata", "value": {"annotations": {PULL_ERROR: "no"}}},
+        {"op": "replace", "path": f"{template}/spec/containers/0/image", "value": "engine:2"},
+        kind=labels.KIND,
+    )
+
+
+async def test_roles_end_an_update_together(lab: GroupLab):
+    await lab.apply(policy(TOGETHER, "prefill", "decode"))
+    await start(lab, standalone("prefill", 4, **WIDE), standalone("decode", 4, **WIDE))
+    await set_images(lab, "engine:2")
+    assert await watch_gap(lab, 4) <= 1
+
+
+async def test_a_paused_role_holds_the_others_within_the_skew(lab: GroupLab):
+    await lab.apply(policy(TOGETHER, "prefill", "decode"))
+    await start(lab, standalone("prefill", 3, **WIDE), standalone("decode", 3, **WIDE))
+    path = "/spec/roles/1/rolloutStrategy/rollingUpdate/paused"
+    await lab.set_field(path, True)
+    await set_images(lab, "engine:2")
+    await lab.until(lambda: updated(lab, "prefill") == 1)
+    await lab.run(60)
+    assert (updated(lab, "prefill"), updated(lab, "decode")) == (1, 0)
+    await lab.set_field(path, False)
+    assert await watch_gap(lab, 3) <= 1
+
+
+async def test_roles_go_back_as_one_when_an_update_of_one_fails(lab: GroupLab):
+    """The other role returns to the image that served, though its own update worked."""
+    updates = {"rollingUpdate": {"maxSkew": "50%"}}
+    await lab.apply(policy(updates, "prefill", "decode", **NOTED))
+    await start(lab, standalone("prefill", 2), standalone("decode", 2), standalone("router", 1))
+    await set_images(lab, "engine:2", 1)
+    await break_role(lab, 1)
+    await lab.until(lambda: updated(lab, "prefill") > 0)
+    await lab.until(lambda: lab.is_done() and lab.images() == {"engine:1"}, 600)
+    (told,) = events(lab, "RolledBack")
+    assert "roles prefill and decode go back to the revision that served" in told["message"]
+    assert annotations_of(lab.group())[labels.ROLLED_BACK] == told["message"]
+
+
+async def test_a_group_without_a_revision_that_served_goes_nowhere(lab: GroupLab):
+    await lab.apply(policy({"rollingUpdate": {}}, "prefill", "decode", **NOTED))
+    broken = standalone("decode", 1)
+    broken["standalonePattern"]["template"]["metadata"] = {"annotations": {PULL_ERROR: "no"}}
+    await lab.apply(group(standalone("prefill", 1), broken))
+    await lab.run(300)
+    assert not events(lab, "RolledBack")
