@@ -22,7 +22,8 @@ from kohort.cluster.port import Cluster, PatchForm
 from kohort.controller.install.install import InstallOptions
 from kohort.controller.process.configuration import Configuration
 from kohort.controller.process.process import Launch, Process
-from kohort.simulator.host.loop import run
+from kohort.process.loop import run
+from kohort.process.memory import bound_heaps, settle_memory
 
 _VERBS = ("create", "dry_run_create", "read", "update", "patch", "delete", "list", "watch")
 _REVIEWS = re.compile(r'webhook_requests_total\{webhook="([^"]*)",code="(\d+)"\} (\S+)')
@@ -53,6 +54,8 @@ class CountedRequests:
 
 def main() -> None:
     """Run until standard input ends."""
+    bound_heaps()
+    settle_memory()
     run(_work(Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3]))
 
 

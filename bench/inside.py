@@ -13,10 +13,10 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from random import Random
 
+from kohort.process.memory import settle_memory
 from kohort.simulator.api.api import ApiServer
 from kohort.simulator.api.registry import Registry
 from kohort.simulator.embedded import Embedded, EmbeddedOptions
-from kohort.simulator.host.memory import settle_memory
 from kohort.simulator.resources.builtin import builtin_resources
 from kohort.simulator.store.store import Store
 

@@ -6,13 +6,13 @@ import sys
 
 import pytest
 
-from kohort.simulator.host.memory import bound_heaps
+from kohort.process.memory import bound_heaps
 
 # Bodies of 1 MiB, each followed by something small that stays. The first is freed before the
 # others are made, as the first request is answered before the others come.
 PROGRAM = """
 import ctypes
-from kohort.simulator.host.memory import bound_heaps
+from kohort.process.memory import bound_heaps
 
 {settle}
 NAMES = "arena ordblks smblks hblks hblkhd usmblks fsmblks uordblks fordblks keepcost"

@@ -22,8 +22,8 @@ import aiohttp
 from tools.fuzz.requests import GROUP, KINDS, Inventor, Request, read_corpus
 from yarl import URL
 
+from kohort.process.memory import bound_heaps, settle_memory
 from kohort.simulator.embedded import Embedded, EmbeddedOptions
-from kohort.simulator.host.memory import bound_heaps, settle_memory
 
 TOKEN = "fuzz"
 # What a real server answers with 500, too: recorded from it in ``tests/conformance``, but for list

@@ -21,8 +21,8 @@ from kohort.cli.exits import Failure
 from kohort.cli.processes.signals import catch_signals
 from kohort.cli.state import State, check_owner, writing
 from kohort.cli.terminal import show
-from kohort.simulator.host.loop import run
-from kohort.simulator.host.memory import bound_heaps, settle_memory
+from kohort.process.loop import run
+from kohort.process.memory import bound_heaps, settle_memory
 
 if TYPE_CHECKING:
     from kohort.apis.api import Settings

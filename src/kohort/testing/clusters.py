@@ -213,7 +213,7 @@ class _Host(threading.Thread):
 
     def run(self) -> None:
         """Serve until told to stop."""
-        from kohort.simulator.host.loop import run
+        from kohort.process.loop import run
 
         try:
             run(self._serve())

@@ -37,7 +37,8 @@ from kohort.controller.process.configuration import (
 from kohort.controller.process.gangs import choose_dialects, find_known, gather_tiers, has_usual
 from kohort.controller.process.process import Launch, Process
 from kohort.observability.logs import LogForm, begin_logging
-from kohort.simulator.host.loop import run
+from kohort.process.loop import run
+from kohort.process.memory import bound_heaps, settle_memory
 
 _FLAGS = {
     "webhook_port": "webhook_port",
@@ -62,6 +63,8 @@ def launch(arguments: argparse.Namespace) -> None:
     """Run the operator until it is stopped."""
     configuration = configure(arguments)
     begin_logging(_form(arguments), _level(arguments.zap_log_level or ""))
+    bound_heaps()
+    settle_memory()
     run(_work(arguments, configuration))
 
 

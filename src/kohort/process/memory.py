@@ -1,9 +1,9 @@
 """
-This is where a process that hosts a cluster tells Python and libc how to keep memory.
+This is where a long-lived process tells Python and libc how to keep memory.
 
-Nearly everything that a cluster holds is freed by counting references. The search for
-cycles stops all work and takes time with the number of objects, so what exists when
-the cluster is ready is left out of it, and it is made seldom.
+Nearly everything that an embedded cluster or the operator holds is freed by counting references.
+The search for cycles stops all work and takes time with the number of objects, so what exists when
+the process begins its work is left out of it, and it is made seldom.
 
 What is freed has to go back to the system, too. By itself glibc raises the size from which a block
 is mapped on its own, up to 32 MiB, as soon as a large block is freed; after that, bodies of

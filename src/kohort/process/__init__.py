@@ -1,0 +1,1 @@
+"""How a process of ours runs: its event loop and its memory."""
