@@ -67,8 +67,14 @@ def _config_owners(child: Any) -> tuple[Key, ...]:
     return ((child.metadata.namespace, name),) if name else ()
 
 
+def _gang_owners(child: Any) -> tuple[Key, ...]:
+    owners = child.metadata.owner_references
+    is_of_instance = any(o.controller and o.kind == labels.INSTANCE.name for o in owners)
+    return _owners(child) if is_of_instance else _config_owners(child)
+
+
 def _watch_gangs(kind: Kind, remedy: str) -> Watched:
-    return Watched(kind, Whole, "", _config_owners, remedy)
+    return Watched(kind, Whole, "", _gang_owners, remedy)
 
 
 def _find_profiles(group: Object) -> tuple[Key, ...]:
@@ -167,7 +173,7 @@ ROLE_BASED_GROUP = Api(
         Watched(labels.ADAPTER, Whole, labels.GROUP_NAME, _owners),
         Watched(labels.CONFIG_MAP, read_config, "", _config_owners),
         *(
-            Watched(kind, Whole, "", _config_owners, _GANGS, is_needed=False)
+            Watched(kind, Whole, "", _gang_owners, _GANGS, is_needed=False)
             for dialect in UPSTREAM
             for kind in dialect.kinds
         ),

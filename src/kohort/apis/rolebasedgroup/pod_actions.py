@@ -94,7 +94,8 @@ class PodActions:
 
     def _make(self, work: "_InstanceWork") -> Iterator[Action]:
         missing = [p for p in work.instance.places if p.name not in self._names]
-        if not missing or self._left <= 0 or not self.gangs.is_ready:
+        is_gang_there = self.gangs.is_ready(work.role.spec, work.instance)
+        if not missing or self._left <= 0 or not is_gang_there:
             return
         instance = work.instance.decode()
         short = names.short_revision(revision_of(work.instance))
@@ -109,7 +110,8 @@ class PodActions:
             made = self.extras.complete(
                 make_pod(instance, place, short), work.role, instance, place
             )
-            made = self.gangs.mark(made, work.role.spec, work.ordinal, index)
+            where = work.ordinal, index
+            made = self.gangs.mark(made, work.role.spec, work.instance, where)
             why = f"pod {place.name} does not exist"
             yield Create(labels.POD, work.instance.metadata.namespace, made, why)
 
@@ -119,8 +121,15 @@ class PodActions:
             labels.IN_PLACE_GRACE in pod.metadata.annotations for pod in work.pods.values()
         ):
             return
-        instance = work.instance.decode()
-        for place in list_places(instance):
+        steps = list(self._list_changes(work))
+        if work.role.spec.is_instance_gang and any(isinstance(s, Delete) for s in steps):
+            # A gang is all or nothing: pods that could change as they run go with the others.
+            live = [pod for pod in work.pods.values() if not pod.metadata.is_leaving]
+            steps = [_delete(pod, "a pod of its gang has to be made anew") for pod in live]
+        yield from steps
+
+    def _list_changes(self, work: "_InstanceWork") -> Iterator[Action]:
+        for place in list_places(work.instance.decode()):
             pod = work.pods.get(place.name)
             if pod is None or pod.metadata.is_leaving or pod.has_ended:
                 continue

@@ -7,7 +7,7 @@ pods that it depends on. Each role is a kind of subgroup, each instance a subgro
 scheduled together.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +19,7 @@ from kohort.apis.gangs.intent import Intent, SubgroupKind, Tiers
 from kohort.apis.requests import sum_requests
 from kohort.apis.rolebasedgroup import labels, names
 from kohort.apis.rolebasedgroup.objects import templates
-from kohort.apis.rolebasedgroup.roles import as_map, as_objects
+from kohort.apis.rolebasedgroup.roles import RoleSpec, as_map, as_objects
 from kohort.apis.rolebasedgroup.spec import GroupSpec, roles_of
 from kohort.cluster.objects import (
     Object,
@@ -55,9 +55,14 @@ class RoleMembers:
 
 def find_dialect(snapshot: Snapshot) -> Dialect | None:
     """The scheduler for a group's gang; None if gangs are off or the cluster lacks its kinds."""
-    group, settings = snapshot.root, snapshot.settings
-    if annotations_of(group).get(labels.GANG) != "true":
+    if annotations_of(snapshot.root).get(labels.GANG) != "true":
         return None
+    return find_instance_dialect(snapshot)
+
+
+def find_instance_dialect(snapshot: Snapshot) -> Dialect | None:
+    """The scheduler for gangs of instances or groups; None if the cluster lacks its kinds."""
+    group, settings = snapshot.root, snapshot.settings
     named = annotations_of(group).get(labels.GANG_DIALECT, "")
     known = settings.gangs or UPSTREAM
     found = choose_dialect(group, [d for d in known if d.name == named] if named else known)
@@ -112,6 +117,31 @@ def make_gang(
         priorities=(spec.gang.priority_class,),
         parts=tuple(_list_parts(group, spec, members)),
         exclusive=spec.exclusive_topology,
+        notes=_copy_notes(group, dialect),
+    )
+
+
+def make_instance_gang(
+    group: Object, role: RoleSpec, instance: Object, waiting: Collection[str], dialect: Dialect
+) -> Intent:
+    """The gang of one instance, without the components that may not start yet."""
+    starting = [c for c in role.components if c.name not in waiting]
+    count = sum(component.size for component in starting)
+    requests = [
+        (component.size, as_map(as_map(container.get("resources")).get("requests")))
+        for component in starting
+        for container in as_objects(as_map(component.template.get("spec")).get("containers"))
+    ]
+    return Intent(
+        namespace=namespace_of(group),
+        name=name_of(instance),
+        gang=Gang(0, "", "", count, count),
+        owner=owner_reference(instance),
+        labels={labels.GROUP_NAME: name_of(group), labels.INSTANCE_NAME: name_of(instance)},
+        requests=sum_requests(requests),
+        queue=annotations_of(group).get(labels.GANG_QUEUE)
+        or dialect.find_queue({}, annotations_of(group)),
+        priorities=(annotations_of(group).get(labels.GANG_PRIORITY, ""),),
         notes=_copy_notes(group, dialect),
     )
 
