@@ -100,7 +100,7 @@ def _actions(snapshot: Snapshot, reading: Reading[Memory], plan: Plan) -> Iterat
     yield from gangs.collect(reading)
     edits = describe_edited(reading.observed.groups, snapshot.all(POD))
     yield from _deletions(plan, leaders, edits)
-    yield from release_leaders(snapshot, plan.step.rollout.count)
+    yield from release_leaders(snapshot)
     if plan.report.is_done:
         yield from render_history(snapshot.root, memory.revisions, memory.key)
 
