@@ -39,6 +39,14 @@ def test_what_happens_to_pods_costs_each_object_little():
         assert compare_economy(outcome) == (), seed
 
 
+@pytest.mark.parametrize(("latency", "allowance"), [(0.0, 0), (0.2, 2)])
+def test_a_template_that_never_serves_may_meet_groups_that_start_later(
+    latency: float, allowance: int
+):
+    scenario = Scenario(seed=1, latency=latency, faults=(Fault("bad-roll", at=8.0, seconds=5.0),))
+    assert allowance_of(scenario) == allowance
+
+
 def test_an_object_that_is_made_again_for_nothing_is_noticed():
     fault = Fault("delete-child", at=8.0, value="Service")
     outcome = simulate(Scenario(seed=1, faults=(fault,)))

@@ -72,7 +72,9 @@ def allowance_of(scenario: Scenario) -> int:
     costly = [f for f in scenario.faults if f.name not in HARMLESS and f not in edits]
     # By a clock that was put forward a template has lasted, whose rollout would have been held.
     is_hasty = scenario.has("clock-jump") and scenario.has("fleeting-roll")
-    paid = edits if is_hasty else edits[1:]
+    # Without latency groups serve sooner, and a template that never serves takes fewer of them.
+    is_early = scenario.latency > 0 and bool(edits) and edits[0].name in _COSTS
+    paid = edits if is_hasty or is_early else edits[1:]
     costs = [_COSTS.get(fault.name, 1) for fault in (*paid, *costly)]
     return sum(costs)
 
