@@ -18,7 +18,7 @@ from kohort.apis.leaderworkerset.objects.claims import (
     render_claim,
 )
 from kohort.cluster.actions import Action, Create, Patch
-from kohort.cluster.objects import namespace_of
+from kohort.cluster.objects import namespace_of, uid_of
 from kohort.cluster.port import Address
 
 
@@ -59,11 +59,16 @@ class Claims:
         return changes
 
     def keep(self, pods: Iterable[PodFacts], surplus: frozenset[str]) -> Iterator[Action]:
-        """All actions on claims of existing pods; ``surplus`` are uids of leaders to be deleted."""
+        """All actions on claims of our pods; ``surplus`` are uids of leaders to be deleted."""
         if not self._templates:
             return
-        for pod in pods:
+        found, uid = [*pods], uid_of(self._lws)
+        owners = {uid, *(p.metadata.uid for p in found if p.metadata.controller == uid)}
+        for pod in found:
             metadata = pod.metadata
+            if metadata.controller not in owners:
+                # The pod is left over from an earlier object or leader, and may be gone already.
+                continue
             is_surplus = metadata.uid in surplus or metadata.controller in surplus
             if metadata.is_leaving and not is_surplus:
                 continue
