@@ -176,12 +176,15 @@ class Roles(Checker):
             if name in rule.order:
                 after += rule.order[: rule.order.index(name)]
         for other in after:
-            if not any(self._lets_go(other, moment) for moment in views):
+            if not any(self._lets_go(other, moment, keeps=True) for moment in views):
                 self.breach(f"G8: role {name} was updated before role {other}")
 
-    def _lets_go(self, other: str, moment: _Moment) -> bool:
+    def _lets_go(self, other: str, moment: _Moment, *, keeps: bool = False) -> bool:
+        """Whether a role is updated; ``keeps``: instances that nobody may update serve, too."""
         state = moment.roles.get(other)
-        return state is None or (not state.has_old and state.ready >= state.goal)
+        if state is None or (keeps and state.is_done):
+            return True
+        return not state.has_old and state.ready >= state.goal
 
     def _check_skew(self, name: str, state: _RoleState, views: list[_Moment]) -> None:
         for rule in self.simulated.list_rules(self.truth):
