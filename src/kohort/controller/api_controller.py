@@ -200,7 +200,9 @@ class ApiController:
             for entry in (difference.old, difference.new):
                 if entry is not None:
                     for key in watched.owners(entry.value):
-                        self.queue.add(key)
+                        # A workload that is not there yet is queued when it comes.
+                        if self.roots.find_entry(key) is not None:
+                            self.queue.add(key)
             self._note_departure(watched.kind, difference)
             if watched.kind == self.api.members and difference.old is not None:
                 self._note_loss(difference)

@@ -10,16 +10,20 @@ from collections.abc import Sequence
 
 from kohort.apis.api import Api
 from kohort.controller.api_controller import ApiController, ControllerContext
-from kohort.controller.caches.informers import Informers, Reports
+from kohort.controller.caches.informers import Informers, Reports, SharedWatches
 
 
 class Operator:
     """The API controllers that work on one cluster, with their shared caches."""
 
     def __init__(
-        self, context: ControllerContext, apis: Sequence[Api], reports: Reports | None = None
+        self,
+        context: ControllerContext,
+        apis: Sequence[Api],
+        reports: Reports | None = None,
+        shared: SharedWatches | None = None,
     ) -> None:
-        self.informers = Informers(context.cluster, context.time, context.chance, reports)
+        self.informers = Informers(context.cluster, context.time, context.chance, reports, shared)
         self.ended = asyncio.Event()
         self.controllers = [ApiController(api, self.informers, context) for api in apis]
 

@@ -40,29 +40,31 @@ class PodActions:
     plan: Plan
     gangs: GangActions
     _held: dict[str, ServingPod] = field(init=False)
+    _edited: tuple[ServingPod, ...] = field(init=False)  # by other clients
     _names: set[str] = field(init=False)  # of all pods in the snapshot
     _makers: dict[str, PodMaker] = field(default_factory=dict)  # by revision
     _left: int = MAKE_MAX
 
     def __post_init__(self) -> None:
         self._held = {pod.metadata.name: pod for pod in self.reading.memory.pods}
+        self._edited = tuple(pod for pod in self.reading.memory.pods if pod.edits)
         self._names = {pod.metadata.name for pod in self.snapshot.all(labels.POD)}
 
     def delete(self) -> Iterator[Action]:
         """Delete the pods of retired groups and instances, and ended pods that are recreated."""
         groups = {group.ordinal: group for group in self.reading.observed.groups}
-        edits = describe_edited(groups.values(), self.reading.memory.pods)
+        edits = describe_edited(groups.values(), self._edited)
         for retired in self.plan.step.retire:
             why = f"group {retired.ordinal}: {retired.why}"
             undoes = edits.get(retired.ordinal, "")
             yield from self._delete_all(groups[retired.ordinal].members, why, undoes)
         for line, step in self.plan.steps.items():
-            if line.group in groups:
+            if line.group in groups and (step.retire or step.renew):
                 yield from self._delete_instances(line, step, groups[line.group])
 
     def _delete_instances(self, line: Line, step: Step, group: Group) -> Iterator[Action]:
         instances = _instances_of(group, line.role)
-        edits = describe_edited(instances.values(), self.reading.memory.pods)
+        edits = describe_edited(instances.values(), self._edited)
         for retired in step.retire:
             place = f"instance {line.role}-{retired.ordinal} of group {line.group}"
             why, undoes = f"{place}: {retired.why}", edits.get(retired.ordinal, "")

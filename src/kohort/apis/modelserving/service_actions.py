@@ -5,7 +5,7 @@ The operator looks for them in its cache before it creates one. It deletes a Ser
 neither exists nor is planned.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from kohort.apis.api import Reading, Snapshot
 from kohort.apis.facts import Whole
@@ -38,7 +38,8 @@ def list_service_actions(
     for place in list_places(reading, plan):
         if place.role.has_service:
             wanted[place.entry_name(serving)] = place
-    yield from _list_subdomains(snapshot, reading, plan, held)
+    subdomains = _list_subdomains(serving, reading, plan)
+    yield from _keep_subdomains(snapshot, subdomains, held)
     leaving = {g.ordinal for g in reading.observed.groups if g.phase is Phase.LEAVING}
     leaving |= {retired.ordinal for retired in plan.step.retire}
     for name, place in wanted.items():
@@ -49,39 +50,33 @@ def list_service_actions(
             body = make_service(serving, place)
             why = f"instance {place.role_id} of group {place.group} has no service"
             yield Create(labels.SERVICE, namespace_of(serving), body, why)
+    names = {name_of(service) for service in subdomains}
     for name, service in held.items():
         metadata = service.metadata
         is_ours = metadata.controller == uid_of(serving) and not metadata.is_leaving
-        if is_ours and _is_of_instance(serving, name) and name not in wanted:
+        if is_ours and name not in wanted and name not in names:
+            is_of_instance = find_place(name_of(serving), name) is not None
             why = f"no instance needs service {name}"
+            why = why if is_of_instance else f"no pod is in subdomain {name}"
             yield Delete(labels.SERVICE, metadata.namespace, name, metadata.uid, why=why)
 
 
-def _is_of_instance(serving: Object, name: str) -> bool:
-    """Whether a Service has the name of an entry pod; its labels may have been edited."""
-    return find_place(name_of(serving), name) is not None
-
-
-def _list_subdomains(
-    snapshot: Snapshot, reading: Reading[Memory], plan: Plan, held: Mapping[str, Whole]
-) -> Iterator[Action]:
-    """The actions on Services for all pods of the workload, or of each group, if a plugin asks."""
-    serving, policy = snapshot.root, find_subdomain(reading.memory.context.spec)
-    wanted = [make_shared_service(serving)] if policy == SHARED else []
+def _list_subdomains(serving: Object, reading: Reading[Memory], plan: Plan) -> list[Object]:
+    """The Services for all pods of the workload, or of each group, if a plugin asks for them."""
+    policy = find_subdomain(reading.memory.context.spec)
     if policy == UNIQUE_PER_REPLICA:
         ordinals = {group.ordinal for group in reading.observed.groups}
         ordinals |= {make.ordinal for make in plan.step.make}
-        wanted = [make_group_service(serving, ordinal) for ordinal in sorted(ordinals)]
-    names = {name_of(service) for service in wanted}
+        return [make_group_service(serving, ordinal) for ordinal in sorted(ordinals)]
+    return [make_shared_service(serving)] if policy == SHARED else []
+
+
+def _keep_subdomains(
+    snapshot: Snapshot, wanted: Iterable[Object], held: Mapping[str, Whole]
+) -> Iterator[Action]:
     for service in wanted:
         if name_of(service) in held:
             yield from put_subdomain_back(snapshot, held[name_of(service)], service)
         else:
             why = f"the pods of subdomain {name_of(service)} have no service"
-            yield Create(labels.SERVICE, namespace_of(serving), service, why)
-    for name, found in held.items():
-        metadata = found.metadata
-        is_ours = metadata.controller == uid_of(serving) and not metadata.is_leaving
-        if is_ours and not _is_of_instance(serving, name) and name not in names:
-            why = f"no pod is in subdomain {name}"
-            yield Delete(labels.SERVICE, metadata.namespace, name, metadata.uid, why=why)
+            yield Create(labels.SERVICE, namespace_of(snapshot.root), service, why)

@@ -114,6 +114,7 @@ class Cache(Generic[T]):
 
     def __init__(self, table: _Table[T]) -> None:
         self._table = table
+        self._subscribers: list[Subscriber[T]] = []  # those of this reader
 
     @property
     def selection(self) -> Selection:
@@ -164,6 +165,13 @@ class Cache(Generic[T]):
         for entry in tuple(self._table.entries.values()):
             subscriber(Difference(entry.key, None, entry))
         self._table.subscribers.append(subscriber)
+        self._subscribers.append(subscriber)
+
+    def unsubscribe(self) -> None:
+        """Call no subscriber of this reader any more."""
+        for subscriber in self._subscribers:
+            self._table.subscribers.remove(subscriber)
+        self._subscribers = []
 
 
 class CacheWriter(Generic[T]):
@@ -181,6 +189,10 @@ class CacheWriter(Generic[T]):
         self._report = report
         self._filling: dict[Key, CachedObject[T] | UndecodableObject] | None = None
         self.reader = Cache(self._table)
+
+    def make_reader(self) -> Cache[T]:
+        """Another reader of the same entries, with subscribers of its own."""
+        return Cache(self._table)
 
     def apply(self, event: Event) -> None:
         """Apply one event of the watcher to the cache."""

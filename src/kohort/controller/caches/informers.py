@@ -37,22 +37,95 @@ class Reports:
         """An object cannot be decoded, so the cache leaves it out."""
 
 
+class _SharedWatch:
+    """One cache with its watcher, and the informers that read it."""
+
+    def __init__(self, asked: _Asked, cluster: Cluster, time: Time, chance: Random) -> None:
+        selection = asked.selection
+        self.asked = asked
+        self.users: list[Informers] = []
+        self._writer = CacheWriter(selection, asked.decode, asked.indexes, self._report)
+        self._watcher = Watcher(cluster, selection, self._emit, time, chance, self._note)
+        if asked.optional and is_defined(selection.kind):
+            self._watcher.wait_until_served = partial(wait_until_defined, cluster, selection.kind)
+        # The API server's error, where it does not let us watch an optional kind now.
+        self.absence: KohortError | None = None
+        self._turn = asyncio.Lock()
+
+    async def run(self) -> None:
+        """Keep the cache up to date; one user does so, and when it stops, the next goes on."""
+        async with self._turn:
+            await self._watcher.run()
+
+    def join(self, user: "Informers") -> Cache[Any]:
+        """Add a user; its reader of the cache."""
+        self.users.append(user)
+        return self._writer.make_reader()
+
+    def _emit(self, event: Event) -> None:
+        """Apply an event, and tell the users what it changes for them."""
+        self._writer.apply(event)
+        is_back, self.absence = self.absence is not None, None
+        for user in tuple(self.users):
+            user.take(self.asked.selection, event, is_back=is_back)
+
+    def _note(self, selection: Selection, error: KohortError) -> None:
+        """Take a failed list or watch: of an optional kind it may mean that there is none."""
+        is_hidden = isinstance(error, Forbidden) and not self._writer.reader.is_ready
+        if self.asked.optional and (is_hidden or isinstance(error, NotFound)):
+            self.absence = error
+            for user in tuple(self.users):
+                user.take_absence(selection, error)
+        if not self.asked.optional or not isinstance(error, NotFound):
+            self.users[0].reports.trouble(selection, error)
+
+    def _report(self, fault: UndecodableObject) -> None:
+        self.users[0].report(self.asked.selection, fault)
+
+
+class SharedWatches:
+    """The caches of a process: informers that ask for the same read one cache, by one watch."""
+
+    def __init__(self) -> None:
+        self._watches: list[_SharedWatch] = []
+
+    def find(self, asked: _Asked) -> _SharedWatch | None:
+        """The watch that somebody has asked for with equal arguments."""
+        return next((watch for watch in self._watches if watch.asked == asked), None)
+
+    def add(self, watch: _SharedWatch) -> None:
+        """Let others read the cache of this watch, too."""
+        self._watches.append(watch)
+
+    def leave(self, user: "Informers") -> None:
+        """Forget a user, and each watch that has no other: its cache would become outdated."""
+        for watch in self._watches:
+            if user in watch.users:
+                watch.users.remove(user)
+        self._watches = [watch for watch in self._watches if watch.users]
+
+
 class Informers:
     """Caches by selection, and the watchers that fill them."""
 
     def __init__(
-        self, cluster: Cluster, time: Time, chance: Random, reports: Reports | None = None
+        self,
+        cluster: Cluster,
+        time: Time,
+        chance: Random,
+        reports: Reports | None = None,
+        shared: SharedWatches | None = None,
     ) -> None:
         self.caches: list[Cache[Any]] = []
+        self.reports = reports or Reports()
+        # Optional kinds that cannot be watched now, and the API server's error.
+        self.absent: dict[Selection, KohortError] = {}
         self._cluster = cluster
         self._time = time
         self._chance = chance
-        self._reports = reports or Reports()
-        self._optional: set[Selection] = set()
-        # Optional kinds that cannot be watched now, and the API server's error.
-        self.absent: dict[Selection, KohortError] = {}
-        self._watchers: list[Watcher] = []
-        self._shared: list[tuple[_Asked, Cache[Any], list[Callable[[], None]]]] = []
+        self._shared = shared or SharedWatches()
+        self._readers: dict[_SharedWatch, Cache[Any]] = {}
+        self._listeners: dict[Selection, list[Callable[[], None]]] = {}
         self._ready = asyncio.Event()
 
     def add(
@@ -70,65 +143,39 @@ class Informers:
         The API server need not serve an optional kind; ``on_served`` is called when it does.
         Callers with equal arguments share one cache and one watch.
         """
-        key = _Asked(selection, decode, dict(indexes or {}), optional)
-        for asked, reader, listeners in self._shared:
-            if asked == key:
-                listeners.append(on_served)
-                return reader
-        told = [on_served]
+        asked = _Asked(selection, decode, dict(indexes or {}), optional)
+        watch = self._shared.find(asked)
+        if watch is None:
+            watch = _SharedWatch(asked, self._cluster, self._time, self._chance)
+            self._shared.add(watch)
+        self._listeners.setdefault(selection, []).append(on_served)
+        if self not in watch.users:
+            self._join(watch)
+        return self._readers[watch]
 
-        def report(fault: UndecodableObject) -> None:
-            self.report(selection, fault)
+    def _join(self, watch: _SharedWatch) -> None:
+        reader = self._readers[watch] = watch.join(self)
+        self.caches.append(reader)
+        if watch.absence is not None:
+            self.absent[watch.asked.selection] = watch.absence
 
-        writer = CacheWriter(selection, decode, indexes, report)
-        if optional:
-            self._optional.add(selection)
-        watcher = Watcher(
-            self._cluster,
-            selection,
-            self._listener(selection, writer.apply, told),
-            self._time,
-            self._chance,
-            self._troubled(writer.reader),
-        )
-        if optional and is_defined(selection.kind):
-            watcher.wait_until_served = partial(wait_until_defined, self._cluster, selection.kind)
-        self._watchers.append(watcher)
-        self.caches.append(writer.reader)
-        self._shared.append((key, writer.reader, told))
-        return writer.reader
+    def take(self, selection: Selection, event: Event, *, is_back: bool) -> None:
+        """Take note of an event that a cache has applied."""
+        if is_back and self.absent.pop(selection, None) is not None:
+            for on_served in self._listeners[selection]:
+                on_served()
+        if isinstance(event, Ready) and self.are_ready:
+            self._ready.set()
 
-    def _listener(
-        self,
-        selection: Selection,
-        apply: Callable[[Event], None],
-        told: list[Callable[[], None]],
-    ) -> Callable[[Event], None]:
-        def emit(event: Event) -> None:
-            apply(event)
-            if self.absent.pop(selection, None) is not None:
-                for on_served in told:
-                    on_served()
-            if isinstance(event, Ready) and self.are_ready:
-                self._ready.set()
-
-        return emit
-
-    def _troubled(self, cache: Cache[Any]) -> Callable[[Selection, KohortError], None]:
-        def note(selection: Selection, error: KohortError) -> None:
-            is_hidden = isinstance(error, Forbidden) and not cache.is_ready
-            if selection in self._optional and (is_hidden or isinstance(error, NotFound)):
-                self.absent[selection] = error
-                if self.are_ready:
-                    self._ready.set()
-            if selection not in self._optional or not isinstance(error, NotFound):
-                self._reports.trouble(selection, error)
-
-        return note
+    def take_absence(self, selection: Selection, error: KohortError) -> None:
+        """Take note that the API server does not let us watch an optional kind."""
+        self.absent[selection] = error
+        if self.are_ready:
+            self._ready.set()
 
     def report(self, selection: Selection, fault: UndecodableObject) -> None:
         """Report an object that cannot be read and is left out."""
-        self._reports.fault(selection, fault)
+        self.reports.fault(selection, fault)
 
     @property
     def unlisted(self) -> list[Selection]:
@@ -152,5 +199,11 @@ class Informers:
     async def run(self) -> None:
         """Keep all caches up to date, for ever."""
         async with asyncio.TaskGroup() as group:
-            for watcher in self._watchers:
-                group.create_task(watcher.run())
+            for watch in self._readers:
+                group.create_task(watch.run())
+
+    def close(self) -> None:
+        """Read the caches no more; those that nobody else reads are dropped."""
+        self._shared.leave(self)
+        for reader in self._readers.values():
+            reader.unsubscribe()

@@ -1,8 +1,9 @@
 """
-The APIs of one lease: each runs while its definitions are established, with its own caches.
+The APIs of one lease: each runs while its definitions are established.
 
-When a definition of an API is deleted, the operator stops that API and drops its caches, and
-starts it anew when the definition is back. The other APIs keep running.
+APIs that watch the same objects in the same way read one cache. When a definition of an API is
+deleted, the operator stops that API and drops the caches that no other API reads, and starts it
+anew when the definition is back. The other APIs keep running.
 """
 
 import asyncio
@@ -11,6 +12,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from kohort.apis.api import Api
 from kohort.cluster.objects import Kind
 from kohort.controller.api_controller import ControllerContext
+from kohort.controller.caches.informers import SharedWatches
 from kohort.controller.health import Probe
 from kohort.controller.operator import Operator
 from kohort.controller.process.measures import Measures
@@ -40,6 +42,7 @@ class ServedApis:
         self._apis = tuple(apis)
         self._measures = measures
         self._begin = begin
+        self._shared = SharedWatches()
         self._presence = Presence(context.cluster, apis, context.time, context.chance, measures)
 
     async def run(self) -> None:
@@ -78,7 +81,9 @@ class ServedApis:
             beside.cancel()
 
     def _make(self, api: Api) -> Operator:
-        operator = self.operators[api.kind] = Operator(self._context, [api], self._measures)
+        operator = self.operators[api.kind] = Operator(
+            self._context, [api], self._measures, self._shared
+        )
         time = self._context.time
         self.probes[api.kind] = [Probe(c.queue, time) for c in operator.controllers]
         for controller in operator.controllers:
@@ -86,6 +91,7 @@ class ServedApis:
         return operator
 
     def _drop(self, api: Api, operator: Operator) -> None:
+        operator.informers.close()
         del self.operators[api.kind], self.probes[api.kind]
         for controller in operator.controllers:
             self._measures.leave(controller)
