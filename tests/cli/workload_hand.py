@@ -74,18 +74,28 @@ class Hand:
     def wait_for_condition(self, name: str) -> Object:
         """The condition of that type, as soon as it is true."""
 
+        def find(obj: Object) -> Object | None:
+            found = find_condition(obj, name)
+            return found if found is not None and found["status"] == "True" else None
+
+        found = find(self.wait_for(lambda obj: find(obj) is not None))
+        assert found is not None
+        return found
+
+    def wait_for(self, holds: Callable[[Object], bool]) -> Object:
+        """The workload, as soon as something holds of it."""
+
         async def wait(door: HttpCluster) -> Object:
             fields = f"metadata.name={self._name}"
-            selection = Selection(KIND, "default", fields=fields)
+            selection = Selection(self._kind, "default", fields=fields)
             async with (
                 asyncio.timeout(30),
                 aclosing(door.watch(selection, "", initial=True)) as all_,
             ):
                 async for change in all_:
-                    found = find_condition(orjson.loads(change.raw), name)
-                    if found is not None and found["status"] == "True":
-                        return found
-            raise AssertionError(f"{name} did not become true")
+                    if change.type != "BOOKMARK" and holds(obj := orjson.loads(change.raw)):
+                        return obj
+            raise AssertionError("the watch ended")
 
         return self._do(wait)
 

@@ -9,6 +9,11 @@ from dataclasses import dataclass
 
 from kohort.model.units import GROUPS, Line
 
+# Reasons of rules over roles: the role that waits is ready itself, and another holds it back.
+SKEW, VERSIONS = "WaitingForSkew", "WaitingForVersions"
+ORDER, ROLE = "WaitingForOrder", "WaitingForRole"
+OF_OTHER_ROLES = (SKEW, VERSIONS, ORDER, ROLE)
+
 
 def count(number: int, one: str, many: str) -> str:
     """A number with its noun in singular or plural: ``1 group is``, ``2 groups are``."""

@@ -20,7 +20,7 @@ from math import ceil, floor
 
 from kohort.model.observed import Group, RoleInstances, Tally
 from kohort.model.policies import Gate, Rule
-from kohort.model.reasons import Blocker
+from kohort.model.reasons import ORDER, SKEW, VERSIONS, Blocker
 from kohort.model.units import Line, Phase
 from kohort.model.workload import Workload
 
@@ -192,7 +192,7 @@ def _bound_in_order(rule: Rule, counts: list[_Counts]) -> dict[str, Bounds]:
                 f"{waits.updated_ready} of {waits.wanted} instances are updated and ready "
                 f"(rule {rule.name})"
             )
-            found[name] = Bounds(updated_max=0, blockers=(Blocker("WaitingForOrder", message),))
+            found[name] = Bounds(updated_max=0, blockers=(Blocker(ORDER, message),))
         elif waits is None and own.updated_ready < own.goal and not own.is_paused:
             waits = own
     return found
@@ -210,7 +210,7 @@ def _bound_growth(rule: Rule, counts: list[_Counts]) -> dict[str, Bounds]:
             f"{waiting.exist - waiting.reached} of {waiting.exist} instances of role "
             f"{waiting.role} are not {rule.gate.value} yet (rule {rule.name})"
         )
-        held = Blocker("WaitingForSkew", message)
+        held = Blocker(SKEW, message)
         return {c.role: Bounds(count_max=c.exist, blockers=(held,)) for c in growing}
     least = min(c.growth for c in growing)
     limit = least + rule.scale_skew.of(max(c.wanted for c in counts))
@@ -227,7 +227,7 @@ def _bound_growth(rule: Rule, counts: list[_Counts]) -> dict[str, Bounds]:
                 f"{allowed} while role {slowest.role} has {slowest.exist} of {slowest.wanted}: "
                 f"the skew is {rule.scale_skew} (rule {rule.name})"
             )
-            blockers = (Blocker("WaitingForSkew", message),)
+            blockers = (Blocker(SKEW, message),)
         found[own.role] = Bounds(count_max=allowed, blockers=blockers)
     return found
 
@@ -235,7 +235,7 @@ def _bound_growth(rule: Rule, counts: list[_Counts]) -> dict[str, Bounds]:
 def _explain_skew(rule: Rule, own: _Counts, slowest: _Counts, allowed: int) -> Blocker:
     what = "versions are kept together within" if rule.is_together else "the skew is"
     return Blocker(
-        "WaitingForVersions" if rule.is_together else "WaitingForSkew",
+        VERSIONS if rule.is_together else SKEW,
         f"role {own.role} has {own.updated} of {own.wanted} instances updated, and may have "
         f"{allowed} while role {slowest.role}{slowest.stop} has {slowest.updated_ready} of "
         f"{slowest.wanted} updated and ready: {what} {rule.update_skew} (rule {rule.name})",

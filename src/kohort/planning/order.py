@@ -13,11 +13,11 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from kohort.model.plans import Cause, Make, Retirement, Step
-from kohort.model.reasons import Blocker
+from kohort.model.reasons import ORDER, Blocker
 from kohort.model.units import Phase
 from kohort.planning.lines import LineState
 
-REASON = "WaitingForOrder"
+REASON = ORDER
 
 
 def keep_order(step: Step, state: LineState, beyond: Collection[int]) -> Step:

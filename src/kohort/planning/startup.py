@@ -9,7 +9,7 @@ rest.
 
 from kohort.model.observed import Group, Instance, RoleInstances
 from kohort.model.policies import Amendment, Startup
-from kohort.model.reasons import Blocker
+from kohort.model.reasons import ROLE, Blocker
 from kohort.model.units import GROUPS, Line, Phase
 from kohort.model.workload import Role, Workload
 from kohort.planning.lines import LineState
@@ -46,7 +46,7 @@ def find_waiting_roles(workload: Workload, group: Group) -> dict[str, Blocker]:
             ready = sum(i.phase is Phase.READY for i in first.instances)
             ready, wanted = first.tally.ready if first.tally else ready, first.wanted
             found[role.name] = Blocker(
-                "WaitingForRole",
+                ROLE,
                 f"role {role.name} waits for role {missing[0]}, of which {ready} of {wanted} "
                 "instances are ready",
                 line=Line(group.ordinal, role.name),
@@ -67,7 +67,7 @@ def find_unsteady(workload: Workload, group: Group) -> dict[str, Blocker]:
             end = "is ready again" if unready else "is updated"
             message = f"role {role.name} is updated when role {waits[0]} {end}"
             line = Line(group.ordinal, role.name)
-            found[role.name] = Blocker("WaitingForRole", message, line=line)
+            found[role.name] = Blocker(ROLE, message, line=line)
     return found
 
 

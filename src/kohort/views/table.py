@@ -8,6 +8,7 @@ from kohort.cluster.objects import metadata_of
 from kohort.views.ages import find_time
 from kohort.views.health import Health, judge
 from kohort.views.picture import Picture
+from kohort.views.role_lines import RoleLine, list_role_lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,7 @@ class Row:
     strategy: str
     carrier: str
     role: str = ""  # the one that is counted, by instances; empty: groups are
+    roles: tuple[RoleLine, ...] = ()  # those that roll by themselves
 
 
 def make_row(picture: Picture) -> Row:
@@ -48,6 +50,7 @@ def make_row(picture: Picture) -> Row:
         strategy=picture.reading.workload.rollout.strategy if picture.reading else "",
         carrier=verbs.carrier_of(picture.root, settings) if verbs else "",
         role=picture.role,
+        roles=list_role_lines(picture),
     )
 
 

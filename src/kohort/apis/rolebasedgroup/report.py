@@ -27,7 +27,7 @@ from kohort.cluster.actions import Create, Patch
 from kohort.cluster.objects import Object, name_of
 from kohort.model.observed import RoleInstances
 from kohort.model.plans import Plan
-from kohort.model.reasons import Notice
+from kohort.model.reasons import OF_OTHER_ROLES, Notice
 from kohort.model.units import Line, Phase
 
 _MADE, _STUCK = "SucceedCreateRevision", "InPlaceUpdateNotPossible"
@@ -35,7 +35,9 @@ _MADE, _STUCK = "SucceedCreateRevision", "InPlaceUpdateNotPossible"
 
 def write_status(snapshot: Snapshot, reading: Reading[Memory], plan: Plan, now: str) -> Object:
     """The status of the group."""
-    return write_group_status(snapshot.root, list(_count_roles(reading, plan)), now)
+    told = (b.message for b in plan.report.blockers if b.reason in OF_OTHER_ROLES)
+    held = tuple(dict.fromkeys(told))
+    return write_group_status(snapshot.root, list(_count_roles(reading, plan)), now, held)
 
 
 def _count_roles(reading: Reading[Memory], plan: Plan) -> Iterator[RoleCounts]:

@@ -36,8 +36,10 @@ class RoleCounts:
         return self.wanted == self.exist == self.ready
 
 
-def write_group_status(group: Object, roles: Sequence[RoleCounts], now: str) -> Object:
-    """The status of a group with these roles."""
+def write_group_status(
+    group: Object, roles: Sequence[RoleCounts], now: str, held: Sequence[str] = ()
+) -> Object:
+    """The status of a group; ``held`` says which roles hold others back, in sentences."""
     old: Object = as_map(group.get("status"))
     generation = group["metadata"].get("generation", 0)
     is_ready = all(role.is_whole for role in roles)
@@ -49,6 +51,7 @@ def write_group_status(group: Object, roles: Sequence[RoleCounts], now: str) -> 
     if is_updating or _find(old, UPDATING):
         moving = [role.name for role in roles if role.updated < role.exist]
         text = f"Roles are updated: {', '.join(moving)}" if moving else "No role is updated"
+        text = "; ".join((text, *held)) if moving else text
         updating = {"type": UPDATING, **_say(is_updating, "RolesUpdating", "RolesUpdated")}
         conditions.append({**updating, "message": text, "observedGeneration": generation})
     return {

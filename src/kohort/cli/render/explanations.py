@@ -9,6 +9,7 @@ from kohort.views.ages import write_age
 from kohort.views.explain import EventLine, Explanation, Finding, Rules, find_holder
 from kohort.views.health import Health, Word
 from kohort.views.rollouts import HistoryLine
+from kohort.views.table import Row
 
 _WIDTH = 10
 _NAMED_MAX = 3
@@ -33,6 +34,7 @@ def write_explanation(told: Explanation, now: datetime, paint: Paint = plain) ->
     parts: dict[str, Sequence[str]] = {
         "waits": (told.waits,),
         "on": on,
+        "roles": tuple(_write_roles(told.row)),
         "gang": told.gangs,
         "since": (since,),
         "next": told.commands or ("nothing needs to be done",),
@@ -72,6 +74,18 @@ def write_finding(finding: Finding, now: datetime) -> Iterator[str]:
 def write_event(event: EventLine, now: datetime) -> str:
     """One event."""
     return f"event {write_age(event.seen, now)} ago: {event.reason}: {event.message}"
+
+
+def _write_roles(row: Row) -> Iterator[str]:
+    """How far each role is, by which rules of its own, and what holds it back."""
+    if row.health.word is Word.READY:
+        return
+    for role in row.roles:
+        counts = f"{role.updated} of {role.wanted} updated, {role.ready} ready"
+        rules = f"maxUnavailable {role.max_unavailable}, maxSurge {role.max_surge}"
+        stop = ", paused" if role.is_paused else ""
+        yield f"{role.name}: {counts} ({rules}, partition {role.partition}{stop})"
+        yield from (f"  {found.reason}: {found.message}" for found in role.reasons)
 
 
 def _write_rules(rules: Rules) -> str:

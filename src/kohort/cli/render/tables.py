@@ -22,7 +22,8 @@ def write_table(
 def write_change(row: Row, *, namespaces: bool = False) -> str:
     """One row without its age, for those who read changes as lines."""
     name = f"{row.namespace}/{row.name}" if namespaces else row.name
-    text = f"{row.kind}/{name}   {write_counts(row)}   {write_reason(row)}"
+    counts = "   ".join((write_counts(row), *filter(None, [write_roles(row)])))
+    text = f"{row.kind}/{name}   {counts}   {write_reason(row)}"
     return f"{text}: {row.health.message}" if row.health.message else text
 
 
@@ -31,6 +32,13 @@ def write_counts(row: Row) -> str:
     units = f"role {row.role}: instances" if row.role else "groups"
     ready = f"{units} {row.ready}/{row.wanted} ready"
     return f"{ready}   revision {row.revision} ({row.updated}/{row.wanted})"
+
+
+def write_roles(row: Row) -> str:
+    """How far each role is with an update, while one of them is not at its end."""
+    if all(role.updated == role.wanted for role in row.roles):
+        return ""
+    return "updated: " + ", ".join(f"{r.name} {r.updated}/{r.wanted}" for r in row.roles)
 
 
 def write_reason(row: Row) -> str:
