@@ -24,7 +24,7 @@ from kohort.cluster.fields import FieldError
 from kohort.cluster.objects import Kind, Object
 from kohort.cluster.permissions import Grant
 from kohort.cluster.port import Address
-from kohort.model.observed import Group, Observed
+from kohort.model.observed import Observed
 from kohort.model.plans import Plan
 from kohort.model.reasons import Notice
 from kohort.model.workload import Workload
@@ -140,7 +140,7 @@ class Snapshot:
     absent: Mapping[Kind, str] = field(default_factory=dict)  # kinds not served, with the remedy
     unserved: frozenset[Kind] = frozenset()  # kinds not served that the API does without
     # Groups as the last reconcile read them: a cache that saves time and changes no result.
-    group_cache: GroupCache[Group] = field(default_factory=GroupCache)
+    group_cache: GroupCache[Any] = field(default_factory=GroupCache)
     tiers: Mapping[str, Tiers] = field(default_factory=dict)  # by the name of the dialect
     # The objects that the tiers were read from; a dialect whose objects the operator cannot see
     # is missing here.

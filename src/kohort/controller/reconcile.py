@@ -10,6 +10,7 @@ changing at most once a second, but always its last state.
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import Any
 
 import orjson
 
@@ -35,7 +36,7 @@ from kohort.controller.execute import Executor, Outcome, Result
 from kohort.controller.refusals import Refusals
 from kohort.controller.stalled_condition import clear_stall, write_stall
 from kohort.controller.status_writer import StatusWriter, WriteTimes, find_status
-from kohort.model.observed import Group, Observed
+from kohort.model.observed import Observed
 from kohort.model.plans import Plan
 from kohort.model.reasons import Notice
 from kohort.planning.plan import plan
@@ -57,7 +58,7 @@ class Memory:
     fits: tuple[str, int | None] = ("", None)  # uid and generation of the last validated spec
     status_times: WriteTimes = field(default_factory=WriteTimes)
     projected_times: WriteTimes = field(default_factory=WriteTimes)
-    group_cache: GroupCache[Group] = field(default_factory=GroupCache)
+    group_cache: GroupCache[Any] = field(default_factory=GroupCache)
     warnings: Warnings = field(default_factory=Warnings)
     planning_seconds: float = 0.0  # time of the last plan, without its requests
     put_back: dict[Address, tuple[int, float, str]] = field(default_factory=dict)

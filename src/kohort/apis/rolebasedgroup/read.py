@@ -8,10 +8,11 @@ templates of instances, RoleInstances the revision of each.
 
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from kohort.apis.api import InvalidWorkload, Reading, Snapshot
 from kohort.apis.carriers.delegated import read_tally
+from kohort.apis.group_cache import GroupCache
 from kohort.apis.rolebasedgroup import labels
 from kohort.apis.rolebasedgroup.group_facts import find_facts
 from kohort.apis.rolebasedgroup.instance_facts import RoleInstanceFacts
@@ -35,6 +36,7 @@ from kohort.model.units import Level, Phase, Reach
 from kohort.model.workload import Part, Role, Workload
 
 _ALONE = RecoveryPolicy(level=Level.MEMBER)
+_ROLES_MAX = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +65,10 @@ def read_facts(
         raise InvalidWorkload(problem.reason, problem.message)
     pods = _sort_pods(snapshot)
     delegates = _own_delegates(snapshot, facts)
-    held = {name: _read_role(role, instances[name], pods) for name, role in facts.roles.items()}
+    read_one = _RoleReader(snapshot.group_cache, pods)
+    numbers = {name: number for number, name in enumerate(facts.roles)}
+    held = {n: read_one(role, numbers[n], instances[n]) for n, role in facts.roles.items()}
+    read_one.forget_others()
     held |= {n: _read_delegate(role, delegates.get(n)) for n, role in facts.delegated.items()}
     roles = tuple(held[role.name] for role in facts.spec.roles if role.name in held)
     group = _join(snapshot, facts, roles)
@@ -93,24 +98,41 @@ def own_instances(snapshot: Snapshot, role: RoleFacts) -> dict[int, RoleInstance
     return dict(sorted(found.items()))
 
 
-def _read_role(
-    role: RoleFacts,
-    instances: dict[int, RoleInstanceFacts],
-    pods: dict[str, dict[str, RolePod]],
-) -> RoleInstances:
-    return RoleInstances(
-        role=role.spec.name,
-        wanted=role.spec.replicas,
-        revision=role.target,
-        instances=tuple(
-            read_instance(role, ordinal, instance, pods.get(instance.metadata.uid, {}))
-            for ordinal, instance in instances.items()
-        ),
-        base=role.base,
-        failures=role.failures,
-        partition=role.spec.rollout.partition,
-        grown=role.grown,
-    )
+@dataclass(slots=True)
+class _RoleReader:
+    """Reads instances of which a fact has changed, and takes the others from the cache."""
+
+    cache: GroupCache[Instance]
+    pods: dict[str, dict[str, RolePod]]  # by uid of their instance
+    _seen: set[int] = field(default_factory=set)
+
+    def __call__(
+        self, role: RoleFacts, number: int, instances: dict[int, RoleInstanceFacts]
+    ) -> RoleInstances:
+        return RoleInstances(
+            role=role.spec.name,
+            wanted=role.spec.replicas,
+            revision=role.target,
+            instances=tuple(self._read(role, number, o, i) for o, i in instances.items()),
+            base=role.base,
+            failures=role.failures,
+            partition=role.spec.rollout.partition,
+            grown=role.grown,
+        )
+
+    def _read(
+        self, role: RoleFacts, number: int, ordinal: int, instance: RoleInstanceFacts
+    ) -> Instance:
+        pods = self.pods.get(instance.metadata.uid, {})
+        # Roles of a group are few: ordinals of one never reach into those of the next.
+        place = ordinal * _ROLES_MAX + number
+        self._seen.add(place)
+        facts = (role, instance, *pods.values())
+        return self.cache.read(place, facts, lambda: read_instance(role, ordinal, instance, pods))
+
+    def forget_others(self) -> None:
+        """Drop instances that exist no more."""
+        self.cache.keep(self._seen)
 
 
 def _own_delegates(snapshot: Snapshot, facts: GroupFacts) -> dict[str, Object]:

@@ -8,6 +8,7 @@ fields that neither of us sets any more. The operator writes only objects that d
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from kohort.apis.api import Snapshot
 from kohort.apis.carriers.desired import find_changes
@@ -16,7 +17,7 @@ from kohort.apis.rolebasedgroup import labels, names
 from kohort.apis.rolebasedgroup.coordination import make_policy
 from kohort.apis.rolebasedgroup.group_facts import read_adapter
 from kohort.apis.rolebasedgroup.objects.adapters import make_adapter
-from kohort.apis.rolebasedgroup.objects.config import is_text_current, make_config_map
+from kohort.apis.rolebasedgroup.objects.config import list_texts, make_config_map
 from kohort.apis.rolebasedgroup.objects.services import choose_name, make_service
 from kohort.apis.rolebasedgroup.objects.templates import RoleContext
 from kohort.apis.rolebasedgroup.objects.workloads import keep_selector, make_workload
@@ -97,8 +98,7 @@ class SetActions:
 
     def write_config(self) -> Iterator[Action]:
         """Create or patch the ConfigMap in which pods find each other's addresses."""
-        contexts = self.facts.contexts
-        wanted = make_config_map(self.facts.group, contexts)
+        wanted, texts = _write_config(self.facts)
         if wanted is None:
             return
         name = names.config_name(name_of(self.facts.group))
@@ -106,9 +106,7 @@ class SetActions:
         found = next((c for c in held if c.metadata.name == name), None)
         if found is None:
             yield self._create(labels.CONFIG_MAP, wanted, "pods read addresses from it")
-        elif found.metadata.controller == uid_of(self.snapshot.root) and not is_text_current(
-            found.text, self.facts.group, contexts
-        ):
+        elif found.metadata.controller == uid_of(self.snapshot.root) and found.text not in texts:
             address = Address(labels.CONFIG_MAP, found.metadata.namespace, name)
             body = {"metadata": {"uid": found.metadata.uid}, "data": wanted["data"]}
             yield Patch(address, body, why=f"ConfigMap {name} says other addresses")
@@ -272,6 +270,13 @@ class SetActions:
 
     def _create(self, kind: Kind, body: Object, why: str) -> Create:
         return Create(kind, namespace_of(self.snapshot.root), body, why)
+
+
+@lru_cache(maxsize=1_024)
+def _write_config(facts: GroupFacts) -> tuple[Object | None, tuple[str, str]]:
+    """A group's ConfigMap and the texts that it may have; long YAML, so written once for facts."""
+    contexts = facts.contexts
+    return make_config_map(facts.group, contexts), list_texts(facts.group, contexts)
 
 
 def _delete(kind: Kind, found: Whole, why: str) -> Delete:

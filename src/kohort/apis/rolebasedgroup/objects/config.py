@@ -41,8 +41,13 @@ def is_current(found: Object, group: Object, contexts: list[RoleContext]) -> boo
 
 def is_text_current(text: str | None, group: Object, contexts: list[RoleContext]) -> bool:
     """Whether a ConfigMap's text lists the right addresses, in our format or in upstream's."""
+    return text in list_texts(group, contexts)
+
+
+def list_texts(group: Object, contexts: list[RoleContext]) -> tuple[str, str]:
+    """The text that lists the right addresses: as we write it, and as upstream does."""
     listed = [context for context in contexts if context.role.has_ordinals]
-    return text in (write_config(group, listed), write_config(group, listed, as_upstream=True))
+    return write_config(group, listed), write_config(group, listed, as_upstream=True)
 
 
 def write_config(group: Object, contexts: list[RoleContext], as_upstream: bool = False) -> str:
