@@ -94,6 +94,24 @@ class Groups:
         self._ready: Counter[tuple[str, str]] = Counter()
         self.serving = 0
         self.fewest = 0
+        self._wanted = 0
+        self._lost_seconds = 0.0
+        self._seen = time.perf_counter()
+
+    def begin(self) -> None:
+        """Count from now on for how long groups that serve now do not."""
+        self._wanted, self._lost_seconds = self.serving, 0.0
+        self._seen = time.perf_counter()
+
+    def end(self) -> float:
+        """The seconds for which a group did not serve since then, added over all groups."""
+        self._pass_time()
+        return self._lost_seconds
+
+    def _pass_time(self) -> None:
+        now = time.perf_counter()
+        self._lost_seconds += max(0, self._wanted - self.serving) * (now - self._seen)
+        self._seen = now
 
     async def follow(self, client: HttpCluster) -> None:
         """Watch, until cancelled."""
@@ -102,6 +120,7 @@ class Groups:
                 self._take(read_pod(change.raw), is_gone=change.type == "DELETED")
 
     def _take(self, pod: PodFacts, *, is_gone: bool) -> None:
+        self._pass_time()
         name = pod.metadata.name
         old = self.pods.pop(name, None)
         if old is not None:

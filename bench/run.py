@@ -34,6 +34,7 @@ SCENARIOS = (
     "carrying",
     "multiplying",
     "modelservings",
+    "rolebasedgroups",
     "resting",
 )
 RESULTS = Path(__file__).with_name("results")

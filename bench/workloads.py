@@ -12,6 +12,7 @@ from bench.objects import DEFAULT_SCHEDULER
 from bench.snapshots import make_workload
 from kohort.apis.leaderworkerset import labels as lws
 from kohort.apis.modelserving import labels as ms
+from kohort.apis.rolebasedgroup import labels as rbg
 from kohort.cluster.objects import Kind, Object
 
 SIZE = 4
@@ -32,10 +33,13 @@ class BenchApi:
     counts: tuple[str, ...]  # of a status, each the wanted number when all is done
     make: Callable[[str, int], Object]  # name, groups
     image_paths: tuple[str, ...]  # in the spec
+    has_roles: bool = False  # whether the status counts instances of roles
 
     def is_done(self, workload: Object) -> bool:
         """Whether the status says that all is as it was asked for."""
         status = workload.get("status") or {}
+        if self.has_roles:
+            return _are_roles_done(workload, status)
         counts = {status.get(name) for name in self.counts}
         is_seen = status.get("observedGeneration") == workload["metadata"]["generation"]
         true = {c["type"] for c in status.get("conditions") or () if c["status"] == "True"}
@@ -79,6 +83,50 @@ def model_servings(*, by_role: bool = False) -> BenchApi:
         make=lambda name, groups: _make_serving(name, groups, by_role),
         image_paths=tuple(f"{_ROLE_PATH}/{template}/{image}" for template in templates),
     )
+
+
+def role_based_groups(update: str = "RecreatePod") -> BenchApi:
+    """RoleBasedGroups of one role of so many instances; of none: of two roles of one pod each."""
+    return BenchApi(
+        name="RoleBasedGroup",
+        served_name="rbg",
+        kind=rbg.KIND,
+        owner_label=rbg.GROUP_NAME,
+        group_label=rbg.INSTANCE_NAME,
+        counts=(),
+        make=lambda name, instances: _make_group(name, instances, update),
+        image_paths=("/spec/roles/0/leaderWorkerPattern/template/spec/containers/0/image",),
+        has_roles=True,
+    )
+
+
+def _are_roles_done(workload: Object, status: Object) -> bool:
+    wanted = {role["name"]: role["replicas"] for role in workload["spec"]["roles"]}
+    ready = {role["name"]: role["readyReplicas"] for role in status.get("roleStatuses") or ()}
+    updated = {role["name"]: role["updatedReplicas"] for role in status.get("roleStatuses") or ()}
+    is_seen = status.get("observedGeneration") == workload["metadata"]["generation"]
+    return is_seen and wanted == ready == updated
+
+
+def _make_group(name: str, instances: int, update: str) -> Object:
+    template = {"spec": {"containers": [{"name": "engine", "image": "engine:1"}]}}
+    rolling = {"type": update, "maxUnavailable": "10%" if instances >= 10 else 1}
+    role = {
+        "name": _ROLE,
+        "replicas": instances,
+        "rolloutStrategy": {"type": "RollingUpdate", "rollingUpdate": rolling},
+        "leaderWorkerPattern": {"size": SIZE, "template": template},
+    }
+    pair = [
+        {"name": each, "replicas": 1, "standalonePattern": {"template": template}}
+        for each in ("prefill", "decode")
+    ]
+    return {
+        "apiVersion": rbg.KIND.api_version,
+        "kind": rbg.KIND.name,
+        "metadata": {"name": name},
+        "spec": {"roles": [role] if instances else pair},
+    }
 
 
 def _make_serving(name: str, groups: int, by_role: bool) -> Object:

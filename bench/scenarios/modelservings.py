@@ -57,17 +57,18 @@ async def _live(api: BenchApi, groups: int) -> list[Figure]:
         idle = await rest(running)
     what = f"{groups} x {SIZE}"
     requests = sum(n for asked, n in idle.requests.items() if asked not in LEASE)
+    written = count_writes(made, groups)
     return [
         Figure(f"{what}, the floor", floor, "s"),
         *list_figures(f"{what}, all ready", made),
         Figure(f"{what}, all ready", made.seconds / floor, "floors"),
         # An entry, three workers and a Service; a revision and statuses are those of the whole.
-        Figure("all ready: writes for each group", _writes(made, groups), "", at_most=SIZE + 1.2),
+        Figure("all ready: writes for each group", written, "", at_most=SIZE + 1.2),
         *list_figures(f"{what}, rolled out by group, 10%", rolled),
-        Figure("rolled out by group: writes for each", _writes(rolled, groups), ""),
+        Figure("rolled out by group: writes for each", count_writes(rolled, groups), ""),
         Figure("fewest groups ready meanwhile", fewest, "groups", at_least=groups - groups // 10),
         *list_figures(f"{what}, scaled to {groups // 2}", fewer),
-        Figure("scaled down: writes for each", _writes(fewer, groups - groups // 2), ""),
+        Figure("scaled down: writes for each", count_writes(fewer, groups - groups // 2), ""),
         Figure(f"requests in {REST_SECONDS} s of rest", requests, "", at_most=0),
     ]
 
@@ -81,7 +82,7 @@ async def _live_by_role(groups: int) -> list[Figure]:
     what = f"{groups} x {SIZE}, rolled out by role"
     return [
         *list_figures(what, rolled),
-        Figure("rolled out by role: writes for each", _writes(rolled, groups), ""),
+        Figure("rolled out by role: writes for each", count_writes(rolled, groups), ""),
     ]
 
 
@@ -115,7 +116,7 @@ async def _grow_far(api: BenchApi, groups: int) -> list[Figure]:
         Figure(f"{groups} groups: operator CPU for each", each[0], "ms"),
         Figure(f"{groups * 10} groups: operator CPU for each", each[1], "ms"),
         Figure("of ten times as many against few", each[1] / each[0], "times", at_most=GROWTH_MAX),
-        Figure(f"{groups * 10} groups: writes for each", _writes(large, groups * 10), ""),
+        Figure(f"{groups * 10} groups: writes for each", count_writes(large, groups * 10), ""),
     ]
 
 
@@ -157,8 +158,8 @@ async def measure_floor(running: Scene, pods: int) -> float:
     return taken.seconds
 
 
-def _writes(costs: Costs, groups: int) -> float:
-    """What was written for each group, events and the lease aside."""
+def count_writes(costs: Costs, groups: int) -> float:
+    """What was written for each group or pod, events and the lease aside."""
     written: Counter[str] = Counter()
     for what, number in costs.requests.items():
         verb, _, kind = what.partition(" ")
