@@ -197,6 +197,14 @@ class TestHold:
         assert waiting.recheck_seconds == 2.0
         assert "1 group is ready for too short a time" in waiting.report.blockers[0].message
 
+    def test_a_group_that_was_updated_in_place_is_on_trial_for_as_long_as_that_took(self):
+        """Its pod is old, so the trial took ten seconds, whatever the update did."""
+        policy = replace(POLICY, max_unavailable=0)
+        updated = group(2, "a", T0 - 900, group={"amended_at": T0 - 2}, ready_since=T0)
+        for age, boundary in ((2.9, 2), (3.0, 1)):
+            found = plan(workload(rollout=policy), rolling(updated), T0 + age)
+            assert found.step.rollout.boundary == boundary, age
+
     def test_compatible_has_no_trial(self):
         policy = replace(POLICY, max_unavailable=0, strategy="compatible")
         assert (

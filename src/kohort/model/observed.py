@@ -86,6 +86,7 @@ class Instance:
     lost: tuple[str, ...] = ()  # members of this incarnation that existed and are gone
     unfit: tuple[str, ...] = ()  # members that were created wrong and cannot work
     made_at: float = 0.0  # when its entry member was made, in seconds of the cluster's clock
+    amended_at: float = 0.0  # when its last update in place began; 0 if it never had one
     # Its label names the target revision, but another client edited it or its template.
     is_edited: bool = False
     cost: int = 0  # the deletion cost that the user or an autoscaler set

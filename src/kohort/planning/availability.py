@@ -80,6 +80,8 @@ def _trials(state: LineState, now: float) -> Iterator[tuple[int, float]]:
         if must_restart(group, state.recovery, known.get(group.ordinal)):
             continue
         since = group.ready_since
-        started = 0.0 if since is None else since - group.made_at
+        # A unit that was updated in place began when that did: its pods may be years old.
+        begun = max(group.made_at, group.amended_at)
+        started = 0.0 if since is None else since - begun
         seconds = min(max(started, TRIAL_SECONDS_MIN), TRIAL_SECONDS_MAX)
         yield group.ordinal, _seconds_left(group, seconds, now)

@@ -70,6 +70,7 @@ def read_instance(
         size=len(places),
         members=members,
         made_at=read_moment(first.creation_timestamp),
+        amended_at=max((read_moment(p.note.started) for _, p in found if p.note), default=0.0),
         cost=read_cost(instance.metadata.annotations.get(labels.DELETION_COST, "")),
         may_amend=revision != context.target and context.may_amend(revision),
         has_served=_has_served(instance),
