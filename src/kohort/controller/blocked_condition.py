@@ -158,7 +158,8 @@ class HealthReporter:
         picture = Picture(self._api, sample, now, reading, decided, None, troubles, (), facts)
         health = judge(picture)
         ends = [end for t in troubles if (end := find_patience_end(t)) is not None]
-        seconds = [max((end - now).total_seconds(), 0.0) + MOMENT_SECONDS for end in ends]
+        # A pod that another object holds up is not stuck itself, however long it takes.
+        seconds = [(end - now).total_seconds() + MOMENT_SECONDS for end in ends if end >= now]
         unmounted = (late for _, late in self._list_unmounted(snapshot, now))
         seconds += [
             late + MOMENT_SECONDS if late > 0 else LATE_RECHECK_SECONDS for late in unmounted

@@ -7,6 +7,7 @@ as in production.
 """
 
 import asyncio
+from collections import deque
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -31,6 +32,7 @@ LEASE_NAME = "kohort"
 # As long as a process that is told to stop has in production.
 STOP_SECONDS_MAX = 5.0
 WAITING_MAX = 1  # there is one workload
+LOOKS_MAX = 1_000  # within a minute: a look costs time even if nothing is written
 _Work = Callable[[Key], Coroutine[Any, Any, RunResult]]
 
 
@@ -68,6 +70,7 @@ class OperatorProcess:
         self._around = around
         self._elects = elects
         self._at_work: set[Key] = set()
+        self._looks: deque[float] = deque(maxlen=LOOKS_MAX)  # when the last ones began
         self._plane: FaultyCluster | None = None
         self._operator: Operator | None = None
         self._told_to_stop = asyncio.Event()
@@ -184,7 +187,11 @@ class OperatorProcess:
         return watched
 
     def _alone(self, controller: ApiController) -> _Work:
-        """R1: no key is worked on twice at a time. R5: no more of them wait than there are."""
+        """
+        R1: no key is worked on twice at a time. R5: no more of them wait than there are.
+
+        R7: a workload is not looked at again and again.
+        """
         work = controller.work
 
         async def watched(key: Key) -> RunResult:
@@ -192,6 +199,7 @@ class OperatorProcess:
                 self._around.breach(f"R1: {key} is worked on twice at a time")
             if controller.queue.schedule.waiting > WAITING_MAX:
                 self._around.breach(f"R5: {controller.queue.schedule.waiting} keys wait")
+            self._note_look()
             self._at_work.add(key)
             try:
                 return await work(key)
@@ -199,6 +207,13 @@ class OperatorProcess:
                 self._at_work.discard(key)
 
         return watched
+
+    def _note_look(self) -> None:
+        now = self._around.time.elapsed()
+        if len(self._looks) == LOOKS_MAX and now - self._looks[0] < 60:
+            self._around.breach(f"R7: {LOOKS_MAX} looks within a minute")
+            self._looks.clear()
+        self._looks.append(now)
 
 
 def describe_error(error: BaseException | None) -> str:

@@ -1,5 +1,7 @@
 """A workload that needs help says so in a condition and one event, and says no more at rest."""
 
+from typing import Any
+
 import pytest
 from operator_lab import LWS, Lab, make_lws, set_image
 
@@ -118,6 +120,35 @@ async def test_a_node_that_falls_silent_is_named_in_the_condition(lab: Lab):
     assert blocked(lab) == ("True", "NodeNotReady")
     found = find_condition(lab.lws(), "Blocked") or {}
     assert f"its node {node} is not ready" in found["message"]
+
+
+def count_looks(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """What the operator looks at from now on."""
+    controller = lab.operator.controllers[0]
+    gather, looks = controller.gather, []
+
+    def watched(key: Any, root: Any) -> Any:
+        looks.append(key)
+        return gather(key, root)
+
+    monkeypatch.setattr(controller, "gather", watched)
+    return looks
+
+
+@CARRIERS
+async def test_a_leader_that_a_dead_node_holds_up_for_long_is_looked_at_no_more(
+    lab: Lab, carrier: str, monkeypatch: pytest.MonkeyPatch
+):
+    await bring_up(lab, carrier)
+    node = (lab.find(kinds.POD, "x-1-1") or {})["spec"]["nodeName"]
+    note = {"op": "add", "path": "/metadata/annotations", "value": {FAILED: "true"}}
+    await lab.edit(node, note, kind=NODE)
+    await lab.delete(kinds.POD, "x-1", propagation="Foreground")
+    await lab.run(200)
+    assert lab.find(kinds.POD, "x-1-1")
+    looks = count_looks(lab, monkeypatch)
+    await lab.run(60)
+    assert len(looks) < 10
 
 
 async def test_pods_that_are_refused_are_named_in_the_condition(lab: Lab):
