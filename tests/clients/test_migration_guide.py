@@ -1,4 +1,4 @@
-"""The commands of the migration guide work, in both languages, and its example becomes ready."""
+"""The commands of the migration guides work, in both languages, and examples become ready."""
 
 import re
 import shutil
@@ -16,6 +16,7 @@ from kohort.testing import Cluster, start_cluster
 pytestmark = pytest.mark.clients
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "docs" / name for name in ("migrating-from-lws.md", "migrating-from-lws.zh.md")]
+SERVICES = ROOT / "docs" / "migrating-inferenceservices.md"
 COMMAND = re.compile(r"^\$ (.*)$", re.MULTILINE)
 EXAMPLE = re.compile(r"^```yaml\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
@@ -31,22 +32,28 @@ def tool(cluster: Cluster, tmp_path: Path) -> Tool:
     return make_tool("kubectl", cluster.kubeconfig, tmp_path)
 
 
-def test_the_commands_of_the_guide_move_a_workload(tool: Tool, tmp_path: Path):
-    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+def run_commands(page: Path, tool: Tool, folder: Path) -> dict[str, str]:
+    """What each command of a page prints; all of them succeed."""
+    shutil.copytree(ROOT / "examples", folder / "examples")
     path = f"{Path(sys.executable).parent}:{tool.environment['PATH']}"
     told = {}
-    for line in COMMAND.findall(PAGES[0].read_text()):
+    for line in COMMAND.findall(page.read_text()):
         done = subprocess.run(
             ["bash", "-c", line],
-            cwd=tmp_path,
+            cwd=folder,
             env={**tool.environment, "PATH": path},
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=200,
             check=False,
         )
         assert done.returncode == 0, f"{line}\n{done.stdout}{done.stderr}"
         told[line] = done.stdout
+    return told
+
+
+def test_the_commands_of_the_guide_move_a_workload(tool: Tool, tmp_path: Path):
+    told = run_commands(PAGES[0], tool, tmp_path)
     sizes = next(out for line, out in told.items() if "jsonpath" in line and "size" in line)
     assert sizes.split() == ["4"] * 8
     assert len(tool("get", "pods", "-o", "name").stdout.split()) == 8
@@ -62,3 +69,12 @@ def test_both_languages_have_the_same_commands_and_the_same_example():
 def test_the_example_of_roles_becomes_ready(tool: Tool):
     tool("apply", "-f", "-", stdin=EXAMPLE.findall(PAGES[0].read_text())[0])
     tool("wait", "--for=condition=Available", "modelserving/disaggregated", "--timeout=60s")
+
+
+def test_the_commands_of_the_guide_move_a_service_there_and_back(tool: Tool, tmp_path: Path):
+    told = run_commands(SERVICES, tool, tmp_path)
+    listed = [out for line, out in told.items() if line.startswith("kubectl get deployments")]
+    assert listed and all("chat-engine" in out for out in listed)
+    assert "chat" in next(out for line, out in told.items() if line == "kubectl get rbg chat")
+    assert not tool("get", "rbg", "-o", "name").stdout
+    tool("delete", "isvc", "chat")

@@ -25,6 +25,11 @@ def embed_type(name: str) -> Object:
     return _expand(_table()[name])
 
 
+def list_types() -> list[str]:
+    """The names of all built-in types that a workload may embed."""
+    return list(_table())
+
+
 def _expand(entry: Object) -> Object:
     if "ref" in entry:
         return {**embed_type(entry["ref"]), **_without_ref(entry)}
