@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 import yaml
 from operator_processes import QUICK_LEASE, controllers, eventually, install
+from serving_hands import Hand, equip
 
 from conftest import Site
 from kohort.apis.modelserving.api import MODEL_SERVING
@@ -39,43 +40,9 @@ SERVING = {
 }
 
 
-class Hand:
-    """A user with kubectl, in a namespace that goes with the test."""
-
-    def __init__(self, site: Site, namespace: str) -> None:
-        self._kubectl = site.plane.kubectl
-        self.namespace = namespace
-        self._kubectl("create", "namespace", namespace)
-
-    def __call__(self, *words: str, feed: str | None = None) -> str:
-        return str(self._kubectl("-n", self.namespace, *words, feed=feed))
-
-    def apply(self, *objects: dict[str, Any]) -> None:
-        self("apply", "--server-side", "-f", "-", feed=yaml.safe_dump_all(objects))
-
-    def pods(self) -> dict[str, dict[str, Any]]:
-        found = json.loads(self("get", "pods", "-o", "json"))["items"]
-        return {pod["metadata"]["name"]: pod for pod in found}
-
-    def uids(self) -> dict[str, str]:
-        return {name: pod["metadata"]["uid"] for name, pod in self.pods().items()}
-
-    def images(self) -> set[str]:
-        return {pod["spec"]["containers"][0]["image"] for pod in self.pods().values()}
-
-    def is_done(self, name: str, group: str = "workload.serving.volcano.sh") -> bool:
-        obj = json.loads(self("get", f"modelservings.{group}", name, "-o", "json"))
-        status, wanted = obj.get("status") or {}, obj["spec"]["replicas"]
-        counts = [status.get(key) for key in ("replicas", "availableReplicas", "updatedReplicas")]
-        is_seen = status.get("observedGeneration") == obj["metadata"]["generation"]
-        return is_seen and counts == [wanted] * 3
-
-    def close(self) -> None:
-        self._kubectl("delete", "namespace", self.namespace, "--wait=false")
-
-
 @pytest.fixture(scope="module")
 def kubeconfig(site: Site) -> Path:
+    equip(site)
     return install(site.plane, site.service.url, "--apis", "lws,ms")
 
 
