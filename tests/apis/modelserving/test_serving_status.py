@@ -98,6 +98,17 @@ def test_a_current_revision_that_no_group_has_any_more_is_not_kept():
     assert find_current_revision("gone", groups, "new") == "b"
 
 
+@pytest.mark.parametrize(("partition", "current"), [(1, "old"), (0, "new")])
+@pytest.mark.parametrize("is_leaving", [True, False], ids=["leaving", "gone"])
+def test_the_revision_of_a_group_that_a_partition_keeps_is_told_until_the_group_is_back(
+    partition: int, current: str, is_leaving: bool
+):
+    asked = serving(rolloutStrategy=rolling(partition=partition))
+    asked["status"] = {"currentRevision": "old", "updateRevision": "new"}
+    kept = [group(0, new=False, leaving=True)] if is_leaving else []
+    assert status_of(asked, *kept, group(1))["currentRevision"] == current
+
+
 def test_defect_18_of_two_revisions_as_frequent_that_of_the_lowest_ordinal_holds():
     groups = [GroupState(n, found) for n, found in enumerate(["b", "a", "a", "b"])]
     assert find_current_revision("", groups, "new") == "b"

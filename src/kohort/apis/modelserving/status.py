@@ -84,9 +84,8 @@ def write_status(
         **{key: value for key, value in old.items() if key not in counts},
         **{key: count for key, count in counts.items() if count or key in old or not old},
         "observedGeneration": generation,
-        "currentRevision": find_current_revision(
-            str(old.get("currentRevision") or ""), present, revision
-        ),
+        "currentRevision": _find_kept_revision(spec, old, found)
+        or find_current_revision(str(old.get("currentRevision") or ""), present, revision),
         "updateRevision": revision,
         "labelSelector": write_selector(serving, spec),
         "conditions": put_claim(old.get("conditions") or [], claim, message, (generation, now)),
@@ -119,6 +118,14 @@ def find_current_revision(held: str, groups: Sequence[GroupState], revision: str
         return held
     # Counted in the order of ordinals, and the first of the most frequent is taken.
     return Counter(outdated).most_common(1)[0][0]
+
+
+def _find_kept_revision(spec: ServingSpec, old: Object, groups: Sequence[GroupState]) -> str:
+    """The stored revision while a group is missing that the partition protects; else empty."""
+    present = {group.ordinal for group in groups if not group.is_leaving}
+    places = sorted({*(g.ordinal for g in groups), *_list_missing(spec.replicas, groups)})
+    is_kept = any(ordinal not in present for ordinal in places[: spec.partition or 0])
+    return str(old.get("currentRevision") or "") if is_kept else ""
 
 
 def write_selector(serving: Object, spec: ServingSpec) -> str:
