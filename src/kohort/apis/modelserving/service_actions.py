@@ -2,7 +2,8 @@
 The Services of a ModelServing: each instance with workers has one, created before its pods.
 
 The operator looks for them in its cache before it creates one. It deletes a Service whose instance
-neither exists nor is planned.
+neither exists nor is planned; not while its group is leaving, since the next group of that ordinal
+mostly has the same instances.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -44,8 +45,8 @@ def list_service_actions(
     leaving |= {retired.ordinal for retired in plan.step.retire}
     for name, place in wanted.items():
         if name in held:
-            where = PodPlace(place.group, place.role.name, place.instance, 0)
-            yield from put_entry_service_back(snapshot, held[name], where)
+            pod = PodPlace(place.group, place.role.name, place.instance, 0)
+            yield from put_entry_service_back(snapshot, held[name], pod)
         elif place.group not in leaving:
             body = make_service(serving, place)
             why = f"instance {place.role_id} of group {place.group} has no service"
@@ -55,10 +56,17 @@ def list_service_actions(
         metadata = service.metadata
         is_ours = metadata.controller == uid_of(serving) and not metadata.is_leaving
         if is_ours and name not in wanted and name not in names:
-            is_of_instance = find_place(name_of(serving), name) is not None
-            why = f"no instance needs service {name}"
-            why = why if is_of_instance else f"no pod is in subdomain {name}"
-            yield Delete(labels.SERVICE, metadata.namespace, name, metadata.uid, why=why)
+            where = find_place(name_of(serving), name)
+            if where is None or where.group not in leaving:
+                yield _delete(service, is_of_instance=where is not None)
+
+
+def _delete(service: Whole, *, is_of_instance: bool) -> Delete:
+    metadata = service.metadata
+    name = metadata.name
+    why = f"no instance needs service {name}"
+    why = why if is_of_instance else f"no pod is in subdomain {name}"
+    return Delete(labels.SERVICE, metadata.namespace, name, metadata.uid, why=why)
 
 
 def _list_subdomains(serving: Object, reading: Reading[Memory], plan: Plan) -> list[Object]:
