@@ -233,6 +233,8 @@ class Observed:
     progress: Progress | None = None  # None before the first write
     exist: int = 0  # groups that exist according to the carrier's status
     failures: tuple[Failure, ...] = ()  # the last one of each group, lowest ordinal first
+    # The last one of each instance, of groups too that do not exist at the moment.
+    role_failures: Mapping[Line, tuple[Failure, ...]] = field(default_factory=dict)
     drift: tuple[str, ...] = ()  # edits of other clients, a sentence for each
     moments: tuple[float, ...] = ()  # when the operator can do more about the workload itself
     # By revision: the roles that a group of that revision will have once it is made.

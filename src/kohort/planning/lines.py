@@ -34,6 +34,8 @@ class LineState:
     units: tuple[Instance, ...]
     progress: Progress | None = None
     failures: tuple[Failure, ...] = ()
+    # Those of instances in each unit, which the lines of the instances record.
+    inner_failures: tuple[Failure, ...] = ()
     recovery: RecoveryPolicy | None = None  # None: the policy of another level handles failures
     startup: Startup = Startup.TOGETHER
     victims: Victims = Victims.HIGHEST
@@ -81,6 +83,12 @@ def group_line(workload: Workload, observed: Observed) -> LineState:
         units=observed.groups,
         progress=observed.progress,
         failures=observed.failures,
+        inner_failures=tuple(
+            replace(failure, ordinal=line.group)
+            for line, own in observed.role_failures.items()
+            for failure in own
+            if line.group is not None
+        ),
         recovery=recovery,
         startup=workload.startup,
         victims=workload.victims,

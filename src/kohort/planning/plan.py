@@ -88,7 +88,10 @@ def _plan_new_groups(
             roles = observed.new_roles.get(make.revision, ())
             group = Group(make.ordinal, make.revision, Phase.STARTING, "", 0, roles=roles)
             known[make.revision] = steps = tuple(_plan_group(workload, group, now))
-        yield from (replace(s, line=Line(make.ordinal, s.line.role)) for s in steps)
+        for step in steps:
+            line = Line(make.ordinal, step.line.role)
+            # What failed in an earlier group of this ordinal is not forgotten.
+            yield replace(step, line=line, failures=observed.role_failures.get(line, ()))
 
 
 def _plan_group(workload: Workload, group: Group, now: float) -> Iterator[Step]:

@@ -144,12 +144,20 @@ def rank_units(state: LineState) -> Ranks:
         return found
     ranks = {ordinal: rank for rank, ordinal in enumerate(ordinals)}
     units = tuple(sorted(_number(state.units, ranks), key=lambda unit: unit.ordinal))
-    failures = tuple(
-        replace(f, ordinal=ranks[f.ordinal]) for f in state.failures if f.ordinal in ranks
+    ranked = replace(
+        state,
+        progress=progress,
+        units=units,
+        failures=tuple(_rank_failures(state.failures, ranks)),
+        inner_failures=tuple(_rank_failures(state.inner_failures, ranks)),
+        ordinals=ordinals,
     )
-    ranked = replace(state, progress=progress, units=units, failures=failures, ordinals=ordinals)
     apart = tuple(f for f in state.failures if f.ordinal not in ranks)
     return Ranks(ranked, ordinals, held, apart)
+
+
+def _rank_failures(failures: Iterable[Failure], ranks: dict[int, int]) -> Iterator[Failure]:
+    return (replace(f, ordinal=ranks[f.ordinal]) for f in failures if f.ordinal in ranks)
 
 
 def _window(state: LineState) -> RolloutPolicy:

@@ -1,4 +1,4 @@
-"""A revision of a role that does not last holds the rollout of that role."""
+"""A revision that does not last holds the rollout of its role, or of its groups."""
 
 from serving_lab import KIND, ServingLab, role, serving
 
@@ -20,3 +20,18 @@ async def test_an_instance_that_crashed_holds_the_rollout_of_its_role(lab: Servi
     await lab.run(180)
     images = [pod["spec"]["containers"][0]["image"] for pod in lab.pods().values()]
     assert images.count("engine:1") >= 3, images
+
+
+async def test_an_instance_that_crashed_holds_the_rollout_of_its_groups(lab: ServingLab):
+    """With the recovery policy that is the default, a failed instance is made anew alone."""
+    await lab.apply(serving(role("decode", workers=0), replicas=6))
+    await lab.until(lab.is_done)
+    image = {"op": "replace", "path": f"{ENTRY}/spec/containers/0/image", "value": "engine:2"}
+    await lab.edit(
+        "x", image, {"op": "add", "path": f"{ENTRY}/metadata", "value": CRASHING}, kind=KIND
+    )
+    await lab.run(180)
+    images = [pod["spec"]["containers"][0]["image"] for pod in lab.pods().values()]
+    assert images.count("engine:1") >= 3, images
+    conditions = {c["type"]: c for c in lab.status()["conditions"]}
+    assert conditions["Available"]["status"] == "False"

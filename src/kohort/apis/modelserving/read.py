@@ -100,6 +100,7 @@ def read(snapshot: Snapshot) -> Reading[Memory]:
         progress=_find_progress(serving, context, len(groups)),
         exist=len(groups),
         failures=context.failures.get(Line(), ()),
+        role_failures={line: own for line, own in context.failures.items() if line.role},
         drift=tuple((*describe_pods(list_edited(groups), pods), *list_recent(snapshot))),
         new_roles=_list_new_roles(context),
     )

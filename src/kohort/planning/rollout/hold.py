@@ -43,11 +43,11 @@ def find_untrusted(state: LineState, now: float) -> tuple[UntrustedUnit, ...]:
 
 def find_trust_waits(state: LineState, now: float) -> Iterator[float]:
     """Seconds that each failed unit must stay ready until the operator trusts it again."""
-    failures = {failure.ordinal: failure for failure in state.failures}
+    failures = _list_failures(state)
     for group in state.units:
-        failure, since = find_failure(failures, group, state.backoff), group.ready_since
-        if failure is not None and since is not None:
-            wait = trust_seconds(failure.count, state.backoff) - seconds_since(since, now)
+        for failure in _find_failures(state, failures, group):
+            since = group.ready_since
+            wait = 0.0 if since is None else _find_wait(state, failure, since, now)
             if wait > 0:
                 yield wait
 
@@ -117,30 +117,53 @@ def explain_hold(
 
 
 def _list_untrusted(state: LineState, progress: Progress, now: float) -> Iterator[UntrustedUnit]:
-    failures = {f.ordinal: f for f in state.failures if f.revision == state.target}
+    failures = _list_failures(state, state.target)
     groups = {group.ordinal: group for group in state.units}
     # Only groups that exist or have failed: a spec may ask for millions that do neither.
     for ordinal in sorted(o for o in {*groups, *failures} if o < progress.count):
         group = groups.get(ordinal)
         if group is None or group.phase is Phase.LEAVING:
-            failure = failures.get(ordinal)
-            if failure and ordinal >= progress.boundary and is_recent(failure, state.backoff, now):
-                yield UntrustedUnit(ordinal, failure)
+            recent = [f for f in failures.get(ordinal, ()) if is_recent(f, state.backoff, now)]
+            if recent and ordinal >= progress.boundary:
+                yield UntrustedUnit(ordinal, recent[0])
         elif group.revision == state.target:
-            failure = find_failure(failures, group, state.backoff)
-            yield from _distrust(state, group, failure, now)
+            yield from _distrust(state, group, _find_failures(state, failures, group), now)
+
+
+def _list_failures(state: LineState, revision: str = "") -> dict[int, list[Failure]]:
+    """The failures of each unit and of the instances in it; of one revision, if one is named."""
+    found: dict[int, list[Failure]] = {}
+    for failure in (*state.failures, *state.inner_failures):
+        if revision in ("", failure.revision):
+            found.setdefault(failure.ordinal, []).append(failure)
+    return found
+
+
+def _find_failures(
+    state: LineState, failures: dict[int, list[Failure]], group: Instance
+) -> list[Failure]:
+    """Those of a unit that still count for it."""
+    held = failures.get(group.ordinal, ())
+    return [f for f in held if find_failure({group.ordinal: f}, group, state.backoff)]
 
 
 def _distrust(
-    state: LineState, group: Instance, failure: Failure | None, now: float
+    state: LineState, group: Instance, failures: list[Failure], now: float
 ) -> Iterator[UntrustedUnit]:
-    since, has_failed = group.ready_since, must_restart(group, state.recovery, failure)
-    if has_failed or (failure is not None and since is None) or _has_broken(group):
-        yield UntrustedUnit(group.ordinal, failure)
-    elif failure is not None and since is not None:
-        wait = trust_seconds(failure.count, state.backoff) - seconds_since(since, now)
+    since = group.ready_since
+    last = max(failures, key=lambda failure: (failure.count, failure.at), default=None)
+    has_failed = must_restart(group, state.recovery, last)
+    if has_failed or (last is not None and since is None) or _has_broken(group):
+        yield UntrustedUnit(group.ordinal, last)
+    elif last is not None and since is not None:
+        wait = _find_wait(state, last, since, now)
         if wait > 0:
-            yield UntrustedUnit(group.ordinal, failure, wait)
+            yield UntrustedUnit(group.ordinal, last, wait)
+
+
+def _find_wait(state: LineState, failure: Failure, since: float, now: float) -> float:
+    """Seconds that a failed unit must stay ready until the operator trusts it again."""
+    return trust_seconds(failure.count, state.backoff) - seconds_since(since, now)
 
 
 def _has_broken(group: Instance) -> bool:
