@@ -58,6 +58,7 @@ def test_seeds_draw_every_manner_of_serving():
     assert {scenario.role_partition for scenario in scenarios} == {0, 1}
     assert {scenario.role_unavailable for scenario in scenarios} == {0, 1}
     assert {scenario.grace for scenario in scenarios} == {0, 5}
+    assert {scenario.min_ready for scenario in scenarios} == {0, 3, 8}
     assert {scenario.replicas for scenario in scenarios} == {1, 2}
     assert {scenario.gang for scenario in scenarios} == {"", "volcano"}
 

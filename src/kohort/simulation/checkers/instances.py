@@ -1,5 +1,5 @@
 """
-G1, G2, G3, G6, G7, G9: instances of roles live and die as one; nothing goes without a reason.
+G1, G2, G3, G6, G7, G9, A5: instances of roles live and die as one; none goes without a reason.
 
 The reasons for which the operator may delete a pod: its group or its instance is not what was
 asked for, there are too many, or a member failed and the policy takes the instance or the whole
@@ -19,6 +19,7 @@ from kohort.simulation.checkers.truth import (
     is_leaving,
     restarts_of,
 )
+from kohort.simulation.scenario import BAD_IMAGE
 from kohort.simulation.simulated_api import LineView, Policy
 from kohort.simulator import kinds
 
@@ -116,7 +117,13 @@ class Instances(Checker):
         if not whole and commit.old["metadata"]["uid"] not in self._given:
             where = ", ".join(f"{view.name}: unit {unit.ordinal}" for view, unit in units)
             promise = "G7" if self._has_hurt_other(units) else "G3"
+            promise = "A5" if self._has_gone_back(units) else promise
             self.breach(f"{promise}: {commit.name} was deleted without a reason ({where})")
+
+    def _has_gone_back(self, units: list[tuple[LineView, Group]]) -> bool:
+        """Whether the user has gone back from a template that never served to that of a unit."""
+        bad = [spec for _, spec in self._wishes if BAD_IMAGE in str(spec)]
+        return bool(bad) and any(unit.is_ready for _, unit in units)
 
     def _owners(self, workload: Object) -> set[str]:
         """Whom pods and units of the workload belong to."""

@@ -29,7 +29,7 @@ GRAIN_SECONDS = 1.0
 QUIET_SECONDS = 600.0
 TRIAL_SECONDS = 3.0  # at least, before a revision is trusted for the first time
 # What takes the records away, names revisions anew, or tells the operator another time.
-_BLINDING = ("clock-jump", "delete-child", "recreate", "upgrade", "strip-label")
+BLINDING = ("clock-jump", "delete-child", "recreate", "upgrade", "strip-label")
 
 
 def backoff_seconds(count: int) -> float:
@@ -51,7 +51,7 @@ class Lasting(Checker):
 
     def __init__(self, scene: Scene) -> None:
         super().__init__(scene)
-        self._is_blind = scene.scenario.has(*_BLINDING)
+        self._is_blind = scene.scenario.has(*BLINDING)
         self._step: Step | None = None
         self._before: dict[str, Group] = {}
         self._made: dict[str, float] = {}  # by incarnation, as all that follows

@@ -75,7 +75,9 @@ def draw_scenario(seed: int) -> Scenario:
     choices = Choices(f"ms/{seed}")
     scenario = _draw_workload(seed, choices)
     scenario = replace(scenario, faults=_draw_faults(choices, scenario))
-    return focus(_add_gangs(scenario))
+    # A stream of its own, so that it changes nothing else of what a seed means.
+    min_ready = Choices(f"ms/{seed}/lasting").pick((0,) * 6 + (3, 8))
+    return focus(_add_gangs(replace(scenario, min_ready=min_ready)))
 
 
 def _add_gangs(scenario: Scenario) -> Scenario:

@@ -21,6 +21,7 @@ from kohort.simulation.modelserving.labels import (
     ENTRY_UID,
     GROUP_RECREATE,
     LABELS,
+    MIN_READY,
     RECOVER_NONE,
     ROLE_RECREATE,
     ROLE_ROLLING,
@@ -28,6 +29,7 @@ from kohort.simulation.modelserving.labels import (
 )
 from kohort.simulation.scenario import NAME
 from kohort.simulation.simulated_api import LineView, Policy
+from kohort.simulator import kinds
 from kohort.simulator.stages import CRASH_AFTER, CRASH_TIMES
 
 _NAME = re.compile(rf"{NAME}-(\d+)-([a-z]+)-(\d+)-(\d+)")
@@ -55,12 +57,13 @@ def find_place(name: str) -> Place | None:
 class ServingGroup(Group):
     """A group: the instances of all its roles, of which the first entry stands for all."""
 
-    __slots__ = ("instances",)
+    __slots__ = ("instances", "made_from")
 
     def __init__(
         self, ordinal: int, instances: dict[str, list[Group]], roles: list[Object], marks: Marks
     ) -> None:
         self.instances = instances
+        self.made_from: list[Object] | None = None  # the roles of its revision, where that is known
         found = [instance for own in instances.values() for instance in own]
         pods = [pod for instance in found for pod in instance.members]
         super().__init__(ordinal, pods[0], pods[1:], len(pods), marks)
@@ -84,10 +87,16 @@ def list_groups(truth: Truth) -> list[Group]:
     by_group: dict[int, dict[str, list[Group]]] = {}
     for place, instance in _list_instances(truth):
         by_group.setdefault(place.group, {}).setdefault(place.role, []).append(instance)
-    return [
+    found = [
         ServingGroup(ordinal, instances, roles, truth.marks)
         for ordinal, instances in sorted(by_group.items())
     ]
+    if truth.workload is not None and not rolls_by_role(truth.workload):
+        stored = {LABELS.revision_of(r): r for r in truth.objects[kinds.REVISION].values()}
+        for group in found:
+            held = stored.get(group.revision)
+            group.made_from = held["data"]["data"] if held else None
+    return list(found)
 
 
 def _list_instances(truth: Truth) -> list[tuple[Place, Group]]:
@@ -191,8 +200,21 @@ def _partition(holder: Object) -> int:
 
 def is_old(group: Group, spec: Object) -> bool:
     """Whether pods of a group or an instance are not what a spec asks for."""
-    roles = {role["name"]: role for role in spec["template"]["roles"]}
+    asked: list[Object] = spec["template"]["roles"]
+    made_from = group.made_from if isinstance(group, ServingGroup) else None
+    if made_from is not None and list(map(_bare, made_from)) != list(map(_bare, asked)):
+        # What the change is about may be gone already.
+        return True
+    roles = {role["name"]: role for role in asked}
     return any(_is_old_pod(pod, roles) for pod in group.members)
+
+
+def _bare(role: Object) -> Object:
+    """A role without what can change and no pod is made anew for."""
+    return {key: value for key, value in role.items() if key not in _COUNTS}
+
+
+_COUNTS = ("replicas", "maxUnavailable", "partition")
 
 
 def has_old_image(group: Group, spec: Object) -> bool:
@@ -230,6 +252,11 @@ def _is_old_pod(pod: Object, roles: dict[str, Object]) -> bool:
 def find_image(spec: Object) -> str:
     """What the entries of the first role run."""
     return image_of(spec["template"]["roles"][0]["entryTemplate"])
+
+
+def find_min_ready(workload: Object) -> int:
+    """Seconds that units have to be ready before they count."""
+    return int(annotations_of(workload).get(MIN_READY, "0"))
 
 
 def count_pods(group: Group, truth: Truth) -> int:

@@ -12,7 +12,7 @@ OWNER, KEY = f"{PREFIX}name", f"{PREFIX}revision"
 GROUP_NAME, ROLE, ROLE_ID = f"{PREFIX}group-name", f"{PREFIX}role", f"{PREFIX}role-id"
 SIZE, COST = f"{PREFIX}group-size", "controller.kubernetes.io/pod-deletion-cost"
 REPLICAS = f"{PREFIX}replicas"
-ENTRY_UID = "kohort.dev/entry-uid"
+ENTRY_UID, MIN_READY = "kohort.dev/entry-uid", "kohort.dev/min-ready-seconds"
 WORKLOAD = Kind("workload.serving.volcano.sh", "v1alpha1", "ModelServing", "modelservings")
 LABELS = WorkloadLabels(
     OWNER,

@@ -10,7 +10,7 @@ from typing import Any
 from kohort.cluster.objects import Kind, Object
 from kohort.simulation.gangs.settings import find_scheduler
 from kohort.simulation.modelserving.groups import roles_of, rolls_by_role
-from kohort.simulation.modelserving.labels import ROLE_ROLLING, WORKLOAD
+from kohort.simulation.modelserving.labels import MIN_READY, ROLE_ROLLING, WORKLOAD
 from kohort.simulation.scenario import NAME, Scenario, make_template
 from kohort.simulation.simulated_api import SpecEdits, Template
 from kohort.simulator import kinds
@@ -38,10 +38,11 @@ def make_workload(scenario: Scenario, is_first: bool = False) -> Object:
             "partition": scenario.partition,
         }
     roles = [_make_role(scenario, *role) for role in read_roles(scenario.roles)]
+    notes = {MIN_READY: str(scenario.min_ready)} if scenario.min_ready else {}
     return {
         "apiVersion": WORKLOAD.api_version,
         "kind": WORKLOAD.name,
-        "metadata": {"name": NAME},
+        "metadata": {"name": NAME, "annotations": notes},
         "spec": {
             "replicas": scenario.groups,
             "schedulerName": find_scheduler(scenario.gang) or DEFAULT_SCHEDULER,

@@ -4,6 +4,7 @@ from kohort.cluster.objects import Object
 from kohort.simulation.checkers.checker import Scene
 from kohort.simulation.checkers.gangs import GangMembers, GangObjects, GangPlacements
 from kohort.simulation.checkers.instances import Instances
+from kohort.simulation.checkers.line_trust import LineTrust
 from kohort.simulation.checkers.lines import LineBudget
 from kohort.simulation.checkers.ownership import Ownership
 from kohort.simulation.checkers.runtime import Runtime
@@ -43,6 +44,7 @@ MODEL_SERVINGS = SimulatedApi(
     checkers=(
         LineBudget,
         Instances,
+        LineTrust,
         Ownership,
         Runtime,
         Status,
@@ -61,7 +63,7 @@ MODEL_SERVINGS = SimulatedApi(
     is_in_place=groups.is_in_place,
     find_image=groups.find_image,
     has_old_image=groups.has_old_image,
-    find_min_ready=lambda workload: 0,
+    find_min_ready=groups.find_min_ready,
     count_gang=_count_gang,
     list_services=groups.list_services,
     list_free_names=manifests.list_free_names,
