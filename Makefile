@@ -21,7 +21,7 @@ test: .venv/installed-dev ## install what tests need and run them (ARGS="-k name
 
 search: .venv/installed-dev ## look for what tests missed: new examples of properties, fresh seeds (SEEDS=500), odd requests (REQUESTS=1000000)
 	@$(BIN)/pytest -n $(WORKERS) -m 'hypothesis and not real' --hypothesis-profile=search $(ARGS)
-	@$(BIN)/kohort sim run --apis lws,ms,rbg --seeds $(or $(SEEDS),250)
+	@$(BIN)/kohort sim run --apis lws,ms,rbg,isvc --seeds $(or $(SEEDS),250)
 	@$(BIN)/python -m tools.fuzz --requests $(or $(REQUESTS),20000)
 
 install: .venv/installed ## only make .venv, with .venv/bin/kohort
@@ -46,7 +46,7 @@ test-real: real ## run the tests that need a real control plane, on one of their
 	@$(BIN)/pytest -m real tests/conformance tests/real $(ARGS)
 
 sim: .venv/installed ## simulate the operator under faults (SEEDS=10000, or SEED=4711 for one)
-	@$(BIN)/kohort sim run $(if $(SEED),--seed $(SEED),--apis lws,ms,rbg --seeds $(or $(SEEDS),500)) $(ARGS)
+	@$(BIN)/kohort sim run $(if $(SEED),--seed $(SEED),--apis lws,ms,rbg,isvc --seeds $(or $(SEEDS),500)) $(ARGS)
 
 mutants: .venv/installed-dev ## plant faults one by one, and count those that the suites notice
 	@$(BIN)/python -m tools.mutants $(ARGS)

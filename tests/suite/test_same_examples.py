@@ -43,4 +43,4 @@ def test_a_search_takes_fresh_examples_and_fresh_seeds():
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     assert not settings.get_profile("search").derandomize
     assert "-m 'hypothesis and not real' --hypothesis-profile=search" in done.stdout
-    assert "kohort sim run --apis lws,ms,rbg --seeds 7" in done.stdout
+    assert "kohort sim run --apis lws,ms,rbg,isvc --seeds 7" in done.stdout

@@ -7,8 +7,8 @@ ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "promises.md"
 SOURCE = ROOT / "src" / "kohort"
 ROW = re.compile(r"^\| ([A-Z]\d+) \| (.+) \| `(simulation/[\w/]+\.py)` \|$", re.M)
-BREACH = re.compile(r"[\"'(]([RAGCTOPS]\d+): ")
-SIGN = re.compile(r"\b[RAGCTOPS]\d+\b")
+BREACH = re.compile(r"[\"'(]([RAGCTOPSE]\d+): ")
+SIGN = re.compile(r"\b[RAGCTOPSE]\d+\b")
 
 
 def rows() -> list[tuple[str, str, str]]:

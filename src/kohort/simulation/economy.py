@@ -14,6 +14,7 @@ from dataclasses import replace
 
 from kohort.simulation.checkers.truth import CHILDREN
 from kohort.simulation.faults import CATALOGUE
+from kohort.simulation.faults.harmless import HARMLESS
 from kohort.simulation.known import find_simulated
 from kohort.simulation.run import Outcome, simulate
 from kohort.simulation.scenario import Fault, Scenario
@@ -22,27 +23,6 @@ from kohort.simulator import kinds
 COMPARED_EACH = 8  # a reference costs as much as a run
 # How Kubernetes writes hashes; ours have a number behind them, and an earlier version one before.
 _HASH = re.compile(r"-(v0-)?[2-9bcdfghjklmnpqrstvwxz]{4,10}(-\d+)?$")
-# What happens to requests, watches and processes: it hurts nobody.
-HARMLESS = {
-    "lag",
-    "relist",
-    "break",
-    "deaf",
-    "repeat",
-    "part-lag",
-    "crash-before",
-    "crash-after",
-    "restart",
-    "lost-answer",
-    "slow-request",
-    "slow-answer",
-    "conflict",
-    "throttle",
-    "error",
-    "clock-jump",
-    "partitioned",
-    "between",
-}
 # These do more than once what costs an object; a pod that vanished, or that a set of ours made
 # anew because another client edited its template, is made once more with its group.
 _COSTS = {
@@ -119,6 +99,7 @@ def count_changes(
     ours: set[str] = set()
     simulated = find_simulated(outcome.scenario.api)
     kept = {kind.name for kind in (*CHILDREN, *simulated.children)}
+    kept -= {kind.name for kind in simulated.uncounted}
     for line in outcome.log:
         _, _, change, kind, name, *writer = line.split(" ")
         if kind == kinds.REVISION.name and any(writer):

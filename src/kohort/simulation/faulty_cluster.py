@@ -34,6 +34,8 @@ T = TypeVar("T")
 CONFIG_MAP = Kind("", "v1", "ConfigMap", "configmaps")
 
 WRITER: ContextVar[str] = ContextVar("writer", default="")
+# What a process works on: the kind and key of a workload.
+WORK: ContextVar[tuple[str, tuple[str, str]]] = ContextVar("work", default=("", ("", "")))
 BY_REQUEST = {
     "crash-before",
     "crash-after",
@@ -112,7 +114,8 @@ class FaultyCluster(InProcessCluster):
         self.crashed = asyncio.Event()
         self.seconds_down = 1.0
         self.asking = 0  # requests under way
-        self.written: dict[Kind, int] = {}  # versions that our writes were answered with
+        # Versions that our writes for each workload were answered with, by kind.
+        self.written: dict[tuple[tuple[str, tuple[str, str]], Kind], int] = {}
         self._trouble = trouble
 
     async def create(self, kind: Kind, namespace: str, obj: Object) -> Object:
@@ -238,7 +241,8 @@ class FaultyCluster(InProcessCluster):
     def _note_version(self, request: Request, answer: object) -> None:
         if isinstance(answer, dict) and request.kind != EVENT:
             version = int(answer["metadata"]["resourceVersion"])
-            self.written[request.kind] = max(version, self.written.get(request.kind, 0))
+            key = WORK.get(), request.kind
+            self.written[key] = max(version, self.written.get(key, 0))
             self._trouble.on_answer(request, version)
 
     async def _ask_in_trouble(self, fault: Fault, work: Callable[[], Awaitable[T]]) -> T:

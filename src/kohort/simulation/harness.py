@@ -103,8 +103,9 @@ async def _create_prerequisites(
         registry = Registry(builtin_resources())
         api = ApiServer(Store(), registry, clock.now, Random(0))
         await bootstrap(api, MAKE if has_gangs else NodeMake(NODES, 1, 8))
-        for define in simulated.versions.present.api.definitions:
-            await api.create(api.target(kinds.DEFINITION), define(), WriteOptions())
+        for served in simulated.versions.present.apis:
+            for define in served.definitions:
+                await api.create(api.target(kinds.DEFINITION), define(), WriteOptions())
         if has_gangs:
             await create_gang_prerequisites(api)
         entries = tuple(
@@ -139,7 +140,7 @@ class Harness:
         version = self._with_gangs(
             simulated.versions.before if scenario.has("upgrade") else simulated.versions.present
         )
-        self.gate = Gate([version.api], version.settings, find=self.api.context.find_objects)
+        self.gate = Gate(version.apis, version.settings, find=self.api.context.find_objects)
         self.api.context.admission = self.gate
         self.kubelet = Kubelet(KubeletStages(), emits=False)
         self.world = World(self.api, self._parts(), clock, records=False)
@@ -173,6 +174,7 @@ class Harness:
         autoscalers = [Autoscalers()] if self.scenario.has("metric") else []
         return [
             *autoscalers,
+            *(make() for make in self.simulated.parts),
             StatefulSets(honours_max_unavailable=self.scenario.is_gated),
             GarbageCollector(),
             *volumes,

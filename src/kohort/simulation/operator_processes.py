@@ -22,7 +22,7 @@ from kohort.controller.clock import LoopTime
 from kohort.controller.lease import Election, LeaseTerms
 from kohort.controller.operator import Operator
 from kohort.controller.queue import RunResult
-from kohort.simulation.faulty_cluster import WRITER, FaultyCluster, Trouble
+from kohort.simulation.faulty_cluster import WORK, WRITER, FaultyCluster, Trouble
 from kohort.simulation.simulated_api import OperatorVersion
 from kohort.simulation.virtual_loop import START
 from kohort.simulator.api.api import ApiServer
@@ -69,7 +69,7 @@ class OperatorProcess:
         self.election: Election | None = None
         self._around = around
         self._elects = elects
-        self._at_work: set[Key] = set()
+        self._at_work: set[tuple[str, Key]] = set()
         self._looks: deque[float] = deque(maxlen=LOOKS_MAX)  # when the last ones began
         self._plane: FaultyCluster | None = None
         self._operator: Operator | None = None
@@ -162,7 +162,7 @@ class OperatorProcess:
         context = ControllerContext(
             cluster, around.time, chance, version.settings, may_write, self.writer
         )
-        operator = self._operator = Operator(context, [version.api])
+        operator = self._operator = Operator(context, version.apis)
         for controller in operator.controllers:
             controller.work = self._alone(controller)  # type: ignore[assignment, method-assign]
             controller.gather = self._fresh(controller, cluster)  # type: ignore[assignment, method-assign]
@@ -175,12 +175,15 @@ class OperatorProcess:
         gather = controller.gather
 
         def watched(key: Key, root: Whole) -> Snapshot:
-            view = self._around.views.setdefault(self.writer, {})
+            view = {}
+            if controller.api.kind == self._around.version.api.kind:
+                view = self._around.views.setdefault(self.writer, {})
             view.clear()
+            work = controller.api.kind.name, key
             for cache in (controller.roots, *(cache for _, cache in controller.children)):
                 kind = cache.selection.kind
                 view[kind] = min(cache.version, view.get(kind, cache.version))
-                if cache.version < cluster.written.get(kind, 0):
+                if cache.version < cluster.written.get((work, kind), 0):
                     self._around.breach(f"R2: {kind.name} is older than our own last write")
             return gather(key, root)
 
@@ -192,19 +195,23 @@ class OperatorProcess:
 
         R7: a workload is not looked at again and again.
         """
-        work = controller.work
+        work, name = controller.work, controller.api.kind.name
+        is_first = controller.api.kind == self._around.version.api.kind
 
         async def watched(key: Key) -> RunResult:
-            if key in self._at_work:
+            task = name, key
+            if task in self._at_work:
                 self._around.breach(f"R1: {key} is worked on twice at a time")
-            if controller.queue.schedule.waiting > WAITING_MAX:
+            if is_first and controller.queue.schedule.waiting > WAITING_MAX:
                 self._around.breach(f"R5: {controller.queue.schedule.waiting} keys wait")
-            self._note_look()
-            self._at_work.add(key)
+            if is_first:
+                self._note_look()
+            self._at_work.add(task)
+            WORK.set(task)
             try:
                 return await work(key)
             finally:
-                self._at_work.discard(key)
+                self._at_work.discard(task)
 
         return watched
 

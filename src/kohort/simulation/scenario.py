@@ -76,6 +76,7 @@ class Scenario:
     adapters: str = ""  # roles that another object scales
     drain: int = 0  # seconds between the end of serving and a change in place
     is_ordered: bool = False  # instances of a role come one by one
+    form: str = ""  # the mode that a service asks for; empty: one workload for each component
     faults: tuple[Fault, ...] = ()
 
     def has(self, *names: str) -> bool:
@@ -103,15 +104,16 @@ def make_namesake(kind: Kind, name: str) -> Object:
     """An object of somebody else, with a name that one of ours would have."""
     labels = {"app": "other"}
     container = {"name": "other", "image": "other:1"}
+    pods: Object = {
+        "replicas": 0,
+        "selector": {"matchLabels": labels},
+        "template": {"metadata": {"labels": labels}, "spec": {"containers": [container]}},
+    }
     specs: dict[str, Object] = {
         "Pod": {"containers": [container]},
         "Service": {"selector": labels, "ports": [{"port": 80}]},
-        "StatefulSet": {
-            "replicas": 0,
-            "serviceName": name,
-            "selector": {"matchLabels": labels},
-            "template": {"metadata": {"labels": labels}, "spec": {"containers": [container]}},
-        },
+        "StatefulSet": {"serviceName": name, **pods},
+        "Deployment": pods,
     }
     return {
         "apiVersion": kind.api_version,

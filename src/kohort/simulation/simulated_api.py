@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from kohort.simulation.checkers.checker import Checker, Scene
     from kohort.simulation.checkers.truth import Group, Truth
     from kohort.simulation.scenario import Scenario
+    from kohort.simulator.component import Component
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,12 @@ class OperatorVersion:
 
     api: Api
     settings: Settings
+    more: tuple[Api, ...] = ()  # what the same operator serves besides, for the first one
+
+    @property
+    def apis(self) -> tuple[Api, ...]:
+        """All that it serves."""
+        return (self.api, *self.more)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,5 +189,9 @@ class SimulatedApi:
     can_follow: "Callable[[Group, Object], bool]" = lambda unit, spec: False
     # Whether an old unit stays, since it cannot follow and nobody may make it anew.
     is_kept_old: "Callable[[Group, Object], bool]" = lambda unit, spec: False
+    parts: "tuple[Callable[[], Component], ...]" = ()  # of the cluster, that only this API needs
+    has_fixed_routes: bool = True  # whether a service leads for ever where it was made to lead
+    # Kinds whose objects have names by chance: nobody counts them by name.
+    uncounted: tuple[Kind, ...] = ()
     # Whether a unit was told to be what a spec asks for; its pods may be on their way.
     is_told: "Callable[[Group, Object], bool]" = lambda unit, spec: True

@@ -38,6 +38,8 @@ class DesiredObjects:
     is_guarded: bool = False
     # Field managers of a former controller: we take over their fields before we change them.
     former: tuple[str, ...] = ()
+    # Dotted paths of maps that the API server replaces whole, such as spec.selector.
+    atomic: tuple[str, ...] = ()
 
 
 def render_desired(
@@ -85,7 +87,7 @@ def find_taken(owner: Object, desired: DesiredObjects, held: Iterable[Whole]) ->
 
 
 def _bring(desired: DesiredObjects, wanted: Object, found: Object) -> Iterator[Action]:
-    differences = find_changes(wanted, found, desired.manager, desired.ignored)
+    differences = find_changes(wanted, found, desired.manager, desired.ignored, desired.atomic)
     if not differences:
         return
     address = Address(desired.kind, namespace_of(wanted), name_of(wanted))
@@ -141,22 +143,27 @@ def _merge_fields(one: Object, other: Object) -> Object:
 
 
 def find_changes(
-    wanted: Object, found: Object, manager: str, ignored: tuple[str, ...] = ()
+    wanted: Object,
+    found: Object,
+    manager: str,
+    ignored: tuple[str, ...] = (),
+    atomic: tuple[str, ...] = (),
 ) -> list[str]:
     """The paths that an apply would change, as far as we can tell before it."""
     owned = _find_owned(found, manager)
-    paths = dict.fromkeys((*_compare("", wanted, found), *_find_dropped("", wanted, owned)))
+    compared = (*_compare("", wanted, found, atomic), *_find_dropped("", wanted, owned))
+    paths = dict.fromkeys(compared)
     return [path for path in paths if not path.startswith(ignored)] if ignored else list(paths)
 
 
-def _compare(path: str, wanted: Any, found: Any) -> Iterator[str]:
-    if isinstance(wanted, dict) and isinstance(found, dict | None):
+def _compare(path: str, wanted: Any, found: Any, atomic: tuple[str, ...]) -> Iterator[str]:
+    if isinstance(wanted, dict) and isinstance(found, dict | None) and path not in atomic:
         prefix = f"{path}." if path else ""
         for key, value in wanted.items():
-            yield from _compare(prefix + key, value, (found or {}).get(key))
+            yield from _compare(prefix + key, value, (found or {}).get(key), atomic)
     elif isinstance(wanted, list) and isinstance(found, list) and len(wanted) == len(found):
         for index, (ours, theirs) in enumerate(zip(wanted, found, strict=True)):
-            yield from _compare(f"{path}[{index}]", ours, theirs)
+            yield from _compare(f"{path}[{index}]", ours, theirs, atomic)
     elif wanted != found and not (wanted in ({}, [], None) and not found):
         yield path
 

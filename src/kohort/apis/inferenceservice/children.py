@@ -2,9 +2,12 @@
 The existing objects that a service owns, and its pods.
 
 The operator finds pods, which workloads own, by the service's label. It finds all other objects by
-owner reference, so it never takes another object with the same name for the service's own.
+owner reference, so it never takes another object with the same name for the service's own. An
+object without an owner counts as the service's own if it has the service's label and the operator
+made it: ``kubectl delete --cascade=orphan`` left it behind, and the service adopts it.
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -14,8 +17,9 @@ from kohort.apis.api import Key, Snapshot, Watched
 from kohort.apis.facts import PodFacts, Whole, add_details, read_node
 from kohort.apis.inferenceservice import kinds, labels
 from kohort.apis.inferenceservice.assembly import OWNED
+from kohort.apis.inferenceservice.objects.owned import FIELD_MANAGER, FORMER_MANAGERS
 from kohort.apis.inferenceservice.strategies.strategy import Existing
-from kohort.cluster.objects import Kind, Object, uid_of
+from kohort.cluster.objects import Kind, Object, metadata_of, name_of, uid_of
 
 POD = Kind("", "v1", "Pod", "pods")
 NODE = Kind("", "v1", "Node", "nodes", namespaced=False)
@@ -42,14 +46,16 @@ def read_pod(raw: bytes) -> ServicePod:
     return pod
 
 
-def _pod_owners(pod: ServicePod) -> tuple[Key, ...]:
+def _pod_owners(pod: Any) -> tuple[Key, ...]:
     name = pod.metadata.labels.get(labels.SERVICE_NAME)
     return ((pod.metadata.namespace, name),) if name else ()
 
 
 def _owners(child: Any) -> tuple[Key, ...]:
     metadata = child.metadata
-    owners = (o for o in metadata.owner_references if o.controller)
+    owners = [o for o in metadata.owner_references if o.controller]
+    if not owners:
+        return _pod_owners(child)
     kind = kinds.INFERENCE_SERVICE.name
     return tuple((metadata.namespace, o.name) for o in owners if o.kind == kind)
 
@@ -67,13 +73,31 @@ WATCHED = (
 
 
 def find_existing(snapshot: Snapshot) -> Existing:
-    """Objects that this service owns by uid and that are not being deleted, by kind and name."""
+    """Objects of this service that are not being deleted, by kind and name."""
     uid = uid_of(snapshot.root)
+    orphans = {(kind, found.metadata.name) for kind, found in find_orphans(snapshot)}
     return {
         kind: {
             found.metadata.name: found.decode()
             for found in snapshot.all(kind)
-            if found.metadata.controller == uid and not found.metadata.is_leaving
+            if (found.metadata.controller == uid and not found.metadata.is_leaving)
+            or (kind, found.metadata.name) in orphans
         }
         for kind in OWNED
     }
+
+
+def find_orphans(snapshot: Snapshot) -> Iterator[tuple[Kind, Whole]]:
+    """Objects that were made for a service of this name and have no owner any more."""
+    name = name_of(snapshot.root)
+    for kind in OWNED:
+        for found in snapshot.all(kind):
+            held = found.metadata
+            is_free = not held.controller and not held.is_leaving
+            if is_free and held.labels.get(labels.SERVICE_NAME) == name and _is_made(found):
+                yield kind, found
+
+
+def _is_made(found: Whole) -> bool:
+    entries = metadata_of(found.decode()).get("managedFields") or ()
+    return any(entry.get("manager") in (FIELD_MANAGER, *FORMER_MANAGERS) for entry in entries)

@@ -46,6 +46,7 @@ class Handover:
     waits_on: str = ""
     is_late: bool = False  # the new workloads do not serve yet
     frees_names: bool = False  # Knative creates Services with names that ours have
+    old: frozenset[tuple[Kind, str]] = frozenset()  # workloads of the old form that exist
 
     def defers_change(self, kind: Kind) -> bool:
         """Whether the operator must not change objects of a kind yet."""
@@ -69,10 +70,10 @@ def plan_handover(
     if old and late:
         why = f"{names} stays until {', '.join(late)} is ready"
         kept = dict(_keep_services(plan, existing))
-        return Handover(old, kept, why, is_late=True, frees_names=frees)
+        return Handover(old, kept, why, is_late=True, frees_names=frees, old=old)
     if old and any(_differs(plan, existing, name) for name in _wanted_services(plan)):
         why = f"{names} stays until Services select the new pods"
-        return Handover(old, {}, why, frees_names=frees)
+        return Handover(old, {}, why, frees_names=frees, old=old)
     turned = {
         name: spec
         for name, spec in _keep_services(plan, existing)
@@ -82,7 +83,7 @@ def plan_handover(
         fronts = ", ".join(sorted({_find_front(plan, name) for name in turned}))
         why = f"Service {', '.join(sorted(turned))} keeps its pods until {fronts} is ready"
         return Handover(frozenset(), turned, why, is_late=True)
-    return Handover()
+    return Handover(old=old)
 
 
 def carry_replicas(plan: ServicePlan, existing: Existing) -> ServicePlan:
@@ -144,6 +145,23 @@ def hold_services(plan: ServicePlan, handover: Handover) -> ServicePlan:
         for desired in plan.objects
     )
     return replace(plan, objects=objects)
+
+
+def turn_services(plan: ServicePlan, existing: Existing) -> ServicePlan:
+    """The plan, with Services that change nothing but the pods that they select."""
+    objects = tuple(
+        replace(desired, objects=tuple(_turn(obj, existing) for obj in desired.objects))
+        if desired.kind == kinds.SERVICE
+        else desired
+        for desired in plan.objects
+    )
+    return replace(plan, objects=objects)
+
+
+def _turn(obj: Object, existing: Existing) -> Object:
+    held, spec = read_object(_find_service(existing, name_of(obj)) or {}, "spec"), obj["spec"]
+    kept = {key: held.get(key, value) for key, value in spec.items() if key != "selector"}
+    return {**obj, "spec": {**kept, "selector": spec["selector"]}} if "selector" in spec else obj
 
 
 def _hold(obj: Object, handover: Handover) -> Object:

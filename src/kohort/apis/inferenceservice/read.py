@@ -17,6 +17,7 @@ from kohort.apis.inferenceservice.handover import (
     carry_replicas,
     hold_services,
     plan_handover,
+    turn_services,
 )
 from kohort.apis.inferenceservice.references import find_configuration, find_known, read_root
 from kohort.apis.inferenceservice.spec import ComponentType, DeploymentMode, InferenceService
@@ -65,6 +66,8 @@ def read(snapshot: Snapshot) -> Reading[Memory]:
     is_ready = find_ready(plan, existing, pods)
     handover = plan_handover(plan, existing, is_ready)
     plan = hold_services(carry_replicas(plan, existing), handover)
+    if held and handover.old and not handover.is_late:
+        plan = turn_services(plan, existing)
     workload = read_workload(snapshot, plan, existing)
     observed = read_observed(workload, plan, existing, found, is_ready)
     return Reading(workload, observed, Memory(plan, existing, pods, handover, held))

@@ -11,8 +11,12 @@ from dataclasses import replace
 
 from kohort.apis.api import Reading, Snapshot
 from kohort.apis.carriers.desired import DesiredObjects, apply_made, render_desired
+from kohort.apis.drift.adoption import adopt
 from kohort.apis.inferenceservice import kinds, labels
+from kohort.apis.inferenceservice.children import find_orphans
 from kohort.apis.inferenceservice.fields import read_object
+from kohort.apis.inferenceservice.kinds import WORKLOADS
+from kohort.apis.inferenceservice.objects.owned import FORMER_MANAGERS
 from kohort.apis.inferenceservice.read import Memory
 from kohort.apis.inferenceservice.strategies.strategy import Existing
 from kohort.cluster.actions import Action, Create, Delete, Patch, address_of
@@ -21,16 +25,26 @@ from kohort.cluster.port import Address
 from kohort.model.plans import Plan
 
 _SCALED = (kinds.DEPLOYMENT, kinds.LEADER_WORKER_SET)
-_FORMER = ("manager",)  # the field manager of upstream's controller
 _GUARDED = (*_SCALED, kinds.ROLE_BASED_GROUP)
+# Objects that follow a change of the form, though a workload of the new form keeps its old spec.
+_TURNED = (
+    *WORKLOADS,
+    kinds.SERVICE,
+    kinds.AUTOSCALER,
+    kinds.SCALED_OBJECT,
+    kinds.DISRUPTION_BUDGET,
+    kinds.COORDINATED_POLICY,
+    kinds.WARM_UP,
+)
 
 
 def render(snapshot: Snapshot, reading: Reading[Memory], plan: Plan) -> tuple[Action, ...]:
     """The writes for a service."""
     if reading.workload.is_leaving:
         return tuple(_release(snapshot.root))
-    if reading.memory.is_moved:
-        return ()
+    adopted = tuple(_adopt(snapshot))
+    if adopted or reading.memory.is_moved:
+        return adopted
     return tuple(_actions(snapshot, reading.memory))
 
 
@@ -51,29 +65,48 @@ def _release(root: Object) -> Iterator[Action]:
     yield Patch(address, body, why="the service is being deleted, and nothing is left to do")
 
 
+def _adopt(snapshot: Snapshot) -> Iterator[Action]:
+    """Adopt orphans before any other write, since they may be all that serves."""
+    for kind, found in find_orphans(snapshot):
+        yield from adopt(snapshot.root, kind, found.metadata)
+
+
 def _actions(snapshot: Snapshot, memory: Memory) -> Iterator[Action]:
+    found: list[Action] = []
     for desired in memory.plan.objects:
         wanted = _keep_replicas(desired, memory.existing)
         for action in render_desired(snapshot.root, wanted, snapshot.all(desired.kind)):
             if not _is_held(action, memory):
-                yield apply_made(action, desired.manager)
+                found.append(apply_made(action, desired.manager))
+    ends = [each for each in found if isinstance(each, Delete)]
+    # Workloads go last: while one of the old form exists, the next plan knows what else is old.
+    is_late = any(each.kind not in WORKLOADS for each in ends)
+    for action in found:
+        if not (is_late and isinstance(action, Delete) and action.kind in WORKLOADS):
+            yield action
 
 
 def _is_held(action: Action, memory: Memory) -> bool:
     """Whether the operator must not do this patch or delete yet."""
     if isinstance(action, Create):
         return False
+    address = address_of(action)
     # While a workload keeps its old spec, the objects around it must keep fitting that spec.
-    if memory.held:
+    if memory.held and not _is_turned(address, memory):
         return True
-    kind = address_of(action).kind
     if isinstance(action, Delete):
-        return memory.handover.defers_end(kind)
-    return memory.handover.defers_change(kind)
+        return memory.handover.defers_end(address.kind)
+    return memory.handover.defers_change(address.kind)
+
+
+def _is_turned(address: Address, memory: Memory) -> bool:
+    """Whether an object follows a change of the form, and is not itself held."""
+    is_held = (address.kind, address.name) in memory.held
+    return bool(memory.handover.old) and address.kind in _TURNED and not is_held
 
 
 def _keep_replicas(desired: DesiredObjects, existing: Existing) -> DesiredObjects:
-    desired = replace(desired, former=_FORMER)
+    desired = replace(desired, former=FORMER_MANAGERS)
     if desired.kind not in _GUARDED:
         return desired
     if desired.kind not in _SCALED:

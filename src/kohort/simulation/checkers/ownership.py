@@ -24,6 +24,8 @@ class Ownership(Checker):
     def commit(self, commit: Commit) -> None:
         """Compare what was deleted with what was ours."""
         new, old = commit.new, commit.old
+        # Before what is written makes it ours.
+        was_ours = old is not None and self._is_ours(old)
         if new is not None and (
             commit.kind == self.simulated.kind or controller_of(new) in self._ours
         ):
@@ -32,7 +34,7 @@ class Ownership(Checker):
             self._check_service(commit)
         if not commit.writer or old is None:
             return
-        if commit.kind in self.truth.children and not self._is_ours(old):
+        if commit.kind in self.truth.children and not was_ours:
             how = "deleted" if is_taken(commit) else "changed"
             self.breach(f"C3: {commit.kind.name} {commit.name} is not ours and was {how}")
         if commit.kind == kinds.REVISION:
@@ -42,6 +44,7 @@ class Ownership(Checker):
         """Whether a child belongs to the workload, or to nobody and did or has its labels."""
         owner = controller_of(child)
         was_ours = child["metadata"]["uid"] in self._ours or self._is_named(child)
+        was_ours = was_ours or bool(owners_of(child) & self._ours)
         return owner in self._ours or (not owner and was_ours)
 
     def _is_named(self, child: Object) -> bool:

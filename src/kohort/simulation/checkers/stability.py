@@ -36,7 +36,10 @@ class Stability(Checker):
         """What is not as it was asked for; empty if all is."""
         if self.truth.workload is None:
             return "the workload does not exist"
-        return self.simulated.find_trouble(self.scene) or self._find_in_services()
+        trouble = self.simulated.find_trouble(self.scene)
+        if trouble or not self.simulated.has_fixed_routes:
+            return trouble
+        return self._find_in_services()
 
     def _find_in_services(self) -> str:
         for name, held in self.truth.objects[kinds.SERVICE].items():

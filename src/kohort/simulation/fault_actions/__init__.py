@@ -15,6 +15,7 @@ from kohort.simulation.fault_actions import (
     gang_faults,
     hand_edits,
     request_faults,
+    service_edits,
     user_edits,
 )
 from kohort.simulation.harness import Harness
@@ -29,6 +30,7 @@ ACTIONS: dict[str, Act] = {
     **gang_faults.ACTIONS,
     **hand_edits.ACTIONS,
     **autoscaling.ACTIONS,
+    **service_edits.ACTIONS,
 }
 
 

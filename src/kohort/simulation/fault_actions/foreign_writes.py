@@ -14,6 +14,7 @@ _CHILDREN = {
     "Pod": kinds.POD,
     "StatefulSet": kinds.STATEFUL_SET,
     "Service": kinds.SERVICE,
+    "Deployment": kinds.DEPLOYMENT,
     "ControllerRevision": kinds.REVISION,
 }
 FREE_NAME_POLLS_MAX = 300

@@ -133,6 +133,27 @@ CATALOGUE["scale-role"] = FaultKind(
     is_edit=True,
     is_drawn=False,
 )
+CATALOGUE["switch"] = FaultKind(
+    ("F17",),
+    "the user asks for the other form of a service",
+    timed("switch"),
+    is_edit=True,
+    is_drawn=False,
+)
+CATALOGUE["reshape"] = FaultKind(
+    ("F17",),
+    "a component of a service more, or less",
+    valued("reshape", ("router", "router", "decoder")),
+    is_edit=True,
+    is_drawn=False,
+)
+CATALOGUE["edit-shared"] = FaultKind(
+    ("F17",),
+    "somebody edits what services refer to",
+    valued("edit-shared", ("runtime", "runtime", "model")),
+    is_edit=True,
+    is_drawn=False,
+)
 CATALOGUE["cost"] = FaultKind(
     ("F17",),
     "somebody says what the deletion of a pod costs",

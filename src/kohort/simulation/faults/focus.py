@@ -14,10 +14,10 @@ FOCUSED_PERCENT = 50
 BEFORE_SECONDS, AFTER_SECONDS = 1.0, 9.0
 
 
-def focus(scenario: Scenario) -> Scenario:
+def focus(scenario: Scenario, around: str = "roll") -> Scenario:
     """The same scenario, with its faults around the first rollout if the seed says so."""
     choices = Choices(scenario.seed).fork("focus")
-    rolls = [fault.at for fault in scenario.faults if fault.name == "roll"]
+    rolls = [fault.at for fault in scenario.faults if fault.name == around]
     if not rolls or not choices.happens(FOCUSED_PERCENT):
         return scenario
     start = min(rolls)

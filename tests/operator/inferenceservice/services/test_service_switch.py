@@ -1,7 +1,7 @@
 """A live service changes its strategy: at every moment one of both forms serves."""
 
 import pytest
-from service_lab import KIND, RBG, ServiceLab, kinds, service, start
+from service_lab import KIND, RBG, ServiceLab, kinds, runtime, service, start
 
 from kohort.apis.inferenceservice import labels
 from kohort.cluster.objects import is_true, labels_of, name_of
@@ -117,3 +117,60 @@ async def test_the_new_form_begins_with_the_units_of_the_old_one(lab: ServiceLab
     assert least >= 3
     (role,) = lab.find(kinds.ROLE_BASED_GROUP, "chat")["spec"]["roles"]
     assert role["replicas"] == 3
+
+
+async def edit_runtime(lab: ServiceLab, image: str) -> None:
+    target = lab.api.target(kinds.CLUSTER_SERVING_RUNTIME, "", "srt")
+    body = Patch(PatchType.MERGE, {"spec": runtime(image=image)["spec"]})
+    await lab.api.patch(target, body, WriteOptions(manager="admin"))
+
+
+@pytest.mark.parametrize(("mode", "other"), [(RAW, RBG), (RBG, RAW)])
+async def test_a_runtime_that_changes_meanwhile_keeps_the_old_form_no_longer(
+    lab: ServiceLab, mode: str, other: str
+):
+    await start(lab, service("engine", "router", mode=mode))
+    await lab.annotate(labels.DEPLOYMENT_MODE, other)
+    await lab.run(1)
+    await edit_runtime(lab, "engine:2")
+    names = ["chat-engine", "chat-router"]
+    wanted = ([], ["chat"]) if other == RBG else (names, [])
+    least = 99
+    for _ in range(300):
+        await lab.run(0.2)
+        least = min(least, count_endpoints(lab, "chat"))
+    assert forms(lab) == wanted and least >= 1
+    assert lab.is_ready() and lab.condition("UpdateHeld")
+    images = {pod["spec"]["containers"][0]["image"] for pod in lab.pods("engine").values()}
+    assert images == {"engine:1"}
+
+
+@pytest.mark.parametrize("mode", [RAW, RBG])
+async def test_a_key_that_a_client_adds_to_a_selector_is_taken_away(lab: ServiceLab, mode: str):
+    await start(lab, service("engine", mode=mode))
+    for name in ("chat", "chat-engine"):
+        target = lab.api.target(builtin.SERVICE, lab.namespace, name)
+        body = {"spec": {"selector": {"tier": "other"}}}
+        await lab.api.patch(target, Patch(PatchType.MERGE, body), WriteOptions(manager="kubectl"))
+    await lab.run(5)
+    assert [count_endpoints(lab, name) for name in ("chat", "chat-engine")] == [1, 1]
+    before = dict(lab.cluster.tried)
+    await lab.run(120)
+    assert dict(lab.cluster.tried) == before
+
+
+async def test_workloads_of_the_old_form_go_after_what_stood_around_them(lab: ServiceLab):
+    await start(lab, service("engine", "router", mode=RAW))
+    notes = f"/metadata/annotations/{labels.DEPLOYMENT_MODE.replace('/', '~1')}"
+    change = (
+        {"op": "replace", "path": notes, "value": RBG},
+        {"op": "remove", "path": "/spec/router"},
+    )
+    await lab.edit("chat", *change, kind=KIND)
+    seen: list[tuple[bool, bool]] = []
+    for _ in range(600):
+        await lab.run(0.05)
+        around = lab.find(kinds.AUTOSCALER, "chat-router") is not None
+        seen.append((lab.find(kinds.DEPLOYMENT, "chat-router") is not None, around))
+    assert seen[-1] == (False, False)
+    assert (False, True) not in seen

@@ -7,6 +7,7 @@ from kohort.apis.inferenceservice.spec import InferenceService
 from kohort.cluster.objects import Kind, Object, owner_reference
 
 FIELD_MANAGER = "kohort-inferenceservice"
+FORMER_MANAGERS = ("manager",)  # the field manager of upstream's controller
 
 
 def make_object(

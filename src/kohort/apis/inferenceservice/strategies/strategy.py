@@ -214,6 +214,10 @@ class WorkloadObjects:
         return None
 
 
+# A client that adds a key to a selector changes which pods it selects.
+_ATOMIC = {kind: ("spec.selector",) for kind in (kinds.SERVICE, kinds.DISRUPTION_BUDGET)}
+
+
 def group_objects(
     objects: Iterable[tuple[Kind, Object]], every: Iterable[Kind] = ()
 ) -> tuple[DesiredObjects, ...]:
@@ -222,7 +226,8 @@ def group_objects(
     for kind, obj in objects:
         by_kind.setdefault(kind, []).append(obj)
     return tuple(
-        DesiredObjects(kind, tuple(found), FIELD_MANAGER) for kind, found in by_kind.items()
+        DesiredObjects(kind, tuple(found), FIELD_MANAGER, atomic=_ATOMIC.get(kind, ()))
+        for kind, found in by_kind.items()
     )
 
 

@@ -1,0 +1,1 @@
+"""InferenceService in simulations."""

@@ -1,0 +1,78 @@
+"""InferenceService, as the value that simulations know it by."""
+
+from kohort.cluster.objects import Object
+from kohort.simulation.checkers.ownership import Ownership
+from kohort.simulation.checkers.runtime import Runtime
+from kohort.simulation.checkers.stability import Stability
+from kohort.simulation.checkers.truth import image_of
+from kohort.simulation.inferenceservice import manifests
+from kohort.simulation.inferenceservice.at_rest import find_trouble, list_kinds
+from kohort.simulation.inferenceservice.draws import draw_scenario
+from kohort.simulation.inferenceservice.labels import (
+    ADAPTER,
+    ENGINE,
+    FORMS,
+    INSTANCE,
+    LABELS,
+    MODEL,
+    ROLE_SET,
+    RUNTIME,
+    WORKLOAD,
+)
+from kohort.simulation.inferenceservice.serving import Serving
+from kohort.simulation.inferenceservice.shared_edits import SharedEdits
+from kohort.simulation.inferenceservice.status import ServiceStatus
+from kohort.simulation.inferenceservice.versions import VERSIONS
+from kohort.simulation.simulated_api import Policy, SimulatedApi, StatusFields
+from kohort.simulator import kinds
+from kohort.simulator.builtins.autoscalers.controller import Autoscalers
+from kohort.simulator.builtins.deployments.controller import Deployments
+from kohort.simulator.builtins.deployments.replicasets import ReplicaSets
+from kohort.simulator.embedded.model_agent import ModelAgent
+
+
+def _find_image(spec: Object) -> str:
+    return str(manifests.runner_of(spec[ENGINE]).get("image", ""))
+
+
+INFERENCE_SERVICES = SimulatedApi(
+    name="isvc",
+    kind=WORKLOAD,
+    labels=LABELS,
+    status=StatusFields(lambda status: 0, lambda truth: 0, "", lambda status: False, "Ready"),
+    versions=VERSIONS,
+    checkers=(Serving, SharedEdits, Ownership, Runtime, ServiceStatus, Stability),
+    draw=draw_scenario,
+    make_workload=manifests.make_workload,
+    edits=manifests.EDITS,
+    # Others make the pods: a service is no line of groups.
+    read_policy=lambda workload: Policy(1, 0, 0, 0),
+    list_groups=lambda truth: [],
+    list_lines=lambda truth: [],
+    is_old=lambda group, spec: False,
+    is_in_place=lambda pod: True,
+    find_image=_find_image,
+    has_old_image=lambda group, spec: image_of(group.leader) != _find_image(spec),
+    find_min_ready=lambda workload: 0,
+    count_gang=lambda group, scene: (group.size, group.size),
+    list_services=lambda pod: (),
+    list_free_names=manifests.list_free_names,
+    find_trouble=find_trouble,
+    is_sparse=False,
+    read_step=lambda truth, carrier: None,
+    has_gone_back=lambda truth, carrier: False,
+    children=(
+        *FORMS,
+        kinds.REPLICA_SET,
+        ROLE_SET,
+        INSTANCE,
+        ADAPTER,
+        kinds.CONFIG_MAP,
+        *list_kinds(),
+    ),
+    others=(MODEL, RUNTIME),
+    make_others=manifests.make_others,
+    parts=(ModelAgent, Autoscalers, Deployments, ReplicaSets),
+    has_fixed_routes=False,
+    uncounted=(kinds.POD, kinds.REPLICA_SET),
+)
