@@ -111,7 +111,7 @@ def make_namesake(kind: Kind, name: str) -> Object:
     }
     specs: dict[str, Object] = {
         "Pod": {"containers": [container]},
-        "Service": {"selector": labels, "ports": [{"port": 80}]},
+        "Service": {"selector": labels, "ports": [{"name": "other", "port": 80}]},
         "StatefulSet": {"serviceName": name, **pods},
         "Deployment": pods,
     }
