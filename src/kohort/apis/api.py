@@ -316,6 +316,8 @@ class Api:
     read_verdict: Callable[[Object], StatusVerdict | None] = lambda root: None
     # Decisions about a workload that are not in the plan, each as a sentence for users.
     list_decisions: Callable[[Reading[Any]], tuple[str, ...]] = lambda reading: ()
+    # The strategy that runs a workload, by which metrics count; empty: the API has no strategies.
+    name_strategy: Callable[[Reading[Any]], str] = lambda reading: ""
     # The status of an object that cannot be planned, without the condition that says so: (…, now).
     write_error: Callable[[Snapshot, InvalidWorkload, str], Object] = lambda snapshot, error, now: (
         dict(snapshot.root.get("status") or {})

@@ -95,6 +95,7 @@ class ReconcileResult:
     wanted: int = 0  # groups
     done: tuple[Action, ...] = ()
     health: Health | None = None  # the reported verdict; None: nothing was reported
+    strategy: str = ""  # by which the workload is run, where its API has several
 
 
 class Reconciler:
@@ -174,6 +175,7 @@ class Reconciler:
             decided.report.wanted,
             summary.done,
             ruling.health if ruling else None,
+            self._api.name_strategy(reading),
         )
 
     async def _stall(

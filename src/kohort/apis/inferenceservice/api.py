@@ -4,7 +4,7 @@ from kohort.apis.api import Api
 from kohort.apis.inferenceservice import kinds
 from kohort.apis.inferenceservice.assembly import OWNED
 from kohort.apis.inferenceservice.children import POD, WATCHED
-from kohort.apis.inferenceservice.decisions import list_decisions
+from kohort.apis.inferenceservice.decisions import list_decisions, name_strategy
 from kohort.apis.inferenceservice.definition import (
     define_cluster_serving_runtime,
     define_fine_tuned_weight,
@@ -31,6 +31,7 @@ INFERENCE_SERVICE = Api(
     has_condition_generations=False,
     list_events=list_events,
     list_decisions=list_decisions,
+    name_strategy=name_strategy,
     references=REFERENCES,
     webhooks=WEBHOOKS,
     home=HOME,

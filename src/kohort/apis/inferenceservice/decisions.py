@@ -18,6 +18,12 @@ _PASSED_OVER_MAX = 5
 _BAD, _GOOD = ("Stalled", "Blocked", "ReplicaFailure"), ("Progressing", "Ready", "Available")
 
 
+def name_strategy(reading: Reading[Memory]) -> str:
+    """The strategy that runs a service; empty if none does."""
+    workload = reading.memory.plan.workload
+    return workload.strategy if workload else ""
+
+
 def list_decisions(reading: Reading[Memory]) -> tuple[str, ...]:
     """A sentence for each decision about a service."""
     memory = reading.memory

@@ -49,6 +49,7 @@ class _Seen:
 
     observed: Observed | None = None  # its units are counted when metrics are scraped
     wanted: int = 0
+    strategy: str = ""
     blocked: dict[str, float] = field(default_factory=dict)  # since when, by the verdict's reason
     waiting: dict[str, float] = field(default_factory=dict)  # since when, by the blocker's reason
 
@@ -68,6 +69,13 @@ class Measures(Reports):
         self.is_leading: Callable[[], bool] = lambda: False
         kind = ("kind",)
         self._plans = registry.histogram("kohort_plan_seconds", "Time of a whole look.", *kind)
+        self._strategies = registry.histogram(
+            "kohort_strategy_reconcile_seconds",
+            "Time of a whole look, by the strategy of the workload.",
+            "kind",
+            "strategy",
+            "result",
+        )
         self._actions = registry.counter(
             "kohort_plan_actions_total", "Actions that were done.", "kind", "action"
         )
@@ -172,12 +180,16 @@ class Measures(Reports):
         self._mistakes.pop((kind, key), None)
         if result.is_failed:
             self._retries.count(kind)
+        if result.strategy:
+            ended = "failed" if result.is_failed else "done"
+            self._strategies.observe(seconds, kind, result.strategy, ended)
         for action in result.done:
             self._actions.count(kind, _verb(action))
         seen = self._seen.setdefault((kind, key), _Seen())
         now = self._time.elapsed()
         if result.observed is not None:
             seen.observed, seen.wanted = result.observed, result.wanted
+            seen.strategy = result.strategy
             seen.waiting = {reason: seen.waiting.get(reason, now) for reason in result.blocked}
         if result.health is not None:
             blocked = (result.health.reason,) if result.health.word.needs_help else ()
@@ -198,6 +210,8 @@ class Measures(Reports):
             **Tally(_verb(action) for action in result.done),
             "seconds": round(seconds, 4),
         }
+        if result.strategy:
+            facts["strategy"] = result.strategy
         if result.blocked:
             facts["blocked"] = ",".join(result.blocked)
         if result.is_failed:
@@ -207,6 +221,7 @@ class Measures(Reports):
     def _measure(self) -> Iterable[Metric]:
         yield from self._measure_queues()
         yield from self._measure_workloads()
+        yield self._measure_strategies()
         leads = Gauge("leader_election_master_status", "1 if this process leads.")
         leads.set(float(self.is_leading()))
         yield leads
@@ -241,6 +256,17 @@ class Measures(Reports):
             for reason, since in seen.waiting.items():
                 waiting.set(round(now - since, 3), kind, *key, reason)
         return (units, wanted, blocked, waiting)
+
+    def _measure_strategies(self) -> Metric:
+        found = Gauge(
+            "kohort_strategy_workloads",
+            "Workloads by the strategy that runs them.",
+            ("kind", "namespace", "strategy"),
+        )
+        for (kind, (namespace, _)), seen in self._seen.items():
+            if seen.strategy:
+                found.add(1.0, kind, namespace, seen.strategy)
+        return found
 
     def _drop_gone(self) -> None:
         roots = {controller.api.kind.name: controller.roots for controller in self._controllers}

@@ -8,6 +8,7 @@ from kohort.simulation.checkers.truth import image_of
 from kohort.simulation.inferenceservice import manifests
 from kohort.simulation.inferenceservice.at_rest import find_trouble, list_kinds
 from kohort.simulation.inferenceservice.draws import draw_scenario
+from kohort.simulation.inferenceservice.endpoints import Serving
 from kohort.simulation.inferenceservice.labels import (
     ADAPTER,
     ENGINE,
@@ -19,7 +20,6 @@ from kohort.simulation.inferenceservice.labels import (
     RUNTIME,
     WORKLOAD,
 )
-from kohort.simulation.inferenceservice.serving import Serving
 from kohort.simulation.inferenceservice.shared_edits import SharedEdits
 from kohort.simulation.inferenceservice.status import ServiceStatus
 from kohort.simulation.inferenceservice.versions import VERSIONS
