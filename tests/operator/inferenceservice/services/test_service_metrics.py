@@ -45,4 +45,6 @@ async def test_a_service_that_cannot_be_resolved_has_no_strategy(lab: ServiceLab
     measures = measure(lab)
     await lab.apply(service("engine"))
     await lab.run(5)
-    assert "kohort_strategy" not in measures.registry.render()
+    text = measures.registry.render()
+    assert "kohort_strategy_workloads{" not in text
+    assert "kohort_strategy_reconcile_seconds_count{" not in text
