@@ -11,7 +11,7 @@ COMPILE := pip compile --universal --generate-hashes --no-emit-index-url --no-an
 install_locked = $(UV) pip install --system-certs --require-hashes -r $(1) || $(BIN)/pip install -q --disable-pip-version-check --require-hashes -r $(1)
 install_kohort = $(UV) pip install --system-certs --no-deps -e . || $(BIN)/pip install -q --disable-pip-version-check --no-deps -e .
 
-.PHONY: up test search install check bench bench-real real test-real lock help sim mutants coverage
+.PHONY: up test search install lint check bench bench-real real test-real lock help sim mutants coverage
 
 up: .venv/installed ## install, start the embedded cluster with a first workload, and stay until Ctrl-C
 	@$(BIN)/kohort up --sample $(ARGS)
@@ -27,10 +27,12 @@ search: .venv/installed-dev ## look for what tests missed: new examples of prope
 install: .venv/installed ## only make .venv, with .venv/bin/kohort
 	@echo '$(BIN)/kohort is installed'
 
-check: .venv/installed-dev ## format, lint, types, contracts, then the tests
+lint: .venv/installed-dev ## format, lint, types, contracts
 	@$(BIN)/ruff format --check -q . && $(BIN)/ruff check -q .
 	@$(BIN)/mypy
 	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/lint-imports
+
+check: lint ## format, lint, types, contracts, then the tests
 	@$(MAKE) --no-print-directory test
 
 bench: .venv/installed-dev ## measure, and print a table and JSON (QUICK=1: smaller loads)
