@@ -39,12 +39,36 @@ class World:
 
     lines: tuple[tuple[str, Units], ...]
     failures: int = 0  # that may still happen
+    unwanted: frozenset[int] = frozenset()  # the user asks for others in their place
+    hooked: frozenset[int] = frozenset()  # another client holds them
+    preparing: frozenset[int] = frozenset()  # that client was told that they are about to go
 
     def put(self, role: str, ordinal: int, state: State | None) -> "World":
         held = {**dict(self.units_of(role)), ordinal: state}
         changed = tuple(sorted((o, s) for o, s in held.items() if s is not None))
         lines = ((name, changed if name == role else units) for name, units in self.lines)
-        return replace(self, lines=tuple(lines))
+        after = replace(self, lines=tuple(lines))
+        return after if state is not None else after._forget(ordinal)
+
+    def _forget(self, ordinal: int) -> "World":
+        """A unit has gone: one of the same ordinal is another unit."""
+        gone = {ordinal}
+        return replace(
+            self,
+            unwanted=self.unwanted - gone,
+            hooked=self.hooked - gone,
+            preparing=self.preparing - gone,
+        )
+
+    def mark(self, unit: Instance) -> Instance:
+        """A unit with what users and other clients have said about it."""
+        return replace(
+            unit,
+            is_unwanted=unit.ordinal in self.unwanted,
+            delete_hold="a label" if unit.ordinal in self.hooked else "",
+            update_hold="a label" if unit.ordinal in self.hooked else "",
+            is_preparing=unit.ordinal in self.preparing,
+        )
 
     def units_of(self, role: str) -> Units:
         return dict(self.lines)[role]
@@ -59,6 +83,8 @@ def live(units: Units) -> list[tuple[int, State]]:
 
 
 def cluster_moves(world: World) -> Iterator[World]:
+    for ordinal in world.hooked & world.preparing:
+        yield replace(world, hooked=world.hooked - {ordinal})
     for role, units in world.lines:
         for ordinal, (revision, phase) in units:
             if phase is Phase.LEAVING:
@@ -79,13 +105,21 @@ def writes(world: World, role: str, step: Step) -> Iterator[World]:
     for gone in step.retire:
         yield world.put(role, gone.ordinal, (held[gone.ordinal][0], Phase.LEAVING))
     for ordinal in step.amend:
-        yield world.put(role, ordinal, (NEW, Phase.STARTING))
+        amended = world.put(role, ordinal, (NEW, Phase.STARTING))
+        yield replace(amended, preparing=world.preparing - {ordinal})
+    for ordinal in step.held.keys() - world.preparing:
+        yield replace(world, preparing=world.preparing | {ordinal})
+    going = {*(gone.ordinal for gone in step.retire), *step.amend, *step.held}
+    for ordinal in world.preparing - going:
+        yield replace(world, preparing=world.preparing - {ordinal})
 
 
 def group_of(world: World, wanted: dict[str, int], target: str = NEW) -> Group:
     base = OLD if target == NEW else NEW
     roles = tuple(
-        RoleInstances(role, wanted[role], target, instances_of(units), base=base)
+        RoleInstances(
+            role, wanted[role], target, tuple(map(world.mark, instances_of(units))), base=base
+        )
         for role, units in world.lines
     )
     return Group(0, target, Phase.STARTING, "g", 1, roles=roles)

@@ -93,6 +93,11 @@ class Instance:
     may_amend: bool = False  # the operator can update its pods in place to the target revision
     has_served: bool = False  # the instance was ready once, as far as the cluster has a record
     wakes_at: float | None = None  # the moment from which the operator can do more about it
+    is_unwanted: bool = False  # the user asks for another one in its place, where units are alike
+    # What keeps the operator from deleting or updating it until another client has acted, in words.
+    delete_hold: str = ""
+    update_hold: str = ""
+    is_preparing: bool = False  # that client was told that it is about to go: nothing counts on it
     # Computed once for each instance, since plans read these many times for healthy instances.
     is_quiet: bool = field(init=False, repr=False, compare=False)  # no member gives cause to act
     ready_since: float | None = field(init=False, repr=False, compare=False)
@@ -152,6 +157,7 @@ class RoleInstances:
     partition: int = 0  # so many instances keep their revision, the lowest first
     # The count that earlier plans let the role grow to, where the operator has recorded one.
     grown: int | None = None
+    are_alike: bool = False  # instances have no addresses: any may stand in for any other
 
     @property
     def has_begun(self) -> bool:
@@ -181,6 +187,10 @@ class RoleInstances:
         A missing instance counts too: it will get the lowest free ordinal, and the place of
         each instance above that ordinal rises by one.
         """
+        if self.are_alike:
+            old = [i for i in self.instances if i.revision != self.revision]
+            spared = {instance.ordinal for instance in old[:partition]}
+            return tuple(i for i in self.instances if i.ordinal not in spared)
         missing = max(0, self.wanted - len(self.instances))
         return tuple(
             instance
@@ -194,7 +204,12 @@ class RoleInstances:
         if self.failures or self.tally is not None or not self.is_whole:
             return False
         return self.is_updated and all(
-            not i.is_edited and not i.lost and not i.unfit and not i.has_failed
+            not i.is_unwanted
+            and not i.is_preparing
+            and not i.is_edited
+            and not i.lost
+            and not i.unfit
+            and not i.has_failed
             for i in self.instances
         )
 

@@ -65,6 +65,13 @@ class Retirement:
     why: str  # in a sentence without its subject: "it has an old revision"
 
 
+class Hold(StrEnum):
+    """What a unit waits for before the operator goes on: another client has to let it go."""
+
+    DELETE = "delete"
+    UPDATE = "update"
+
+
 @dataclass(frozen=True, slots=True)
 class LineReport:
     """The counts of one line in one snapshot."""
@@ -91,6 +98,8 @@ class Step:
     retire: tuple[Retirement, ...] = ()
     surplus: frozenset[int] = frozenset()  # units beyond the count, terminating ones included
     amend: tuple[int, ...] = ()  # units to update in place
+    # Units that would be retired or amended now, if another client had let them go.
+    held: Mapping[int, Hold] = field(default_factory=dict)
     restarts: tuple[Restart, ...] = ()  # the retired units that failed
     may_complete: frozenset[int] = field(default_factory=frozenset)  # units that get all members
     # Members that have ended and that the operator recreates without their unit: (ordinal, name).

@@ -117,6 +117,9 @@ class Victims(StrEnum):
     HIGHEST = "highest"  # the highest ordinals
     CHEAPEST = "cheapest"  # unready units, then by deletion cost, then the highest ordinals
     BEYOND = "beyond"  # exactly the units whose ordinal is not below the wanted count
+    # Units are alike and have no addresses: unready units, then old ones, then by deletion cost,
+    # then the newest. A new unit has an ordinal of its own, so it waits for no leaving one.
+    ALIKE = "alike"
 
 
 class Amendment(StrEnum):

@@ -63,6 +63,59 @@ def choose_ordinals(
     return Choice(tuple(sorted((*held, *new))), extra)
 
 
+def choose_alike(
+    units: Iterable[Instance], policy: RolloutPolicy, target: str
+) -> tuple[Choice, int]:
+    """
+    Which units stay, are made and go where units are alike, and how many old ones stay for good.
+
+    Old units come first, so that the partition protects so many of them and no others; then new
+    units, then those that the user wants replaced. A missing unit is made from the old revision
+    while fewer old ones exist than the partition protects. Extra units of a rollout are new ones:
+    they stay when the old ones have gone, and none of them was made in vain.
+    """
+    found = list(units)
+    live = sorted((u for u in found if u.phase is not Phase.LEAVING), key=_worth)
+    count, partition = policy.wanted, policy.partition
+    updated = [u for u in live if u.revision == target and not u.is_unwanted]
+    extra = updated[len(updated) - min(policy.surge, max(0, len(live) - count), len(updated)) :]
+    held_back = {unit.ordinal for unit in extra}
+    rest = [unit for unit in live if unit.ordinal not in held_back]
+    old = [unit for unit in rest if unit.revision != target and not unit.is_unwanted]
+    safe = {unit.ordinal for unit in old[:partition]}
+    order = sorted(reversed(rest), key=lambda u: _rank_alike(u, target, u.ordinal in safe))
+    gone = [unit.ordinal for unit in order[: max(0, len(rest) - count)]]
+    leaves = set(gone)
+    kept = [unit for unit in rest if unit.ordinal not in leaves]
+    old = [unit for unit in old if unit.ordinal not in leaves]
+    missing = count - len(kept)
+    lacking = min(missing, max(0, partition - len(old)))
+    free = find_missing((u.ordinal for u in found), len(found) + missing, missing)
+    places = (
+        *(unit.ordinal for unit in old),
+        *free[:lacking],
+        *(u.ordinal for u in kept if u.revision == target and not u.is_unwanted),
+        *free[lacking:],
+        *(unit.ordinal for unit in kept if unit.is_unwanted),
+    )
+    surplus = (*(unit.ordinal for unit in extra), *reversed(gone))
+    return Choice(places, surplus), min(partition, len(old) + lacking)
+
+
+def _worth(unit: Instance) -> tuple[bool, int, float, int]:
+    """The order of units that are alike: those that serve, are dear and have run long first."""
+    return not _serves(unit), -unit.cost, unit.made_at, unit.ordinal
+
+
+def _rank_alike(unit: Instance, target: str, is_safe: bool) -> tuple[bool, bool, bool, bool]:
+    """The order in which units that are alike go when there are too many."""
+    return not unit.is_unwanted, is_safe, _serves(unit), unit.revision == target
+
+
+def _serves(unit: Instance) -> bool:
+    return unit.phase is Phase.READY and not unit.is_preparing
+
+
 def find_missing(held: Iterable[int], wanted: int, limit: int) -> tuple[int, ...]:
     """The lowest free ordinals below the wanted count, at most ``limit``."""
     taken = set(held)
@@ -127,9 +180,19 @@ def rank_units(state: LineState) -> Ranks:
     """The line numbered by rank, with progress computed from the units that exist."""
     policy = _window(state)
     state = replace(state, rollout=policy)
+    if state.victims is Victims.ALIKE:
+        choice, partition = choose_alike(state.units, policy, state.target)
+        policy = replace(policy, partition=partition)
+        return _rank(replace(state, rollout=policy), choice)
     is_priced = state.victims is Victims.CHEAPEST
     victims = Victims.HIGHEST if is_priced and state.is_ordered else state.victims
     choice = choose_ordinals(state.units, policy.wanted, victims, policy.partition, policy.surge)
+    return _rank(state, choice)
+
+
+def _rank(state: LineState, choice: Choice) -> Ranks:
+    """The line with its units numbered in the order of a choice."""
+    policy = state.rollout
     ordinals = (*choice.wanted, *choice.surplus)
     progress = Progress(
         boundary=min(policy.partition, policy.wanted),
@@ -140,7 +203,7 @@ def rank_units(state: LineState) -> Ranks:
     )
     held = frozenset(unit.ordinal for unit in state.units)
     found = Ranks(replace(state, progress=progress), ordinals, held)
-    if found.is_dense:
+    if found.is_dense and not any(unit.is_unwanted for unit in state.units):
         return found
     ranks = {ordinal: rank for rank, ordinal in enumerate(ordinals)}
     units = tuple(sorted(_number(state.units, ranks), key=lambda unit: unit.ordinal))
@@ -176,4 +239,6 @@ def _window(state: LineState) -> RolloutPolicy:
 def _number(units: Iterable[Instance], ranks: dict[int, int]) -> Iterator[Instance]:
     for unit in units:
         if unit.ordinal in ranks:
-            yield replace(unit, ordinal=ranks[unit.ordinal])
+            # The strategy replaces what the user wants replaced as it replaces old units.
+            revision = "" if unit.is_unwanted else unit.revision
+            yield replace(unit, ordinal=ranks[unit.ordinal], revision=revision)

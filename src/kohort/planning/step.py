@@ -12,12 +12,13 @@ from dataclasses import dataclass, replace
 
 from kohort.model.observed import Instance, Progress
 from kohort.model.plans import Cause, Make, Restart, Retirement, Rollout, Step
-from kohort.model.policies import Amendment, RolloutPolicy
+from kohort.model.policies import Amendment, RolloutPolicy, Victims
 from kohort.model.reasons import Blocker, count
 from kohort.model.units import Phase, Reach, Unit
 from kohort.planning.availability import Availability, judge_availability
 from kohort.planning.bounds import NO_BOUNDS, Bounds
 from kohort.planning.edited import spare_edited
+from kohort.planning.hooks import count_out, wait_for_hooks
 from kohort.planning.lines import LineState
 from kohort.planning.order import keep_order
 from kohort.planning.parts import explain_parts, plan_parts
@@ -43,9 +44,11 @@ def plan_step(state: LineState, now: float, bounds: Bounds = NO_BOUNDS) -> Step:
     state = _narrow(state, bounds)
     if state.reach is not Reach.ANY:
         return _decide(state, now, bounds)
+    state = replace(state, units=tuple(map(count_out, state.units)))
     ranks = rank_units(state)
     step = _number_back(_decide(ranks.state, now, bounds), ranks)
-    return keep_order(step, state, ranks.ordinals[ranks.state.wanted :])
+    step = keep_order(step, state, ranks.ordinals[ranks.state.wanted :])
+    return wait_for_hooks(step, state)
 
 
 def _narrow(state: LineState, bounds: Bounds) -> LineState:
@@ -80,7 +83,7 @@ def _count(state: LineState, bounds: Bounds) -> Step:
 def _decide(state: LineState, now: float, bounds: Bounds) -> Step:
     availability = judge_availability(state, now)
     untrusted = find_untrusted(state, now)
-    rollout = _roll(state, availability.units, untrusted)
+    rollout = _cap_alike(_roll(state, availability.units, untrusted), state)
     recovery = plan_recovery(state, now)
     restarts = tuple(r for r in recovery.restarts if r.ordinal < rollout.count)
     backing_off = recovery.recorded | recovery.waits.keys()
@@ -133,13 +136,25 @@ def _roll(
     units = tuple(replace(u, revision=target) if u.ordinal in stays else u for u in units)
     rollout = find_strategy(policy.strategy)(units, progress, target, policy)
     if policy.is_paused:
-        rollout = replace(rollout, replace=(), count=_pause_count(rollout, progress, policy))
+        asked = {unit.ordinal for unit in state.units if unit.is_unwanted}
+        kept = tuple(ordinal for ordinal in rollout.replace if ordinal in asked)
+        rollout = replace(rollout, replace=kept, count=_pause_count(rollout, progress, policy))
     rollout = _wait_for_carrier(rollout, progress, target)
     rollout = spare_edited(rollout, state, units, policy)
     rollout = hold_rollout(rollout, progress, policy, untrusted)
     if untrusted and state.reach is Reach.ANY:
         rollout = shrink_held(rollout, units, policy)
     return _leave_surplus(rollout, state)
+
+
+def _cap_alike(rollout: Rollout, state: LineState) -> Rollout:
+    """The step with no more extra units than new ones are still missing, where units are alike."""
+    if state.victims is not Victims.ALIKE:
+        return rollout
+    live = [unit for unit in state.units if unit.phase is not Phase.LEAVING]
+    updated = sum(unit.revision == state.target for unit in live)
+    missing = max(0, state.wanted - state.rollout.partition - updated)
+    return replace(rollout, count=min(rollout.count, max(len(live), state.wanted + missing)))
 
 
 def _pause_count(rollout: Rollout, progress: Progress | None, policy: RolloutPolicy) -> int:
@@ -180,6 +195,8 @@ def _wait_for_carrier(rollout: Rollout, progress: Progress | None, target: str) 
 
 def _may_change(state: LineState, unit: Instance) -> bool:
     """Whether a rollout may update this unit at all, in place or by recreating it."""
+    if unit.is_unwanted:
+        return True
     if not state.may_roll:
         return False
     return state.amendment is not Amendment.ONLY or unit.may_amend
@@ -282,7 +299,9 @@ def _find_retirements(
     units = {unit.ordinal: unit for unit in state.units if unit.phase is not Phase.LEAVING}
     found = {r.ordinal: (Cause.FAILED, f"member {r.cause} failed") for r in restarts}
     for ordinal in rollout.replace:
-        found.setdefault(ordinal, (Cause.STALE, "it has an old revision"))
+        is_asked = ordinal in units and units[ordinal].is_unwanted
+        why = "the user asks for another one" if is_asked else "it has an old revision"
+        found.setdefault(ordinal, (Cause.STALE, why))
     if state.reach is not Reach.SUFFIX:
         why = f"there are more {state.noun}s than wanted"
         found |= dict.fromkeys(surplus, (Cause.SURPLUS, why))
