@@ -158,6 +158,7 @@ class RoleInstances:
     # The count that earlier plans let the role grow to, where the operator has recorded one.
     grown: int | None = None
     are_alike: bool = False  # instances have no addresses: any may stand in for any other
+    taken: frozenset[int] = frozenset()  # ordinals that no new instance may have, if all are alike
 
     @property
     def has_begun(self) -> bool:

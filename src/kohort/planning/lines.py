@@ -47,6 +47,7 @@ class LineState:
     is_ordered: bool = False  # the operator makes and deletes units one at a time, in order
     parts: tuple[Part, ...] = ()  # of each unit, where its members start in an order
     ordinals: tuple[int, ...] = ()  # by rank, where units are numbered by rank
+    taken: frozenset[int] = frozenset()  # ordinals that no new unit may have, if all are alike
 
     def name_unit(self, number: int) -> str:
         """The noun and ordinal of a unit, for messages: ``group 3``."""
@@ -133,4 +134,5 @@ def _make_line(group: Group, held: RoleInstances, role: Role | None) -> LineStat
         may_roll=role.rollout is not None,
         is_ordered=role.is_ordered,
         parts=role.parts,
+        taken=held.taken,
     )

@@ -64,7 +64,7 @@ def choose_ordinals(
 
 
 def choose_alike(
-    units: Iterable[Instance], policy: RolloutPolicy, target: str
+    units: Iterable[Instance], policy: RolloutPolicy, target: str, taken: frozenset[int]
 ) -> tuple[Choice, int]:
     """
     Which units stay, are made and go where units are alike, and how many old ones stay for good.
@@ -90,7 +90,8 @@ def choose_alike(
     old = [unit for unit in old if unit.ordinal not in leaves]
     missing = count - len(kept)
     lacking = min(missing, max(0, partition - len(old)))
-    free = find_missing((u.ordinal for u in found), len(found) + missing, missing)
+    used = taken.union(unit.ordinal for unit in found)
+    free = find_missing(used, len(used) + missing, missing)
     places = (
         *(unit.ordinal for unit in old),
         *free[:lacking],
@@ -181,7 +182,7 @@ def rank_units(state: LineState) -> Ranks:
     policy = _window(state)
     state = replace(state, rollout=policy)
     if state.victims is Victims.ALIKE:
-        choice, partition = choose_alike(state.units, policy, state.target)
+        choice, partition = choose_alike(state.units, policy, state.target, state.taken)
         policy = replace(policy, partition=partition)
         return _rank(replace(state, rollout=policy), choice)
     is_priced = state.victims is Victims.CHEAPEST
@@ -201,7 +202,7 @@ def _rank(state: LineState, choice: Choice) -> Ranks:
         target=state.target,
         base=state.base,
     )
-    held = frozenset(unit.ordinal for unit in state.units)
+    held = state.taken.union(unit.ordinal for unit in state.units)
     found = Ranks(replace(state, progress=progress), ordinals, held)
     if found.is_dense and not any(unit.is_unwanted for unit in state.units):
         return found

@@ -1,5 +1,6 @@
 """Names of a RoleBasedGroup, by upstream's table."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -47,10 +48,19 @@ def test_the_hash_of_a_group_is_that_of_upstream():
     assert names.group_hash("take-0", "nginx-cluster") == "6a7a5f72f05e1e9cfb6cb6aca4123f938250af99"
 
 
-def test_a_stateless_instance_has_five_characters_that_its_purpose_decides():
-    first, second = names.instance_id("uid/0"), names.instance_id("uid/1")
-    assert len(first) == 5 and first != second
-    assert first == names.instance_id("uid/0")
+@given(st.integers(0, 27**5 - 1), st.uuids())
+def test_the_name_of_a_stateless_instance_is_its_ordinal(ordinal: int, uid):
+    found = names.instance_id(str(uid), ordinal)
+    assert len(found) == 5 and set(found) <= set("bcdfghjklmnpqrstvwxz2456789")
+    assert names.read_instance_id(str(uid), found) == ordinal
+
+
+@pytest.mark.parametrize("text", ["", "0", "bcdf", "bcdfa", "bcdfgh", "BCDFG"])
+def test_what_kubernetes_would_not_draw_is_no_identity(text: str):
+    assert names.read_instance_id("uid", text) == names.NO_ORDINAL
+
+
+def test_a_stateless_instance_has_five_characters_behind_a_cut_name():
     assert names.stateless_name("s" * 60, "bcdfg") == "s" * 57 + "-bcdfg"
 
 

@@ -8,12 +8,14 @@ garbage collector deletes the pods.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from kohort.apis.api import Reading, Snapshot
 from kohort.apis.rolebasedgroup import labels, names
 from kohort.apis.rolebasedgroup.instance_facts import RoleInstanceFacts
 from kohort.apis.rolebasedgroup.instances import has_foreign_hash, revision_of
-from kohort.apis.rolebasedgroup.objects.instances import make_instance
+from kohort.apis.rolebasedgroup.lifecycle import UPDATING, LifecycleView
+from kohort.apis.rolebasedgroup.objects.instances import make_instance, make_stateless_instance
 from kohort.apis.rolebasedgroup.pod_extras import PodExtras
 from kohort.apis.rolebasedgroup.pod_facts import RolePod
 from kohort.apis.rolebasedgroup.read import Memory
@@ -22,6 +24,7 @@ from kohort.cluster.actions import Action, Create, Delete, Patch
 from kohort.cluster.objects import Object, annotations_of, labels_of, namespace_of
 from kohort.cluster.port import Address
 from kohort.model.plans import Cause, Step
+from kohort.model.units import Phase
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +36,7 @@ class InstanceActions:
     role: RoleFacts
     step: Step
     extras: PodExtras
+    now: str = ""  # a timestamp
 
     @property
     def leaving(self) -> frozenset[int]:
@@ -52,6 +56,35 @@ class InstanceActions:
                 yield Create(labels.INSTANCE, namespace_of(self.snapshot.root), made, why)
         for ordinal in self.step.amend:
             yield from self._amend(held[ordinal], ordinal)
+        if self.role.spec.lifecycle:
+            yield from self._list_states(held)
+
+    def _list_states(self, held: Mapping[int, RoleInstanceFacts]) -> Iterator[Action]:
+        """Write the lifecycle states by which clients with hooks know what comes next."""
+        (group,) = self.reading.observed.groups
+        own = next(each for each in group.roles if each.role == self.role.spec.name)
+        phases = {instance.ordinal: instance.phase for instance in own.instances}
+        going = {*self.leaving, *self.step.amend}
+        for ordinal, instance in held.items():
+            if ordinal in going or instance.metadata.is_leaving:
+                continue
+            view = LifecycleView(self.role.spec.lifecycle, instance.metadata)
+            is_ready = phases[ordinal] is Phase.READY
+            state = view.find_next(self.step.held.get(ordinal), is_ready=is_ready)
+            if state != view.state:
+                yield self._write_state(instance, state)
+
+    def _write_state(self, instance: RoleInstanceFacts, state: str) -> Patch:
+        metadata = instance.metadata
+        body = {
+            "metadata": {
+                "uid": metadata.uid,
+                "labels": {labels.LIFECYCLE_STATE: state},
+                "annotations": {labels.LIFECYCLE_TIMESTAMP: self.now},
+            }
+        }
+        address = Address(labels.INSTANCE, metadata.namespace, metadata.name)
+        return Patch(address, body, why=f"instance {metadata.name} is {state} for its hooks")
 
     def _make(
         self, ordinal: int, revision: str, held: Mapping[str, str] | None = None
@@ -62,7 +95,12 @@ class InstanceActions:
         owner = self.role.instance_set
         metadata = {**owner["metadata"], "uid": self.role.set_uid}
         spec = {**owner["spec"], "roleInstanceTemplate": template}
-        made = make_instance({**owner, "metadata": metadata, "spec": spec}, ordinal, revision)
+        whole = {**owner, "metadata": metadata, "spec": spec}
+        if self.role.spec.is_stateless:
+            identity = names.instance_id(self.role.set_uid, ordinal)
+            made = make_stateless_instance(whole, identity, revision)
+        else:
+            made = make_instance(whole, ordinal, revision)
         noted = {**(held or {}), **annotations_of(made)}
         ports = self.extras.allot({**made, "metadata": {**made["metadata"], "annotations": noted}})
         if ports:
@@ -80,17 +118,26 @@ class InstanceActions:
         made = self._make(ordinal, self.role.target, instance.metadata.annotations)
         if made is None:
             return
+        marks, notes = labels_of(made), annotations_of(made)
+        lifecycle = self.role.spec.lifecycle
+        if lifecycle.in_place_update:
+            # The client that let the instance go puts the labels of its hook back by itself.
+            hooks = lifecycle.pre_delete.labels.keys() | lifecycle.in_place_update.labels.keys()
+            marks = {key: value for key, value in marks.items() if key not in hooks}
+            marks = {**marks, labels.LIFECYCLE_STATE: UPDATING}
+            notes = {**notes, labels.LIFECYCLE_TIMESTAMP: self.now}
         body = {
-            "metadata": {
-                "uid": instance.metadata.uid,
-                "labels": labels_of(made),
-                "annotations": annotations_of(made),
-            },
+            "metadata": {"uid": instance.metadata.uid, "labels": marks, "annotations": notes},
             "spec": made["spec"],
         }
         address = Address(labels.INSTANCE, instance.metadata.namespace, instance.metadata.name)
         name, revision = instance.metadata.name, names.short_revision(self.role.target)
         yield Patch(address, body, why=f"instance {name} changes to revision {revision}")
+
+
+def stamp(moment: float) -> str:
+    """A moment as a timestamp."""
+    return datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _relabel(instance: RoleInstanceFacts, pod: RolePod) -> Patch:

@@ -14,6 +14,7 @@ from kohort.apis.carriers.members import Reader, read_cost, read_member, read_mo
 from kohort.apis.rolebasedgroup import labels, names
 from kohort.apis.rolebasedgroup.in_place import find_grace_end
 from kohort.apis.rolebasedgroup.instance_facts import PodName, RoleInstanceFacts
+from kohort.apis.rolebasedgroup.lifecycle import LifecycleView
 from kohort.apis.rolebasedgroup.pod_facts import RolePod, count_restarts
 from kohort.apis.rolebasedgroup.put_back import find_foreign_images, has_lost_hash
 from kohort.apis.rolebasedgroup.role_facts import RoleFacts
@@ -61,7 +62,10 @@ def read_instance(
     found = tuple((p, pods[p.name]) for p in places if p.name in pods)
     members = tuple(_read_member(instance, place, pod) for place, pod in found)
     first = found[0][1].metadata if found else instance.metadata
-    revision = revision_of(instance)
+    revision = context.find_revision(revision_of(instance))
+    is_unwanted = _is_unwanted(context, ordinal, instance)
+    lifecycle = LifecycleView(context.spec.lifecycle, instance.metadata)
+    may_amend = revision != context.target and context.may_amend(revision)
     return Instance(
         ordinal=ordinal,
         revision=revision,
@@ -72,15 +76,23 @@ def read_instance(
         made_at=read_moment(first.creation_timestamp),
         amended_at=max((read_moment(p.note.started) for _, p in found if p.note), default=0.0),
         cost=read_cost(instance.metadata.annotations.get(labels.DELETION_COST, "")),
-        may_amend=revision != context.target and context.may_amend(revision),
+        may_amend=may_amend and not is_unwanted,
         has_served=_has_served(instance),
         wakes_at=_find_wake(context, pods.values()),
+        is_unwanted=is_unwanted,
+        delete_hold=lifecycle.delete_hold,
+        update_hold=lifecycle.update_hold,
+        is_preparing=lifecycle.is_preparing,
     )
 
 
-def ordinal_of(instance: RoleInstanceFacts) -> int:
-    """The ordinal at the end of an instance's name, since clients can change labels."""
-    return names.read_ordinal(instance.metadata.name)
+def _is_unwanted(context: RoleFacts, ordinal: int, instance: RoleInstanceFacts) -> bool:
+    """Whether the user wants another instance in its place, where instances are stateless."""
+    if not context.spec.is_stateless:
+        return False
+    is_foreign = ordinal >= names.ID_COUNT  # it has the name of a stateful instance
+    is_marked = labels.INSTANCE_DELETE in instance.metadata.labels
+    return is_foreign or is_marked or instance.metadata.name in context.spec.unwanted
 
 
 def _read_member(instance: RoleInstanceFacts, place: PodName, pod: RolePod) -> Member:

@@ -16,9 +16,11 @@ NAME_MAX = 63
 NO_ORDINAL = -1
 _GROUP_REVISION_MAX = 220  # characters of the group's name in a revision's name
 _REVISION_MAX = 223  # characters of an owner's name in a revision's name
-_STATELESS_MAX = 57  # characters of a set's name in a stateless instance's name
+STATELESS_MAX = 57  # characters of a set's name in a stateless instance's name
 _ID_LENGTH = 5
 _ID_ALPHABET = "bcdfghjklmnpqrstvwxz2456789"  # that Kubernetes uses for random names
+_ID_STRIDE = 9_999_991  # no multiple of 3, so all ordinals below ID_COUNT have other identities
+ID_COUNT: int = len(_ID_ALPHABET) ** _ID_LENGTH
 
 
 def workload_name(group: str, role: str) -> str:
@@ -68,17 +70,36 @@ def instance_name(instance_set: str, ordinal: int) -> str:
 
 def stateless_name(instance_set: str, identity: str) -> str:
     """A RoleInstance without an ordinal."""
-    return f"{instance_set[:_STATELESS_MAX]}-{identity}"
+    return f"{instance_set[:STATELESS_MAX]}-{identity}"
 
 
-def instance_id(text: str) -> str:
-    """Five characters that name a stateless instance, from a hash, so that plans repeat them."""
-    number = int(hash_text(text), 16)
+def instance_id(owner: str, ordinal: int) -> str:
+    """
+    Five characters that name a stateless instance, from the uid of its set and its ordinal.
+
+    Each ordinal has one identity and each identity one ordinal, so that plans repeat names after a
+    crash, and the random names that upstream gave are ordinals as well.
+    """
+    number = (ordinal * _ID_STRIDE + _find_offset(owner)) % ID_COUNT
     letters = []
     for _ in range(_ID_LENGTH):
         number, place = divmod(number, len(_ID_ALPHABET))
         letters.append(_ID_ALPHABET[place])
     return "".join(letters)
+
+
+def read_instance_id(owner: str, identity: str) -> int:
+    """The ordinal that an identity stands for; -1 if it is no identity."""
+    if len(identity) != _ID_LENGTH or not set(identity) <= set(_ID_ALPHABET):
+        return NO_ORDINAL
+    number = 0
+    for letter in reversed(identity):
+        number = number * len(_ID_ALPHABET) + _ID_ALPHABET.index(letter)
+    return (number - _find_offset(owner)) * pow(_ID_STRIDE, -1, ID_COUNT) % ID_COUNT
+
+
+def _find_offset(owner: str) -> int:
+    return int(hash_text(owner), 16) % ID_COUNT
 
 
 def standalone_pod_name(instance: str) -> str:

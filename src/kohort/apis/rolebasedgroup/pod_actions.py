@@ -24,6 +24,7 @@ from kohort.apis.rolebasedgroup.in_place import (
 )
 from kohort.apis.rolebasedgroup.instance_facts import RoleInstanceFacts
 from kohort.apis.rolebasedgroup.instances import is_current, revision_of
+from kohort.apis.rolebasedgroup.lifecycle import LifecycleView
 from kohort.apis.rolebasedgroup.objects.pods import (
     GATES,
     INSTANCE_POD_READY,
@@ -168,8 +169,11 @@ class PodActions:
             and not pod.metadata.is_leaving
             for pod in pods
         )
+        hides = LifecycleView(work.role.spec.lifecycle, work.instance.metadata).hides_pods
         for pod in pods:
-            if is_whole:
+            if hides:
+                gate = set_gates(pod, {INSTANCE_POD_READY: False}, self._now, "InstancePrepared")
+            elif is_whole:
                 gate = set_gates(pod, OPEN, self._now, "InstanceReady")
             elif len(places) > 1 and self._is_left(work, pod):
                 closed = {INSTANCE_POD_READY: False}

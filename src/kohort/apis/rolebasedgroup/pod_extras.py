@@ -150,7 +150,10 @@ class PodExtras:
         """Whether a key is still in use: by a component, or by an instance within the replicas."""
         if role.spec.scheduling.granularity == BY_COMPONENT:
             return any(key == f"{role.spec.name}-{c.name}" for c in role.spec.components)
-        owners = (names.instance_name(role.set_name, n) for n in range(role.spec.replicas))
+        owners = {names.instance_name(role.set_name, n) for n in range(role.spec.replicas)}
+        if role.spec.is_stateless:
+            held = self.reading.memory.instances[role.spec.name].values()
+            owners = {instance.metadata.name for instance in held}
         return any(key == owner or key.startswith(f"{owner}-") for owner in owners)
 
     def _exists(self, node: str) -> bool:

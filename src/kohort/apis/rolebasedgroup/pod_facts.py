@@ -85,6 +85,11 @@ class RolePod(PodFacts):
             return False
         return self.find_condition("ContainersReady") == "True"
 
+    @property
+    def owners(self) -> tuple[str, ...]:
+        """The names of the pod's owners: the instance that it was made for."""
+        return tuple(owner.name for owner in self.metadata.owner_references)
+
     def find_condition(self, name: str) -> str:
         """The status of a condition; empty if the pod lacks it."""
         found = (c.status for c in self.status.conditions or () if c.type == name)

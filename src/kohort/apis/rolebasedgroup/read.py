@@ -16,8 +16,7 @@ from kohort.apis.group_cache import GroupCache
 from kohort.apis.rolebasedgroup import labels
 from kohort.apis.rolebasedgroup.group_facts import find_facts
 from kohort.apis.rolebasedgroup.instance_facts import RoleInstanceFacts
-from kohort.apis.rolebasedgroup.instances import ordinal_of, read_instance
-from kohort.apis.rolebasedgroup.names import instance_name
+from kohort.apis.rolebasedgroup.instances import read_instance
 from kohort.apis.rolebasedgroup.pod_facts import RolePod
 from kohort.apis.rolebasedgroup.put_back import are_misplaced
 from kohort.apis.rolebasedgroup.role_facts import DelegatedRole, GroupFacts, RoleFacts
@@ -91,9 +90,8 @@ def own_instances(snapshot: Snapshot, role: RoleFacts) -> dict[int, RoleInstance
     """The instances that the set of a role controls, by ordinal."""
     found = {}
     for instance in snapshot.all(labels.INSTANCE) if role.set_uid else ():
-        ordinal = ordinal_of(instance)
-        is_named = instance.metadata.name == instance_name(role.set_name, ordinal)
-        if instance.metadata.controller == role.set_uid and is_named:
+        ordinal = role.find_ordinal(instance.metadata.name)
+        if instance.metadata.controller == role.set_uid and ordinal is not None:
             found[ordinal] = instance
     return dict(sorted(found.items()))
 
@@ -118,6 +116,8 @@ class _RoleReader:
             failures=role.failures,
             partition=role.spec.rollout.partition,
             grown=role.grown,
+            are_alike=role.spec.is_stateless,
+            taken=_find_taken(role, self.pods) if role.spec.is_stateless else frozenset(),
         )
 
     def _read(
@@ -133,6 +133,13 @@ class _RoleReader:
     def forget_others(self) -> None:
         """Drop instances that exist no more."""
         self.cache.keep(self._seen)
+
+
+def _find_taken(role: RoleFacts, pods: dict[str, dict[str, RolePod]]) -> frozenset[int]:
+    """The ordinals whose names pods of former instances still bear, or the user wants no more."""
+    owners = (o for own in pods.values() for pod in own.values() for o in pod.owners)
+    found = (role.find_ordinal(name) for name in {*owners, *role.spec.unwanted})
+    return frozenset(ordinal for ordinal in found if ordinal is not None)
 
 
 def _own_delegates(snapshot: Snapshot, facts: GroupFacts) -> dict[str, Object]:
@@ -182,7 +189,9 @@ def _join(snapshot: Snapshot, facts: GroupFacts, roles: tuple[RoleInstances, ...
 
 def _has_places(role: RoleInstances) -> bool:
     """Whether ordinals have no gap: a gap means that a surge instance stands in for another."""
-    return all(instance.ordinal == place for place, instance in enumerate(role.instances))
+    return role.are_alike or all(
+        instance.ordinal == place for place, instance in enumerate(role.instances)
+    )
 
 
 def _find_revision(facts: GroupFacts, roles: tuple[RoleInstances, ...]) -> str:
@@ -277,9 +286,9 @@ def _ask_role(facts: RoleFacts, strategy: str) -> Role:
         ),
         recovery=_recovery_of(spec),
         after=spec.dependencies,
-        victims=Victims.BEYOND,
+        victims=Victims.ALIKE if spec.is_stateless else Victims.BEYOND,
         amendment=rollout.amendment,
-        is_ordered=spec.is_ordered,
+        is_ordered=spec.is_ordered and not spec.is_stateless,
         parts=parts if any(part.after for part in parts) else (),
     )
 

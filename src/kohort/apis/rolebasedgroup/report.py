@@ -141,7 +141,7 @@ def read_state(
     failure = next((f for f in role.failures if f.ordinal == ordinal), None)
     return InstanceState(
         components=tuple(_count_components(instance, pods)),
-        revision=_find_hash_owner(instance, pods),
+        revision=role.find_revision(_find_hash_owner(instance, pods)),
         unready=unready,
         is_updated=all(
             p.name in pods and is_current(instance, pods[p.name]) for p in instance.places

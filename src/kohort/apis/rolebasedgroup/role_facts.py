@@ -49,6 +49,35 @@ class RoleFacts:
         """The instance template of the target revision."""
         return as_map(self.instance_set["spec"]["roleInstanceTemplate"])
 
+    def name_instance(self, ordinal: int) -> str:
+        """The name of the instance with this ordinal."""
+        if self.spec.is_stateless:
+            return names.stateless_name(self.set_name, names.instance_id(self.set_uid, ordinal))
+        return names.instance_name(self.set_name, ordinal)
+
+    def find_ordinal(self, name: str) -> int | None:
+        """
+        The ordinal of an instance of this set; None if the set would never give that name.
+
+        A user may switch between stateful and stateless instances. Those of the other pattern have
+        ordinals above all others, and are replaced.
+        """
+        own, identity = self.set_name, name.rpartition("-")[2]
+        index = names.read_ordinal(name)
+        is_numbered = index >= 0 and name == names.instance_name(own, index)
+        number = names.read_instance_id(self.set_uid, identity)
+        is_identified = number >= 0 and name == names.stateless_name(own, identity)
+        if self.spec.is_stateless:
+            found = number if is_identified else names.ID_COUNT + index if is_numbered else None
+        else:
+            found = index if is_numbered else names.ID_COUNT + number if is_identified else None
+        return found
+
+    def find_revision(self, label: str) -> str:
+        """The name of a revision by the label of an instance: its name, or only its hash."""
+        own = (self.target, *(each.name for each in self.stored))
+        return next((n for n in own if label in (n, names.short_revision(n))), label)
+
     def find_template(self, revision: str) -> Object | None:
         """The instance template of a revision; None if that revision is not stored."""
         if revision == self.target:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from kohort.apis.amounts import resolve_amount
+from kohort.apis.amounts import find_percent, resolve_amount
 from kohort.apis.rolebasedgroup import labels
 from kohort.apis.rolebasedgroup.problems import Problem
 from kohort.cluster.objects import Kind, Object
@@ -142,6 +142,29 @@ class SchedulingSpec:
 
 
 @dataclass(frozen=True, slots=True)
+class HookSpec:
+    """The labels and finalizers by which another client holds an instance."""
+
+    labels: Mapping[str, str] = field(default_factory=dict)
+    finalizers: tuple[str, ...] = ()
+    hides_pods: bool = False  # pods leave their endpoints while the instance waits
+
+    def __bool__(self) -> bool:
+        return bool(self.labels or self.finalizers)
+
+
+@dataclass(frozen=True, slots=True)
+class LifecycleSpec:
+    """The hooks of a stateless set."""
+
+    pre_delete: HookSpec = HookSpec()
+    in_place_update: HookSpec = HookSpec()
+
+    def __bool__(self) -> bool:
+        return bool(self.pre_delete or self.in_place_update)
+
+
+@dataclass(frozen=True, slots=True)
 class RoleSpec:
     """The spec of one role."""
 
@@ -158,6 +181,8 @@ class RoleSpec:
     dependencies: tuple[str, ...] = ()
     min_ready_seconds: int = 0
     is_stateless: bool = False  # instances have names without ordinals
+    lifecycle: LifecycleSpec = LifecycleSpec()
+    unwanted: frozenset[str] = frozenset()  # instances that the user wants replaced, by name
     service_selection: str = ""  # All or LeaderOnly, for leader-worker roles
     service_ports: tuple[Object, ...] = ()
     runtimes: tuple[RuntimeSpec, ...] = ()
@@ -194,7 +219,22 @@ class RoleSpec:
         return next((each for each in self.components if each.name == name), None)
 
 
-def read_rollout(strategy: Any, replicas: int, default_unavailable: Any = 1) -> RolloutSpec:
+def read_lifecycle(lifecycle: Any) -> LifecycleSpec:
+    """The hooks in the ``lifecycle`` of a RoleInstanceSet."""
+    found = as_map(lifecycle)
+    return LifecycleSpec(*(_read_hook(found.get(key)) for key in ("preDelete", "inPlaceUpdate")))
+
+
+def _read_hook(hook: Any) -> HookSpec:
+    found = as_map(hook)
+    finalizers = tuple(f for f in as_list(found.get("finalizersHandler")) if isinstance(f, str))
+    is_hiding = found.get("markPodNotReady") is True
+    return HookSpec(as_texts(found.get("labelsHandler")), finalizers, is_hiding)
+
+
+def read_rollout(
+    strategy: Any, replicas: int, default_unavailable: Any = 1, *, is_stateless: bool = False
+) -> RolloutSpec:
     """The rollout of a role's ``rollingUpdate`` or of a RoleInstanceSet's ``updateStrategy``."""
     rolling = as_map(strategy)
     kind = str(rolling.get("type") or IN_PLACE_IF_POSSIBLE)
@@ -205,7 +245,11 @@ def read_rollout(strategy: Any, replicas: int, default_unavailable: Any = 1) -> 
     }
     surge = max(0, resolve_amount(written["maxSurge"], replicas, round_up=True))
     unavailable = resolve_amount(written["maxUnavailable"], replicas, round_up=surge == 0)
-    partition = resolve_amount(written["partition"], replicas, round_up=False)
+    partition = resolve_amount(written["partition"], replicas, round_up=is_stateless)
+    percent = find_percent(written["partition"])
+    if is_stateless and percent is not None and percent < 100:
+        # Upstream's stateless sets always update an instance, unless all are protected.
+        partition = min(partition, max(0, replicas - 1))
     grace = as_map(rolling.get("inPlaceUpdateStrategy")).get("gracePeriodSeconds")
     return RolloutSpec(
         type=RECREATE_POD if kind == OLD_RECREATE_POD else kind,

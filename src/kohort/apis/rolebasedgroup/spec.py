@@ -42,6 +42,7 @@ from kohort.apis.rolebasedgroup.roles import (
     as_objects,
     as_texts,
     given,
+    read_lifecycle,
     read_restart,
     read_rollout,
     read_scheduling,
@@ -127,7 +128,8 @@ def read_role(
         known = ", ".join(WORKLOAD_TYPES)
         message = f"unsupported workload type {kind!r} of role {name!r}; it is one of {known}"
         problems.append(Problem(FAILED_WORKLOAD, message, name))
-    rollout = read_rollout(as_map(role.get("rolloutStrategy")).get("rollingUpdate"), replicas)
+    rolling = as_map(role.get("rolloutStrategy")).get("rollingUpdate")
+    rollout = read_rollout(rolling, replicas, is_stateless=is_stateless)
     if not rollout.written["maxUnavailable"] and not rollout.written["maxSurge"]:
         text = f"role {name!r} can never be updated: maxUnavailable and maxSurge are both 0"
         problems.append(Problem(FAILED_WORKLOAD, text, name))
@@ -164,6 +166,7 @@ def read_set_spec(instance_set: Object) -> RoleSpec:
     is_stateless = notes.get(labels.INSTANCE_PATTERN) == STATELESS
     marks, problems = labels_of(instance_set), list[Problem]()
     name = marks.get(labels.ROLE_NAME) or name_of(instance_set)
+    scale = as_map(spec.get("scaleStrategy")) if is_stateless else {}
     given_type = marks.get(labels.ROLE_TYPE)
     return RoleSpec(
         name=name,
@@ -174,11 +177,15 @@ def read_set_spec(instance_set: Object) -> RoleSpec:
         ),
         labels=marks,
         annotations=notes,
-        rollout=read_rollout(spec.get("updateStrategy"), replicas, SET_UNAVAILABLE),
+        rollout=read_rollout(
+            spec.get("updateStrategy"), replicas, SET_UNAVAILABLE, is_stateless=is_stateless
+        ),
         restart=read_restart(template, NO_RESTART),
         is_ordered=spec.get("podManagementPolicy") == ORDERED,
         min_ready_seconds=max(0, as_int(spec.get("minReadySeconds"), 0)),
         is_stateless=is_stateless,
+        lifecycle=read_lifecycle(spec.get("lifecycle") if is_stateless else None),
+        unwanted=frozenset(map(str, as_list(scale.get("roleInstanceToDelete")))),
         scheduling=read_scheduling(notes, is_stateless),
         is_instance_gang=notes.get(labels.INSTANCE_GANG) == "true",
         problems=tuple(problems),

@@ -35,7 +35,11 @@ def make_instance(instance_set: Object, ordinal: int, revision: str) -> Object:
 def make_stateless_instance(instance_set: Object, identity: str, revision: str) -> Object:
     """A RoleInstance without an ordinal; five characters make its name unique."""
     name = names.stateless_name(name_of(instance_set), identity)
-    marks = {labels.INSTANCE_OWNER: uid_of(instance_set), labels.INSTANCE_ID: identity}
+    marks = {
+        labels.INSTANCE_OWNER: uid_of(instance_set),
+        labels.INSTANCE_ID: identity,
+        labels.LIFECYCLE_STATE: "Normal",
+    }
     return _make(instance_set, name, names.short_revision(revision), marks, {})
 
 

@@ -28,7 +28,13 @@ from kohort.apis.rolebasedgroup.revision import (
     write_set_data,
 )
 from kohort.apis.rolebasedgroup.role_facts import GroupFacts, RoleFacts
-from kohort.apis.rolebasedgroup.roles import IN_PLACE_IF_POSSIBLE, as_int, as_map, as_objects
+from kohort.apis.rolebasedgroup.roles import (
+    IN_PLACE_IF_POSSIBLE,
+    STATELESS,
+    as_int,
+    as_map,
+    as_objects,
+)
 from kohort.apis.rolebasedgroup.spec import GroupSpec, read_set_spec
 from kohort.apis.rolebasedgroup.types import INSTANCE_TEMPLATE, write_typed
 from kohort.cluster.objects import (
@@ -141,10 +147,15 @@ def _without_policies(asked: Object) -> Object:
 def _find_problems(root: Object, asked: Object) -> list[Problem]:
     """Why the operator cannot serve the object as it stands."""
     listed = as_objects(as_map(asked["spec"].get("roleInstanceTemplate")).get("components"))
-    if sum(max(0, as_int(each.get("size"), 1)) for each in listed) > 0:
-        return []
-    text = f"{root['kind']} {name_of(root)} has no component with pods; give it one with a template"
-    return [Problem(FAILED_WORKLOAD, text)]
+    what, found = f"{root['kind']} {name_of(root)}", []
+    if sum(max(0, as_int(each.get("size"), 1)) for each in listed) == 0:
+        text = f"{what} has no component with pods; give it one with a template"
+        found.append(Problem(FAILED_WORKLOAD, text))
+    is_stateless = annotations_of(root).get(labels.INSTANCE_PATTERN) == STATELESS
+    if is_stateless and len(name_of(root)) > names.STATELESS_MAX:
+        text = f"{what} is stateless, so its name may have {names.STATELESS_MAX} characters at most"
+        found.append(Problem(FAILED_WORKLOAD, text))
+    return found
 
 
 def with_revision(root: Object, facts: GroupFacts) -> RoleInstanceFacts:

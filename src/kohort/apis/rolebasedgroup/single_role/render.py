@@ -12,7 +12,7 @@ from kohort.apis.api import Reading, Snapshot
 from kohort.apis.drift.adoption import adopt
 from kohort.apis.rolebasedgroup import labels
 from kohort.apis.rolebasedgroup.gang_actions import GangActions
-from kohort.apis.rolebasedgroup.instance_actions import InstanceActions
+from kohort.apis.rolebasedgroup.instance_actions import InstanceActions, stamp
 from kohort.apis.rolebasedgroup.objects.ports import is_port
 from kohort.apis.rolebasedgroup.pod_actions import PodActions
 from kohort.apis.rolebasedgroup.pod_extras import PodExtras
@@ -72,7 +72,7 @@ def _actions(
     step = plan.steps.get(Line(0, role.spec.name))
     yield from extras.remember(role, step)
     if step is not None and role.is_stored:
-        instances = InstanceActions(snapshot, reading, role, step, extras)
+        instances = InstanceActions(snapshot, reading, role, step, extras, stamp(plan.now))
         yield from instances.list_actions()
         pods = PodActions(snapshot, reading, plan, gangs, extras)
         yield from pods.list_actions(role, step, instances.leaving)
