@@ -27,7 +27,7 @@ def retired(step) -> list[int]:
     return [gone.ordinal for gone in step.retire]
 
 
-def play(world: World, policy: RolloutPolicy, **more) -> tuple[World, int]:
+def run_out(world: World, policy: RolloutPolicy, **more) -> tuple[World, int]:
     """The end of a line in which every write succeeds at once, and how many units were made."""
     made = 0
     for _ in range(40):
@@ -86,7 +86,7 @@ def test_units_that_are_held_go_within_the_budget_whenever_they_are_let_go(
 @pytest.mark.parametrize("wanted", [1, 2, 3])
 def test_a_rollout_makes_each_unit_once(budget, wanted):
     policy = instance_policy(wanted, *budget)
-    world, made = play(start(*[(OLD, READY)] * wanted), policy)
+    world, made = run_out(start(*[(OLD, READY)] * wanted), policy)
     assert is_finished(policy)(world)
     assert made == wanted
 
@@ -95,7 +95,7 @@ def test_a_rollout_makes_each_unit_once(budget, wanted):
 @pytest.mark.parametrize("partition", [1, 2])
 def test_a_partition_keeps_so_many_old_units_whichever_they_are(budget, partition):
     policy = instance_policy(3, *budget, partition=partition)
-    world, _ = play(start(*[(OLD, READY)] * 3), policy)
+    world, _ = run_out(start(*[(OLD, READY)] * 3), policy)
     revisions = [state[0] for _, state in world.units_of("r")]
     assert sorted(revisions) == [NEW] * (3 - partition) + [OLD] * partition
 
@@ -144,3 +144,15 @@ def test_a_unit_that_is_needed_again_is_no_longer_held():
     world = start((NEW, READY), (NEW, READY), hooked=frozenset({1}), preparing=frozenset({1}))
     assert decide(world, instance_policy(1, 1)).held == {1: Hold.DELETE}
     assert decide(world, instance_policy(2, 1)).held == {}
+
+
+def test_a_unit_that_is_prepared_pays_for_nobody():
+    gone = frozenset({3})
+    world = start(*[(OLD, READY)] * 3, (NEW, READY), hooked=gone, preparing=gone)
+    step = plan_step(line(world, instance_policy(3, 1), victims=Victims.BEYOND), NOW)
+    assert (retired(step), dict(step.held)) == ([2], {3: Hold.DELETE})
+
+
+def test_a_partition_protects_nothing_that_the_user_wants_replaced():
+    world = start((NEW, READY), (NEW, READY), unwanted=frozenset({1}))
+    assert retired(decide(world, instance_policy(2, 1, partition=2))) == [1]
