@@ -13,8 +13,8 @@ from control_plane import ControlPlane, real_plane
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     text = (
-        "try every sample of ModelServing, every LeaderWorkerSet that is converted and a dozen "
-        "of InferenceService, not two or three of each"
+        "try every sample of ModelServing and RoleBasedGroup, every LeaderWorkerSet that is "
+        "converted and a dozen of InferenceService, not two or three of each"
     )
     parser.addoption("--all-samples", action="store_true", help=text)
 
