@@ -146,6 +146,13 @@ def test_a_role_that_is_held_says_by_which_rule_and_by_how_much():
     assert "while role b, whose rollout is paused, has 3 of 10" in blocker.message
 
 
+def test_the_slowest_role_waits_for_nobody_but_itself():
+    sizes = {"a": 2, "b": 2}
+    world = make_world(sizes, {"b": 1}).put("a", 1, (NEW, STARTING))
+    told = {b.reason: b.message for b in steps_of(world, workload(sizes, TOGETHER))["a"].blockers}
+    assert "of which 0 count as ready: more follow when those are" in told["WaitingForVersions"]
+
+
 def test_a_partition_below_which_all_is_new_holds_nothing():
     sizes = {"a": 2, "b": 2}
     asked = workload(sizes, TOGETHER, b=instance_policy(2, 2, partition=2))
@@ -158,14 +165,16 @@ class TestRollback:
 
     rule = replace(TOGETHER, rollback_seconds=60.0)
 
-    def plan(self, since: float, rule: Rule = rule, base: str = OLD, revision: str = NEW):
+    def plan(
+        self, since: float | None, rule: Rule = rule, base: str = OLD, revision: str = NEW, **more
+    ):
         """Role a has one instance, of a revision, that is unready since a moment."""
         sizes = {"a": 1, "b": 1, "c": 1}
         group = group_of(make_world(sizes, {"a": 1}), sizes)
         member = Member("x", "uid", 0, revision, STARTING, unready_since=since)
         first, *others = group.roles
         (unit,) = first.instances
-        unit = replace(unit, revision=revision, phase=STARTING, members=(member,))
+        unit = replace(unit, revision=revision, phase=STARTING, members=(member,), **more)
         roles = (replace(first, instances=(unit,), base=base), *others)
         asked = workload(sizes, rule)
         return plan(asked, Observed((replace(group, roles=roles),)), NOW)
@@ -182,6 +191,13 @@ class TestRollback:
     def test_the_plan_waits_until_the_moment_has_come(self):
         decided = self.plan(NOW - 20)
         assert (decided.rollbacks, decided.recheck_seconds) == ((), 40)
+
+    def test_an_update_in_place_is_late_only_after_it_began(self):
+        """Pods are old and were made ready long ago; some have not even been changed yet."""
+        late = self.plan(NOW - 600, made_at=NOW - 900, amended_at=NOW - 20, has_served=True)
+        assert (late.rollbacks, late.recheck_seconds) == ((), 40)
+        assert self.plan(None, made_at=NOW - 900, has_served=True).rollbacks == ()
+        assert self.plan(None, made_at=NOW - 900).rollbacks != ()
 
     def test_the_cause_is_the_first_thing_that_is_told(self):
         assert self.plan(NOW - 60).report.blockers[0].reason == "RollingBack"

@@ -234,8 +234,16 @@ def _bound_growth(rule: Rule, counts: list[_Counts]) -> dict[str, Bounds]:
 
 def _explain_skew(rule: Rule, own: _Counts, slowest: _Counts, allowed: int) -> Blocker:
     what = "versions are kept together within" if rule.is_together else "the skew is"
+    reason = VERSIONS if rule.is_together else SKEW
+    if own is slowest:
+        return Blocker(
+            reason,
+            f"role {own.role} has {own.updated} of {own.wanted} instances updated, of which "
+            f"{own.updated_ready} count as ready: more follow when those are: {what} "
+            f"{rule.update_skew} (rule {rule.name})",
+        )
     return Blocker(
-        VERSIONS if rule.is_together else SKEW,
+        reason,
         f"role {own.role} has {own.updated} of {own.wanted} instances updated, and may have "
         f"{allowed} while role {slowest.role}{slowest.stop} has {slowest.updated_ready} of "
         f"{slowest.wanted} updated and ready: {what} {rule.update_skew} (rule {rule.name})",

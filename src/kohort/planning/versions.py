@@ -53,12 +53,19 @@ def _list_deadlines(rule: Rule, group: Group) -> Iterator[tuple[float, RoleInsta
 
 
 def _find_unready_since(instance: Instance) -> float | None:
-    """Since when a unit is unready; None if it is ready or leaves, or the cluster does not say."""
+    """
+    Since when a unit is unready; None if it is ready or leaves, or the cluster does not say.
+
+    A unit that is updated in place was ready before, and its pods may still be: only what they
+    say counts, and nothing from before the update.
+    """
     if instance.phase in (Phase.READY, Phase.LEAVING):
         return None
     current = [m for m in instance.members if m.is_current and m.phase is not Phase.READY]
     moments = [m.unready_since for m in current if m.unready_since is not None]
-    return min(moments, default=instance.made_at or None)
+    if not moments:
+        return None if instance.has_served else instance.made_at or None
+    return max(min(moments), instance.amended_at)
 
 
 def _make_rollback(rule: Rule, group: Group, role: RoleInstances, instance: Instance) -> Rollback:

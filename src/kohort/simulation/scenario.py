@@ -72,7 +72,7 @@ class Scenario:
     role_unavailable: int = 0  # instances of a role that may be missing; 0: nothing is said
     role_partition: int = 0
     after: str = ""  # roles that come after another: b a, c b
-    rules: str = ""  # what ties roles together: skew 1, grow 50%, order a b, ratio a 2 b 1
+    rules: str = ""  # of roles: skew 1, together 1, grow 50%, order a b, ratio a 2 b 1
     adapters: str = ""  # roles that another object scales
     drain: int = 0  # seconds between the end of serving and a change in place
     is_ordered: bool = False  # instances of a role come one by one

@@ -1,10 +1,19 @@
 """Requirement 002: versions of chosen roles are kept together, or go back as one."""
 
+from dataclasses import replace
+
+import orjson
 from group_lab import GroupLab, group, standalone, start
 from test_coordinated_groups import policy, set_images, updated, watch_gap
+from test_instance_restarts import read_changed
 
+from kohort.apis.api import Snapshot
+from kohort.apis.facts import Whole
 from kohort.apis.rolebasedgroup import labels
-from kohort.cluster.objects import Object, annotations_of
+from kohort.apis.rolebasedgroup.api import ROLE_BASED_GROUP
+from kohort.apis.rolebasedgroup.revision import make_group_revision
+from kohort.cluster.objects import Object, annotations_of, labels_of
+from kohort.planning.plan import plan
 from kohort.simulator import kinds
 from kohort.simulator.stages import PULL_ERROR
 
@@ -69,3 +78,33 @@ async def test_a_group_without_a_revision_that_served_goes_nowhere(lab: GroupLab
     await lab.apply(group(standalone("prefill", 1), broken))
     await lab.run(300)
     assert not events(lab, "RolledBack")
+
+
+async def test_a_revision_that_no_instance_had_has_not_served(lab: GroupLab):
+    """Two changes in a row: an undo, by the user or by the operator, goes back to the first."""
+    await start(lab, standalone("prefill", 2), standalone("decode", 2))
+    held, _ = read_changed(lab, lambda obj: None)
+    root = lab.group()
+    first = Whole(orjson.dumps(make_group_revision(with_image(root, "engine:2"), 2)))
+    revisions = (*held.all(labels.CONTROLLER_REVISION), first)
+    children = {**held.children, labels.CONTROLLER_REVISION: revisions}
+    snapshot = replace(held, root=with_image(root, "engine:3"), children=children)
+    assert find_served(snapshot) == ""
+    unchanged = replace(held, root=with_image(root, "engine:3"))
+    assert find_served(unchanged) == labels_of(group_revision(held))[labels.GROUP_REVISION]
+
+
+def with_image(root: Object, image: str) -> Object:
+    text = orjson.dumps(root).decode().replace("engine:1", image)
+    changed: Object = orjson.loads(text)
+    return changed
+
+
+def find_served(snapshot: Snapshot) -> str:
+    reading = ROLE_BASED_GROUP.read(snapshot)
+    return plan(reading.workload, reading.observed, 0.0).served
+
+
+def group_revision(snapshot: Snapshot) -> Object:
+    held = [stored.decode() for stored in snapshot.all(labels.CONTROLLER_REVISION)]
+    return next(found for found in held if labels.GROUP_REVISION in labels_of(found))

@@ -41,6 +41,7 @@ from kohort.apis.rolebasedgroup.objects.templates import (
 from kohort.apis.rolebasedgroup.problems import Problem
 from kohort.apis.rolebasedgroup.revision import (
     StoredRevision,
+    at_revision,
     find_current,
     hash_group,
     hash_roles,
@@ -177,6 +178,8 @@ def _make_facts(inputs: _Inputs) -> GroupFacts:
             context, hashes[role.name], found, owned, failures.get(Line(0, role.name), ())
         )
     fallback = find_fallback(own, current)
+    former = own[-1] if own and current is None else None
+    known = _Known(sets, owned, profiles, inputs.gang_scheduler)
     return GroupFacts(
         group=group,
         spec=replace(spec, problems=(*spec.problems, *lacking)),
@@ -186,8 +189,30 @@ def _make_facts(inputs: _Inputs) -> GroupFacts:
         stored=own,
         current=current,
         rules=tuple(_limit(r, fallback) for policy in policies for r in make_rules(policy)),
+        former_targets=_find_targets(at_revision(group, former.data), known) if former else {},
         fallback=fallback,
     )
+
+
+class _Known(NamedTuple):
+    """What the target of a role depends on besides its spec."""
+
+    sets: dict[str, Object]
+    owned: dict[str, list[tuple[StoredRevision, str]]]
+    profiles: dict[str, Object]
+    gang_scheduler: str
+
+
+def _find_targets(group: Object, known: _Known) -> dict[str, str]:
+    """The revision of instances that each role of a group asks for."""
+    spec, hashes, found = read_spec(group), hash_roles(group), {}
+    for role in spec.roles:
+        if role.workload == labels.INSTANCE_SET and not role.problems:
+            context = RoleContext(group, spec, role, known.profiles, known.gang_scheduler)
+            held = known.sets.get(context.workload_name)
+            facts = _read_role(context, hashes[role.name], held, known.owned, ())
+            found[role.name] = facts.target
+    return found
 
 
 def _limit(rule: Rule, fallback: StoredRevision | None) -> Rule:

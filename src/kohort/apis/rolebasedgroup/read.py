@@ -195,11 +195,27 @@ def _has_places(role: RoleInstances) -> bool:
 
 
 def _find_revision(facts: GroupFacts, roles: tuple[RoleInstances, ...]) -> str:
-    """The hash of the current roles if all instances have them, else of the newest revision."""
+    """
+    The hash of the current roles if all instances have them, else of the newest stored revision.
+
+    Where the user has just asked for other roles, that newest one counts only if its rollout was
+    over: users may change a group twice before its first instance follows.
+    """
     are_new = all(i.revision == role.revision for role in roles for i in role.instances)
     if are_new and all(role.is_updated for role in roles if role.tally is not None):
         return facts.hash
-    return facts.stored[-1].hash if facts.stored else ""
+    if not facts.stored or (facts.current is None and not _have_former(facts, roles)):
+        return ""
+    return facts.stored[-1].hash
+
+
+def _have_former(facts: GroupFacts, roles: tuple[RoleInstances, ...]) -> bool:
+    """Whether all instances that a partition does not keep old have the newest stored roles."""
+    return all(
+        instance.revision == facts.former_targets.get(role.role, instance.revision)
+        for role in roles
+        for instance in role.list_unprotected(role.partition)
+    )
 
 
 def _find_phase(roles: tuple[RoleInstances, ...], instances: list[Instance]) -> Phase:

@@ -135,6 +135,9 @@ class GroupFacts:
     stored: tuple[StoredRevision, ...] = ()  # of the group, lowest number first
     current: StoredRevision | None = None  # the one with the roles of the current spec
     rules: tuple[Rule, ...] = ()
+    # By role, the revision of instances that the newest stored roles asked for; empty unless the
+    # user has just asked for other roles.
+    former_targets: Mapping[str, str] = field(default_factory=dict)
     fallback: StoredRevision | None = None  # where roles go back to that go back together
 
     @property

@@ -3,7 +3,7 @@ The RoleBasedGroups that users of simulations make, and how they edit them.
 
 The roles of a scenario are a text, such as ``a 2+0, b 1+1, c 1&1``: a role of two pods by
 themselves, one of a leader and a worker, and one of two components. Its rules are another:
-``skew 1``, ``grow 50%``, ``order b a`` or ``ratio a 2 b 1``, with ``, `` between them.
+``skew 1``, ``together 1``, ``grow 50%``, ``order b a`` or ``ratio a 2 b 1``, with ``, `` between.
 """
 
 import json
@@ -103,7 +103,10 @@ def make_others(scenario: Scenario) -> list[tuple[Kind, Object]]:
             notes[RATIO] = json.dumps({"all": shares})
         else:
             skew = rest[0] if rest[0].endswith("%") else int(rest[0])
-            strategy["rollingUpdate" if word == "skew" else "scaling"] = {"maxSkew": skew}
+            said: Object = {"maxSkew": skew}
+            if word == "together":
+                said["versionsTogether"] = {}
+            strategy["scaling" if word == "grow" else "rollingUpdate"] = said
     if not strategy:
         strategy = {"rollingUpdate": {}}
     rules = [{"name": "all", "roles": names, "strategy": strategy}]
