@@ -123,6 +123,12 @@ def test_the_operator_is_told_which_gangs_to_make():
     assert [gang.name for gang in read_settings(words, gangs).gangs] == ["volcano"]
 
 
+@pytest.mark.parametrize("flags", [[], ["--no-pod-patches"]], ids=str)
+def test_the_operator_is_told_whether_running_pods_are_patched(flags: list[str]):
+    words = CONTROLLER.make_parser("kohort controller").read(flags)
+    assert read_settings(words, ()).patches_pods is not bool(flags)
+
+
 def test_a_scheduler_that_nobody_knows_is_refused(capsys):
     code, said = refused(capsys, "--gang=vulcano")
     assert (code, "volcano" in said) == (2, True)

@@ -61,6 +61,7 @@ class Settings:
     gangs: tuple[Dialect, ...] = ()  # dialects in use, the default first; empty: no gangs
     tiers: Tiers = field(default_factory=Tiers)  # for dialects that know tiers by labels of nodes
     has_usual: bool = True  # whether the first dialect also serves objects that name no dialect
+    patches_pods: bool = True  # whether running pods are told new counts and keys they lack
     # The objects that a webhook asked to see beside the one it judges, as far as they exist.
     beside: tuple[Object, ...] = field(default=(), compare=False)
 

@@ -5,10 +5,12 @@ The objects were recorded from the upstream controller on a real control plane. 
 pods is patched: labels and annotations that upstream does not write.
 """
 
+from dataclasses import replace
+
 import orjson
 import pytest
 
-from kohort.apis.api import Snapshot
+from kohort.apis.api import DEFAULTS, Settings, Snapshot
 from kohort.apis.modelserving.api import MODEL_SERVING
 from kohort.cluster.actions import Action, Create, Delete, Patch, kind_of
 from kohort.planning.plan import plan
@@ -20,7 +22,7 @@ NOW = 1_800_000_000.0
 ODD = "kthena-router/ModelServing-ds1.5b-pd-disaggregation.yaml"
 
 
-def snapshot_of(case: Recorded) -> Snapshot:
+def snapshot_of(case: Recorded, settings: Settings = DEFAULTS) -> Snapshot:
     children = {
         watched.kind: tuple(
             watched.decode(orjson.dumps(obj))
@@ -29,11 +31,11 @@ def snapshot_of(case: Recorded) -> Snapshot:
         )
         for watched in MODEL_SERVING.watched
     }
-    return Snapshot(root=case.serving, children=children)
+    return Snapshot(root=case.serving, children=children, settings=settings)
 
 
-def first_plan(case: Recorded) -> tuple[Action, ...]:
-    snapshot = snapshot_of(case)
+def first_plan(case: Recorded, settings: Settings = DEFAULTS) -> tuple[Action, ...]:
+    snapshot = snapshot_of(case, settings)
     reading = MODEL_SERVING.read(snapshot)
     decided = plan(reading.workload, reading.observed, NOW)
     return MODEL_SERVING.render(snapshot, reading, decided)
@@ -62,3 +64,10 @@ def test_patches_of_pods_hold_metadata_alone(case: Recorded):
             assert isinstance(action.patch, dict)
             assert set(action.patch) == {"metadata"}
             assert set(action.patch["metadata"]) <= {"uid", "labels", "annotations"}
+
+
+@pytest.mark.parametrize("case", [c for c in recordings() if c.when == "at_rest"], ids=name_case)
+def test_with_the_flag_that_forbids_it_no_pod_is_patched(case: Recorded):
+    found = first_plan(case, replace(DEFAULTS, patches_pods=False))
+    assert [action for action in found if kind_of(action).name == "Pod"] == []
+    assert [action for action in first_plan(case) if kind_of(action).name == "Pod"]

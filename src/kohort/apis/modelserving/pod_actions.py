@@ -187,6 +187,8 @@ class PodActions:
         serving, context = self.snapshot.root, self.reading.memory.context
         roles = {role.name: role for role in context.spec.roles}
         yield from put_places_back(self.snapshot, self.reading.memory.pods, roles)
+        if not self.snapshot.settings.patches_pods:
+            return
         wanted = str(context.spec.replicas)
         for pod in self.reading.memory.pods:
             metadata, place = pod.metadata, pod.place

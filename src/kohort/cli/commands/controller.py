@@ -49,6 +49,11 @@ def _add_own(add: Callable[..., Any]) -> None:
     add("--kubeconfig", type=Path, metavar="FILE", help="of the cluster (default: as kubectl)")
     add("--context", metavar="NAME", help="of the kubeconfig (default: its current one)")
     add("--namespace", metavar="NAME", help="of the operator's own objects (default: lws-system)")
+    add(
+        "--no-pod-patches",
+        action="store_true",
+        help="do not patch counts and missing keys into running pods of ModelServings",
+    )
     add("--install", action="store_true", help="bring the cluster definitions and webhooks first")
     add("--replace-crds", action="store_true", help="replace definitions that others made, too")
     add(

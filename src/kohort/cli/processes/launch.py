@@ -153,6 +153,7 @@ def read_settings(arguments: argparse.Namespace, gangs: tuple[Dialect, ...]) -> 
         carrier=arguments.carrier,
         gangs=gangs,
         tiers=gather_tiers(arguments.tier),
+        patches_pods=not arguments.no_pod_patches,
     )
 
 
