@@ -186,3 +186,34 @@ class TestSection61WhatWasAskedFor:
 )
 def test_section_7_and_9_all_constants_stand_in_one_module(name: str, text: str):
     assert getattr(labels, name) == MS + text
+
+
+class TestSection62Differences:
+    """What the analysis calls differences of architecture: ModelServing has both sides of each."""
+
+    def test_roles_beside_leader_and_worker(self):
+        several = serving(role("prefill", replicas=2, workers=1), role("decode", workers=3))
+        entry = pod(several, 0, role="prefill", instance=1)
+        worker = pod(several, 3, role="decode")
+        assert labels_of(entry)[MS + "role-id"] == "prefill-1"
+        assert labels_of(entry)[MS + "entry"] == "true"
+        assert labels_of(worker)[MS + "role-id"] == "decode-0"
+        assert MS + "entry" not in labels_of(worker)
+
+    def test_subgroups_divide_an_instance(self):
+        found = [labels_of(pod(asked(with_plugin=True), index)) for index in range(4)]
+        assert [marks[MS + "subgroup-index"] for marks in found] == ["0", "0", "1", "1"]
+
+    def test_an_index_beside_the_name(self, worker):
+        marks = labels_of(worker)
+        assert marks[MS + "group-name"] == f"llama-{marks[MS + 'group-index']}"
+
+    def test_a_subdomain_beside_the_network_topology(self, converted):
+        assert converted["spec"]["subdomain"] == "llama"
+        assert json.loads(annotations_of(converted)[MS + "network-topology"]) == POLICIES
+
+    def test_exclusive_topology_beside_gangs_and_network_topology(self, converted):
+        terms = converted["spec"]["affinity"]["podAntiAffinity"]
+        (first, *_) = terms["requiredDuringSchedulingIgnoredDuringExecution"]
+        assert first["topologyKey"] == "zone"
+        assert annotations_of(converted)["scheduling.k8s.io/group-name"] == "llama-3"

@@ -221,6 +221,21 @@ class TestRollouts:
         await self.roll(lab, "engine:2")
         assert {name[:3] for name in lab.pods()} == {"x-0", "x-1"}
 
+    async def test_surge_and_a_partition_do_not_wait_for_each_other(self, lab: ServingLab):
+        """Upstream's rollout with both stands still for ever (kthena#1743)."""
+        rolling = {"maxUnavailable": 1, "partition": 1}
+        strategy = {"type": "ServingGroupRollingUpdate", "rollingUpdateConfiguration": rolling}
+        obj = serving(role("decode"), replicas=3, rolloutStrategy=strategy)
+        obj["metadata"]["annotations"] = {"kohort.dev/max-surge": "1"}
+        await lab.apply(obj)
+        await lab.until(lab.is_done)
+        await lab.set_image("engine:2")
+        await lab.run(120)
+        found = {name: p["spec"]["containers"][0]["image"] for name, p in lab.pods().items()}
+        wanted = {0: "engine:1", 1: "engine:2", 2: "engine:2"}
+        names = [(group, index) for group in wanted for index in (0, 1)]
+        assert found == {f"x-{group}-decode-0-{index}": wanted[group] for group, index in names}
+
     async def test_a_revision_that_comes_back_is_the_old_one(self, lab: ServingLab):
         await start(lab, role("decode"))
         first = lab.status()["updateRevision"]
