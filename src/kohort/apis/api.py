@@ -62,8 +62,7 @@ class Settings:
     tiers: Tiers = field(default_factory=Tiers)  # for dialects that know tiers by labels of nodes
     has_usual: bool = True  # whether the first dialect also serves objects that name no dialect
     patches_pods: bool = True  # whether running pods are told new counts and keys they lack
-    # The objects that a webhook asked to see beside the one it judges, as far as they exist.
-    beside: tuple[Object, ...] = field(default=(), compare=False)
+    beside: tuple[Object, ...] = field(default=(), compare=False)  # what a webhook asked to see
 
     @property
     def are_given(self) -> bool:
