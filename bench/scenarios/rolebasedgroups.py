@@ -90,7 +90,8 @@ async def _compare_updates(instances: int) -> list[Figure]:
             Figure(f"{what}: fewest", each.fewest, "", at_least=instances - ceil(instances / 10)),
         ]
     times = own.costs.seconds / other.costs.seconds
-    return [*figures, Figure("in place against recreated", times, "times", at_most=1.0)]
+    # No goal: pulling, scheduling and volumes, which an update in place saves, take no time here.
+    return [*figures, Figure("in place against recreated", times, "times")]
 
 
 async def _update(running: Scene, instances: int) -> Update:
