@@ -30,6 +30,8 @@ from kohort.simulator.store.entries import ChangeType
 OPERATOR = "operator"
 # For how long an operator, or any other controller, may not have seen something when busy.
 PATIENCE_SECONDS = 5.0
+# How late a watch may tell the operator of a change that it decides without.
+WATCH_SECONDS = 1.0
 LABELLER = "kubectl-label"
 EDITS = {
     "kubectl": "scale-child",
@@ -91,7 +93,8 @@ class _Replay:
         known = LEADER_WORKER_SETS
         marks = Marks(known.labels)
         self._truth = Truth(cast(Any, self._feed), known, lambda: self.now, marks)
-        self._truth.lag = patience = PATIENCE_SECONDS
+        patience = PATIENCE_SECONDS
+        self._truth.lag = min(patience, WATCH_SECONDS)
         scene = Scene(
             scenario,
             known,

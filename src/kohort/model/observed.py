@@ -98,6 +98,8 @@ class Instance:
     delete_hold: str = ""
     update_hold: str = ""
     is_preparing: bool = False  # that client was told that it is about to go: nothing counts on it
+    # All members are ready, but the status of their carrier does not count them yet.
+    is_uncounted: bool = False
     # Computed once for each instance, since plans read these many times for healthy instances.
     is_quiet: bool = field(init=False, repr=False, compare=False)  # no member gives cause to act
     ready_since: float | None = field(init=False, repr=False, compare=False)

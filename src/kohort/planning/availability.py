@@ -9,13 +9,15 @@ costs no more than one start of a unit. ``compatible`` has no trial, since its s
 upstream's.
 
 A unit that has failed and waits to be recreated is not available, even if its members are ready.
+A unit whose members are all ready serves, even if its carrier does not count them yet: it is not
+available, but taking it down costs one.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from kohort.model.observed import Instance
-from kohort.model.units import Unit
+from kohort.model.units import Phase, Unit
 from kohort.planning.failures import seconds_since
 from kohort.planning.lines import LineState
 from kohort.planning.recovery import must_restart
@@ -51,6 +53,8 @@ def judge_availability(state: LineState, now: float) -> Availability:
                 waits[group.ordinal] = wait
             is_settling = wait > 0 or has_failed
             unit = replace(unit, is_settling=True) if is_settling else unit
+        elif group.is_uncounted and state.rollout.strategy == _TRIED:
+            unit = replace(unit, phase=Phase.READY, is_settling=True)
         units.append(unit)
     return Availability(tuple(units), waits)
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from kohort.model.observed import Instance
 from kohort.model.plans import Rollout
 from kohort.model.policies import RolloutPolicy
-from kohort.model.units import Phase, Unit
+from kohort.model.units import Unit
 from kohort.planning.lines import LineState
 
 
@@ -20,7 +20,8 @@ def spare_edited(
     rollout: Rollout, state: LineState, units: tuple[Unit, ...], policy: RolloutPolicy
 ) -> Rollout:
     """The step, with no more edited groups replaced than the budget allows."""
-    edited = {g.ordinal for g in state.units if g.is_edited and g.phase is Phase.READY}
+    serving = {unit.ordinal for unit in units if unit.is_ready}
+    edited = {g.ordinal for g in state.units if g.is_edited and g.ordinal in serving}
     if not edited:
         return rollout
     # A group that is ready but not available yet costs one of the budget and adds nothing to it.

@@ -65,16 +65,18 @@ def _read_group(
         # A pod whose index is beyond the size of its group is no member.
         if index == 0 or index < size
     )
+    phase = _phase_of(entry, others, size, members)
     return Group(
         ordinal=ordinal,
         revision=revision,
-        phase=_phase_of(entry, others, size, members),
+        phase=phase,
         incarnation=entry.metadata.uid,
         size=size,
         members=members,
         is_whole=size == 1 or others is not None,
         lost=lost,
         made_at=read_moment(entry.metadata.creation_timestamp),
+        is_uncounted=phase is Phase.STARTING and _is_uncounted(others, size, members),
     )
 
 
@@ -101,3 +103,13 @@ def _phase_of(
     if any(member.phase is Phase.BROKEN for member in members if member.is_current):
         return Phase.BROKEN
     return Phase.STARTING
+
+
+def _is_uncounted(others: SetFacts | None, size: int, members: tuple[Member, ...]) -> bool:
+    """Whether all members are ready, and only their StatefulSet does not count them yet."""
+    if others is None or others.metadata.is_leaving:
+        return False
+    # A StatefulSet that stays between two revisions was edited, and may stay so for ever.
+    status = others.status
+    ready = sum(m.is_current and m.phase is Phase.READY for m in members)
+    return status.current_revision == status.update_revision and ready == size
