@@ -31,7 +31,7 @@ from kohort.planning.rollout.hold import (
     find_untrusted,
     hold_policy,
     hold_rollout,
-    shrink_held,
+    shrink_line,
 )
 from kohort.planning.scale import MAKE_MAX, Ranks, find_stale, rank_units
 from kohort.planning.startup import plan_startup
@@ -142,8 +142,9 @@ def _roll(
     rollout = _wait_for_carrier(rollout, progress, target)
     rollout = spare_edited(rollout, state, units, policy)
     rollout = hold_rollout(rollout, progress, policy, untrusted)
-    if untrusted and state.reach is Reach.ANY:
-        rollout = shrink_held(rollout, units, policy)
+    if state.reach is Reach.ANY and (state.victims is Victims.BEYOND or not rollout.replace):
+        # Otherwise an old unit that goes now leaves its place to one that seems to be surplus.
+        rollout = shrink_line(rollout, units, policy)
     return _leave_surplus(rollout, state)
 
 

@@ -74,14 +74,15 @@ def hold_rollout(
     return replace(rollout, count=max(rollout.count, most), replace=())
 
 
-def shrink_held(rollout: Rollout, units: tuple[Unit, ...], policy: RolloutPolicy) -> Rollout:
+def shrink_line(rollout: Rollout, units: tuple[Unit, ...], policy: RolloutPolicy) -> Rollout:
     """
-    The step of a held line with fewer units, where the user lowers the count.
+    The step with fewer units, where the user lowers the count of a line with ``Reach.ANY``.
 
-    With ``Reach.ANY`` old units beyond the count would be replaced as stale, which a hold
-    forbids. So they go as surplus instead, as long as enough other units stay ready.
+    There every old unit counts as released, so the strategy has no budget left for units beyond
+    the count while the line rolls, and a hold forbids to replace old ones. They go as surplus
+    instead, as long as enough other units stay ready.
     """
-    available = {unit.ordinal for unit in units if unit.is_available}
+    available = {unit.ordinal for unit in units if unit.is_available} - {*rollout.replace}
     ready = {unit.ordinal for unit in units if unit.is_ready}
     count = rollout.count
     while count > policy.wanted + policy.surge:

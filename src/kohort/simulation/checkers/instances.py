@@ -153,8 +153,10 @@ class Instances(Checker):
     def _is_unwanted(self, view: LineView, unit: Group, specs: list[Object], seen: float) -> bool:
         policies = [p for until, name, p in self._policies if until >= seen and name == view.name]
         wanted = min(policy.wanted for policy in (view.policy, *policies))
-        # An extra unit stands in for others, and goes when it is not needed.
-        is_extra = view.policy.surge > 0 and unit.ordinal >= wanted
+        # An extra unit stands in for others, and goes when it is not needed; and where ordinals
+        # are addresses, one beyond the count is not needed however many there are.
+        may_be_extra = view.policy.surge > 0 or not self.simulated.is_sparse
+        is_extra = may_be_extra and unit.ordinal >= wanted
         if unit.is_edited or is_extra or len(view.units) > wanted:
             return True
         if not view.rolls:
