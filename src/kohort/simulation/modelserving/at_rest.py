@@ -76,10 +76,18 @@ def _list_in_objects(scene: Scene, groups: list[Group]) -> Iterator[str]:
         yield f"services {found}, not {sorted(services)}"
     keys = {truth.simulated.labels.revision_of(r) for r in truth.objects[kinds.REVISION].values()}
     used = {revision for group in groups for revision in group.revisions}
-    if not used <= keys:
+    if not used <= keys | _list_forgotten(scene):
         yield f"revisions {sorted(keys)}, and pods of {sorted(used)}"
     if more_kinds := [kind.name for kind in CHILDREN if kind not in _MADE and truth.objects[kind]]:
         yield f"there are {more_kinds}"
+
+
+def _list_forgotten(scene: Scene) -> set[str]:
+    """Revisions that a client may have deleted, and that only a partition keeps in use."""
+    kind = kinds.REVISION.name
+    if all((f.name, f.value) != ("delete-child", kind) for f in scene.scenario.faults):
+        return set()
+    return {revision for unit in _list_kept(scene) for revision in unit.revisions}
 
 
 _MADE = (kinds.POD, kinds.SERVICE, kinds.REVISION)
