@@ -49,7 +49,8 @@ class _Rest:
         serving = [ordinal for ordinal in range(policy.wanted) if ordinal not in stuck]
         if [g.ordinal for g in groups if g.is_ready] != serving:
             return f"ready groups {sorted(self.truth.ready())} of {policy.wanted}"
-        rolled = [g for g in groups if g.ordinal >= policy.partition]
+        held = self._is_held(policy)
+        rolled = [g for g in groups if g.ordinal >= policy.partition and not held]
         members = [pod for group in rolled for pod in (group.leader, *group.workers)]
         for pod in members:
             if pod["spec"]["containers"][0]["image"] != image:
@@ -65,6 +66,11 @@ class _Rest:
         """The groups that the user's partition keeps on a template that never serves."""
         below = [group for group in self.truth.groups() if group.ordinal < policy.partition]
         return {g.ordinal for g in below if image_of(g.leader) == BAD_IMAGE}
+
+    def _is_held(self, policy: Policy) -> bool:
+        """Whether groups that never serve, and that the partition keeps, take the whole budget."""
+        stuck = len(self._find_stuck(policy))
+        return stuck > 0 and policy.most - stuck <= policy.fewest
 
     def _sizes(self, workload: Object) -> dict[int, int]:
         """How many pods each wanted group has; those below the partition keep theirs."""
@@ -128,7 +134,7 @@ class _Rest:
         stuck = len(self._find_stuck(policy))
         counts = [status.get(key, 0) for key in ("replicas", "readyReplicas")]
         updated = status.get("updatedReplicas", 0)
-        rolled = max(0, policy.wanted - policy.partition)
+        rolled = 0 if self._is_held(policy) else max(0, policy.wanted - policy.partition)
         if (
             counts != [policy.wanted, policy.wanted - stuck]
             or not rolled <= updated <= policy.wanted
