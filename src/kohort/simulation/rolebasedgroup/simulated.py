@@ -25,7 +25,8 @@ def _read_ready(status: Object) -> int:
 def _says_over(status: Object) -> bool:
     """A rollout is over when all instances of all roles are updated and ready."""
     roles = status.get("roleStatuses") or ()
-    return bool(roles) and all(
+    # Before instances are found again that an orphaning delete left, none of none is updated.
+    return any(role["replicas"] for role in roles) and all(
         role["updatedReplicas"] == role["readyReplicas"] == role["replicas"] for role in roles
     )
 
