@@ -28,8 +28,14 @@ class Reference:
     labels: str = ""  # only objects that match this selector are watched
     # The names by which workloads refer to an object, where they differ from its own.
     names_of: Callable[[Any], tuple[Key, ...]] | None = None
+    # What workloads depend on in an object: if only something else changes, none is reconciled.
+    reads: Callable[[Any], object] | None = None
     only: str = ""  # only objects of this name are watched, in whichever namespace
     is_shown: bool = True  # false: the operator alone reads it, and commands do without
+
+    def is_same(self, old: Any, new: Any) -> bool:
+        """Whether a change of an object makes no difference for the workloads that name it."""
+        return self.reads is not None and bool(self.reads(old) == self.reads(new))
 
     @property
     def selection(self) -> Selection:

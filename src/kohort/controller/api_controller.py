@@ -167,6 +167,9 @@ class ApiController:
 
     def _wake_referrers(self, reference: Reference) -> Callable[[Difference[Any]], None]:
         def listen(difference: Difference[Any]) -> None:
+            old, new = difference.old, difference.new
+            if old is not None and new is not None and reference.is_same(old.value, new.value):
+                return
             for name in _find_names(reference, difference):
                 for root in self.roots.select(_REFERENCE, _name_reference(reference, name)):
                     self.queue.add((root.metadata.namespace, root.metadata.name))

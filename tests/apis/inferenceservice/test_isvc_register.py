@@ -211,6 +211,26 @@ def test_d24_replicas_of_a_leader_worker_set_are_left_alone():
     assert "replicas" not in plan.find(kinds.LEADER_WORKER_SET, "lws-chat-engine")["spec"]
 
 
+def set_of(replicas: int) -> dict:
+    held = {"metadata": {}, "spec": {"replicas": replicas}}
+    return {kinds.LEADER_WORKER_SET: {"lws-chat-engine": held}}
+
+
+@pytest.mark.parametrize(("held", "least", "made"), [(7, 1, 7), (1, 3, 3), (0, 3, 0), (2, 2, 2)])
+def test_d24_a_set_without_an_autoscaler_has_no_fewer_groups_than_the_minimum(held, least, made):
+    obj = service(engine={"minReplicas": least})
+    plan = planned(obj, model(), multi_node(), existing=set_of(held))
+    assert plan.find(kinds.LEADER_WORKER_SET, "lws-chat-engine")["spec"]["replicas"] == made
+    told = [text for text in plan.warnings if "takes no group away" in text]
+    assert len(told) == (1 if made > least else 0)
+
+
+def test_d24_a_set_with_an_autoscaler_is_left_to_it():
+    obj = service(engine={"minReplicas": 3}, annotations={"ome.io/autoscalerClass": "hpa"})
+    plan = planned(obj, model(), multi_node(), existing=set_of(1))
+    assert "replicas" not in plan.find(kinds.LEADER_WORKER_SET, "lws-chat-engine")["spec"]
+
+
 def test_d25_a_multi_node_engine_without_workers_is_a_group_of_one():
     plan = planned(service(), model(), runtime(engineConfig={"leader": PARTS["leader"]}))
     group = plan.find(kinds.LEADER_WORKER_SET, "lws-chat-engine")["spec"]["leaderWorkerTemplate"]

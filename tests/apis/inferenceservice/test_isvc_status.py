@@ -360,3 +360,27 @@ def test_a_ray_engine_is_ready_when_all_its_probers_are(second: str, ready: str)
     live = {kinds.DEPLOYMENT: probers}
     found = conditions(status_of(service(engine=ray), model(), multi_node(), live=live))
     assert found["EngineReady"][0] == ready
+
+
+@pytest.mark.parametrize("name", ["ReplicaFailure", "Stalled", "Blocked"])
+def test_why_a_workload_gets_no_pods_is_the_reason(name: str):
+    held = deployment("False", reason="MinimumReplicasUnavailable")
+    refused = {"type": name, "status": "True", "reason": "FailedCreate", "message": "no quota"}
+    held["status"]["conditions"].append(refused)
+    status = status_of(service(), live={kinds.DEPLOYMENT: {"chat-engine": held}})
+    assert conditions(status)["EngineReady"] == ("False", "FailedCreate")
+    assert next(c for c in status["conditions"] if c["type"] == "Ready")["message"] == "no quota"
+
+
+def test_a_refusal_of_a_set_of_groups_is_the_reason():
+    held = with_condition("Blocked", "True", "FailedCreate", "StatefulSet x: no quota")
+    live = {kinds.LEADER_WORKER_SET: {"lws-chat-engine": held}}
+    status = status_of(service(), model(), multi_node(), live=live)
+    assert conditions(status)["EngineReady"] == ("False", "FailedCreate")
+
+
+def test_a_workload_that_serves_is_ready_whatever_else_it_says():
+    held = deployment()
+    held["status"]["conditions"].append({"type": "Blocked", "status": "True", "reason": "Slow"})
+    status = status_of(service(), live={kinds.DEPLOYMENT: {"chat-engine": held}})
+    assert conditions(status)["EngineReady"] == ("True", "")

@@ -100,8 +100,9 @@ def plan_service(
 ) -> ServicePlan:
     """Plan the objects of a service; raises ServiceError if the service cannot be deployed."""
     mode = service_mode(service, configuration.default_mode)
+    owned = [kind for kind in OWNED if kind not in unserved]
     if mode is DeploymentMode.VIRTUAL:
-        return ServicePlan(service, mode, ())
+        return ServicePlan(service, mode, group_objects([], owned))
     if mode is DeploymentMode.SERVERLESS and kinds.KNATIVE_SERVICE in unserved:
         raise ServiceError(
             reasons.SERVERLESS_REJECTED,
@@ -121,10 +122,7 @@ def plan_service(
     return ServicePlan(
         service=service,
         mode=mode,
-        objects=group_objects(
-            [(kind, obj) for kind, obj in made if kind not in unserved],
-            [kind for kind in OWNED if kind not in unserved],
-        ),
+        objects=group_objects([(kind, obj) for kind, obj in made if kind not in unserved], owned),
         resolution=resolution,
         workload=workload,
         ingress=ingress,

@@ -60,9 +60,25 @@ def _owners(child: Any) -> tuple[Key, ...]:
     return tuple((metadata.namespace, o.name) for o in owners if o.kind == kind)
 
 
+# Kinds of which a cluster may have very many: only those with the service's label are cached. The
+# other kinds are ours or few, and shared with the caches of the APIs that carry services.
+_LABELLED = (
+    kinds.CONFIG_MAP,
+    kinds.SERVICE,
+    kinds.SERVICE_ACCOUNT,
+    kinds.ROLE,
+    kinds.ROLE_BINDING,
+    kinds.DEPLOYMENT,
+    kinds.AUTOSCALER,
+    kinds.DISRUPTION_BUDGET,
+    kinds.INGRESS,
+)
+
+
 def _watch(kind: Kind) -> Watched:
     remedy = kinds.OPTIONAL.get(kind, "")
-    return Watched(kind, Whole, "", _owners, remedy, is_needed=not remedy)
+    selector = labels.SERVICE_NAME if kind in _LABELLED else ""
+    return Watched(kind, Whole, selector, _owners, remedy, is_needed=not remedy)
 
 
 WATCHED = (

@@ -2,8 +2,8 @@
 Objects that services reference and do not own: models, weights, runtimes, accelerators, settings.
 
 The operator chooses a runtime among all that a service can use, so every service references all of
-them; weights it references by name. When a referenced object changes, the operator reconciles the
-services that reference it.
+them; models and weights it references by name. When the spec or the metadata of a referenced object
+changes, the operator reconciles the services that reference it; a new status reconciles none.
 """
 
 from collections.abc import Iterator
@@ -38,6 +38,34 @@ def _name_all(found: Any) -> tuple[Key, ...]:
     return ((found.metadata.namespace, _ALL),)
 
 
+def _name_model(found: Any) -> tuple[Key, ...]:
+    space = found.metadata.namespace
+    return ((space, found.metadata.name), (space, _ALL))
+
+
+def _read_wish(found: Any) -> object:
+    """All of an object but its status and the API server's notes on it."""
+    obj, held = found.decode(), found.metadata
+    return obj.get("spec"), held.uid, held.labels, held.annotations, held.deletion_timestamp
+
+
+def _models(root: Object, namespace: str) -> tuple[Key, ...]:
+    """The model of a service; all models for a service with weights, which name others."""
+    model = read_root(root).model
+    if model is None:
+        return ()
+    has_weights = model.kind == kinds.FINE_TUNED_WEIGHT.name or model.fine_tuned_weights
+    return ((namespace, _ALL if has_weights else model.name),)
+
+
+def _own_models(root: Object) -> tuple[Key, ...]:
+    return _models(root, read_root(root).namespace)
+
+
+def _cluster_models(root: Object) -> tuple[Key, ...]:
+    return _models(root, "")
+
+
 def _of_cluster(root: Object) -> tuple[Key, ...]:
     return (("", _ALL),)
 
@@ -58,15 +86,14 @@ def _configuration(root: Object) -> tuple[Key, ...]:
     return ((names.CONTROLLER_NAMESPACE, names.CONFIGURATION),)
 
 
-# A weight names a model that the service does not, so a service references all models.
 REFERENCES = (
-    Reference(kinds.BASE_MODEL, _of_namespace, names_of=_name_all),
-    Reference(kinds.CLUSTER_BASE_MODEL, _of_cluster, names_of=_name_all),
-    Reference(kinds.FINE_TUNED_WEIGHT, _weights),
-    Reference(kinds.SERVING_RUNTIME, _of_namespace, names_of=_name_all),
-    Reference(kinds.CLUSTER_SERVING_RUNTIME, _of_cluster, names_of=_name_all),
-    Reference(kinds.ACCELERATOR_CLASS, _of_cluster, names_of=_name_all),
-    Reference(kinds.CONFIG_MAP, _configuration),
+    Reference(kinds.BASE_MODEL, _own_models, names_of=_name_model, reads=_read_wish),
+    Reference(kinds.CLUSTER_BASE_MODEL, _cluster_models, names_of=_name_model, reads=_read_wish),
+    Reference(kinds.FINE_TUNED_WEIGHT, _weights, reads=_read_wish),
+    Reference(kinds.SERVING_RUNTIME, _of_namespace, names_of=_name_all, reads=_read_wish),
+    Reference(kinds.CLUSTER_SERVING_RUNTIME, _of_cluster, names_of=_name_all, reads=_read_wish),
+    Reference(kinds.ACCELERATOR_CLASS, _of_cluster, names_of=_name_all, reads=_read_wish),
+    Reference(kinds.CONFIG_MAP, _configuration, only=names.CONFIGURATION),
 )
 
 

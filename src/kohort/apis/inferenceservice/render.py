@@ -118,4 +118,8 @@ def _keep_replicas(desired: DesiredObjects, existing: Existing) -> DesiredObject
 
 def _keep(obj: Object, found: Object | None) -> Object:
     count = None if found is None else read_object(found, "spec").get("replicas")
-    return obj if count is None else {**obj, "spec": {**obj["spec"], "replicas": count}}
+    # The plan itself says how many groups a set without an autoscaler gets.
+    is_planned = obj.get("kind") == kinds.LEADER_WORKER_SET.name and "replicas" in obj["spec"]
+    return (
+        obj if count is None or is_planned else {**obj, "spec": {**obj["spec"], "replicas": count}}
+    )

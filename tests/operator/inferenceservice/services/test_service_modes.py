@@ -83,3 +83,19 @@ async def test_a_finalizer_of_the_former_controller_holds_nothing_up(lab: Servic
     await lab.run(5)
     await lab.delete(KIND, "chat")
     await lab.until(lambda: lab.find(KIND, "chat") is None and not lab.pods())
+
+
+async def test_a_service_that_becomes_virtual_keeps_no_workload(lab: ServiceLab):
+    await start(lab, service("engine", "router"))
+    await lab.annotate(labels.DEPLOYMENT_MODE, "VirtualDeployment")
+    await lab.until(lambda: not lab.pods(), 60)
+    assert not lab.all(kinds.DEPLOYMENT) and not lab.all(kinds.AUTOSCALER)
+    assert lab.condition()["reason"] == "VirtualDeployment"
+
+
+async def test_a_raised_minimum_of_groups_is_obeyed(lab: ServiceLab):
+    await lab.stock(model(), runtime(engineConfig=GANG))
+    await lab.apply(service("engine", mode="MultiNode"))
+    await lab.until(lab.is_ready, 120)
+    await lab.set_field("/spec/engine/minReplicas", 2)
+    await lab.until(lambda: lab.is_ready() and len(lab.pods("engine")) == 4, 120)

@@ -7,6 +7,7 @@ A component without workers is a group of one pod: the leader's template is the 
 from kohort.apis.inferenceservice import kinds, labels, names
 from kohort.apis.inferenceservice.components.components import ComponentConfig
 from kohort.apis.inferenceservice.components.metadata import pod_annotations, scheduling_labels
+from kohort.apis.inferenceservice.fields import find_number, read_object
 from kohort.apis.inferenceservice.objects.deployments import app_of
 from kohort.apis.inferenceservice.objects.owned import make_object, make_template
 from kohort.apis.inferenceservice.objects.pod_defaults import DEFAULT_PORT, fill_pod
@@ -36,9 +37,23 @@ def render_leader_worker_set(
         },
     }
     if not is_made:
-        least = config.component_extension.min_replicas
-        spec["replicas"] = 1 if least is None else least
+        spec["replicas"] = least_replicas(config)
     return {**obj, "spec": spec}
+
+
+def least_replicas(config: ComponentConfig) -> int:
+    """The fewest groups that the user asks for."""
+    least = config.component_extension.min_replicas
+    return 1 if least is None else least
+
+
+def raise_replicas(config: ComponentConfig, found: Object) -> int | None:
+    """The replicas of an existing set without an autoscaler: never below the user's minimum.
+
+    A set that the user scaled to 0 stays there; None if the set does not say how many it has.
+    """
+    held = find_number(read_object(found, "spec"), "replicas")
+    return max(held, least_replicas(config)) if held else held
 
 
 def _write_leader(config: ComponentConfig) -> Object:

@@ -19,6 +19,10 @@ from kohort.apis.inferenceservice.strategies.role_based_group import NAME as RBG
 from kohort.apis.inferenceservice.strategies.strategy import Existing, WorkloadObjects
 from kohort.cluster.objects import Kind, Object, find_condition, metadata_of
 
+# Conditions of workloads that say why pods are not made.
+_STALLED = ("Stalled",)
+_REFUSALS = ("ReplicaFailure", *_STALLED, "Blocked")
+
 
 def read_readiness(
     config: ComponentConfig,
@@ -38,8 +42,29 @@ def read_readiness(
         claim = _read_workload(config, existing)
     failure = find_failure(pods, config.main_container)
     if failure is None or (claim.is_true and failure.is_spare):
-        return claim
+        refusal = None if claim.is_true else _find_refusal(config, workload, existing, root)
+        return refusal or claim
     return Claim(FALSE, failure.reason, _describe(failure))
+
+
+def _find_refusal(
+    config: ComponentConfig, workload: WorkloadObjects, existing: Existing, root: str
+) -> Claim | None:
+    """Why a component gets no pods, in the words of its workload."""
+    if workload.strategy == RBG:
+        # Any role may block a group, so that condition says nothing of this component.
+        held = [(_find(existing, kinds.ROLE_BASED_GROUP, root), _STALLED)]
+    else:
+        name = names.leader_worker_set_name(config.name)
+        held = [
+            (_find(existing, kinds.LEADER_WORKER_SET, name), _REFUSALS),
+            (_find(existing, kinds.DEPLOYMENT, config.name), _REFUSALS),
+        ]
+    for obj, types in held:
+        for found in (find_condition(obj, each) or {} for each in types if obj is not None):
+            if found.get("status") == TRUE:
+                return Claim(FALSE, read_text(found, "reason"), read_text(found, "message"))
+    return None
 
 
 def _describe(failure: PodFailure) -> str:

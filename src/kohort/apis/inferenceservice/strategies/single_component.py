@@ -15,6 +15,7 @@ from kohort.apis.inferenceservice.objects.deployments import raw_labels, render_
 from kohort.apis.inferenceservice.objects.knative import render_knative_service
 from kohort.apis.inferenceservice.objects.leader_worker_sets import (
     needs_sidecar,
+    raise_replicas,
     render_leader_worker_set,
     render_sidecar,
 )
@@ -100,8 +101,12 @@ def _render_multi_node(config: ComponentConfig, request: WorkloadReconcileReques
     request.require(kinds.LEADER_WORKER_SET)
     service = request.inference_service
     name = names.leader_worker_set_name(config.name)
-    is_made = request.find_existing(kinds.LEADER_WORKER_SET, name) is not None
-    yield kinds.LEADER_WORKER_SET, render_leader_worker_set(config, service, is_made)
+    found = request.find_existing(kinds.LEADER_WORKER_SET, name)
+    made = render_leader_worker_set(config, service, found is not None)
+    raised = raise_replicas(config, found) if found is not None else None
+    if raised is not None and labels.AUTOSCALER_CLASS not in config.annotations:
+        made["spec"]["replicas"] = raised
+    yield kinds.LEADER_WORKER_SET, made
     yield kinds.SERVICE, render_leader_service(config, service)
     if config.annotations.get(labels.AUTOSCALER_CLASS, EXTERNAL) != EXTERNAL:
         target = (kinds.LEADER_WORKER_SET, name)

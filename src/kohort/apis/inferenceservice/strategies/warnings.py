@@ -6,10 +6,14 @@ Upstream ignores such fields silently.
 
 from collections.abc import Iterator, Mapping
 
-from kohort.apis.inferenceservice import kinds, labels
+from kohort.apis.inferenceservice import kinds, labels, names
 from kohort.apis.inferenceservice.components.components import ComponentConfig
 from kohort.apis.inferenceservice.objects.autoscalers import HPA, KEDA, autoscaler_class
-from kohort.apis.inferenceservice.objects.leader_worker_sets import needs_sidecar
+from kohort.apis.inferenceservice.objects.leader_worker_sets import (
+    least_replicas,
+    needs_sidecar,
+    raise_replicas,
+)
 from kohort.apis.inferenceservice.spec import ComponentType, DeploymentMode
 from kohort.apis.inferenceservice.strategies.strategy import WorkloadReconcileRequest
 from kohort.cluster.objects import Kind
@@ -44,8 +48,24 @@ def _check_fields(config: ComponentConfig, request: WorkloadReconcileRequest) ->
         yield f"{path}.deploymentStrategy has no effect {mode}"
     if not is_serverless and extension.keda is not None and autoscaler_class(config) != KEDA:
         yield f"{path}.kedaConfig has no effect without annotation {labels.AUTOSCALER_CLASS}: keda"
+    yield from _check_groups(config, request)
     if autoscaler_class(config) == HPA:
         yield from _check_scaling(config, request)
+
+
+def _check_groups(config: ComponentConfig, request: WorkloadReconcileRequest) -> Iterator[str]:
+    """Warn of a minimum that was lowered where nobody scales groups down."""
+    name = names.leader_worker_set_name(config.name)
+    found = request.find_existing(kinds.LEADER_WORKER_SET, name)
+    if config.deployment_mode is not DeploymentMode.MULTI_NODE or found is None:
+        return
+    held, least = raise_replicas(config, found) or 0, least_replicas(config)
+    if labels.AUTOSCALER_CLASS not in config.annotations and held > least:
+        yield (
+            f"spec.{config.component_type}.minReplicas {least} takes no group away: "
+            f"LeaderWorkerSet {name} has {held}; scale it, or set annotation "
+            f"{labels.AUTOSCALER_CLASS}: hpa"
+        )
 
 
 def _check_scaling(config: ComponentConfig, request: WorkloadReconcileRequest) -> Iterator[str]:
