@@ -6,7 +6,7 @@ from kohort.apis.carriers.desired import DesiredObjects, find_taken, render_desi
 from kohort.apis.facts import Whole
 from kohort.apis.inferenceservice import kinds
 from kohort.apis.inferenceservice.assembly import ServicePlan
-from kohort.apis.inferenceservice.handover import hold_services, plan_handover
+from kohort.apis.inferenceservice.handover import carry_replicas, hold_services, plan_handover
 from kohort.apis.inferenceservice.spec import ComponentType
 from kohort.cluster.actions import Delete
 from kohort.cluster.objects import encode_json
@@ -96,3 +96,22 @@ def test_a_foreign_service_of_the_same_name_is_named_and_left_alone():
     public = service()
     (taken,) = find_taken(public, services(planned(public)), [held_service("another")])
     assert taken.name == "chat"
+
+
+def test_one_of_two_components_that_is_ready_lets_nothing_go():
+    old = live(planned(service(router={})))
+    new = planned(rbg(router={}), existing=old)
+    found = plan_handover(new, old, {ENGINE: True, ComponentType.ROUTER: False})
+    assert found.is_late
+    assert found.waits_on.endswith("stays until router is ready")
+
+
+def test_new_workloads_begin_with_as_many_replicas_as_the_old_ones_have():
+    group = live(planned(rbg()))
+    group[kinds.ROLE_BASED_GROUP]["chat"]["spec"]["roles"][0]["replicas"] = 3
+    carried = carry_replicas(planned(service(), existing=group), group)
+    assert carried.find(kinds.DEPLOYMENT, "chat-engine")["spec"]["replicas"] == 3
+    single = live(planned(service()))
+    single[kinds.DEPLOYMENT]["chat-engine"]["spec"]["replicas"] = 4
+    carried = carry_replicas(planned(rbg(), existing=single), single)
+    assert carried.find(kinds.ROLE_BASED_GROUP, "chat")["spec"]["roles"][0]["replicas"] == 4

@@ -43,6 +43,7 @@ async def test_reconciles_are_measured_by_strategy_and_result(lab: ServiceLab):
 
 async def test_a_service_that_cannot_be_resolved_has_no_strategy(lab: ServiceLab):
     measures = measure(lab)
+    lab.remove_webhooks()
     await lab.apply(service("engine"))
     await lab.run(5)
     text = measures.registry.render()
