@@ -10,6 +10,7 @@ from kohort.apis.inferenceservice.configuration import Configuration, IngressCon
 from kohort.apis.inferenceservice.reasons import ServiceError
 from kohort.apis.inferenceservice.spec import read_service
 from kohort.apis.inferenceservice.status import write_error_status, write_status
+from kohort.apis.inferenceservice.status.pods import read_model_state
 
 NOW, LATER = "2026-01-02T03:04:05Z", "2026-01-02T04:00:00Z"
 
@@ -384,3 +385,18 @@ def test_a_workload_that_serves_is_ready_whatever_else_it_says():
     held["status"]["conditions"].append({"type": "Blocked", "status": "True", "reason": "Slow"})
     status = status_of(service(), live={kinds.DEPLOYMENT: {"chat-engine": held}})
     assert conditions(status)["EngineReady"] == ("True", "")
+
+
+def test_a_component_that_failed_is_not_hidden_by_one_that_is_not_known_yet():
+    live = {kinds.DEPLOYMENT: {"chat-engine": deployment("False", reason="Gone")}}
+    found = conditions(status_of(service(router={}), live=live))
+    assert found["RouterReady"][0] == "Unknown"
+    assert found["Ready"] == ("False", "Gone")
+
+
+def test_the_newest_pod_says_how_far_the_model_is():
+    old, new = crashed("a"), pod("b", ready=False)
+    new["metadata"]["creationTimestamp"] = LATER
+    assert read_model_state([old, new], "ome-container", False) == "Pending"
+    old["metadata"]["creationTimestamp"] = "2026-01-02T05:00:00Z"
+    assert read_model_state([old, new], "ome-container", False) == "FailedToLoad"

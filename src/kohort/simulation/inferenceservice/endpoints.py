@@ -26,8 +26,10 @@ from kohort.simulation.inferenceservice.manifests import list_components
 from kohort.simulation.scenario import NAME
 from kohort.simulator import kinds
 
-# Edits that take no pod of a form that stays.
-_GENTLE = {"switch", "edit-shared", "reshape"}
+# Edits that take no pod of a form that stays. With an edit of what the service refers to, the next
+# edit of the service may change its pods.
+_GENTLE = {"switch", "reshape"}
+_GENTLE_ONCE = ["edit-shared", "switch"]
 _SCALED = (kinds.DEPLOYMENT, LEADERS)
 
 
@@ -39,8 +41,8 @@ class Serving(Checker):
         self._moments: deque[ReadyPods] = deque([ReadyPods(0.0)])
         self._floor = 0  # the fewest replicas that were ever asked for, of any component
         self._has_served = False
-        names = {fault.name for fault in scene.scenario.faults}
-        self._is_calm = names <= HARMLESS | _GENTLE
+        names = [fault.name for fault in scene.scenario.faults if fault.name not in HARMLESS]
+        self._is_calm = set(names) <= _GENTLE or sorted(names) == _GENTLE_ONCE
 
     def commit(self, commit: Commit) -> None:
         """Judge what a write does to those who serve."""

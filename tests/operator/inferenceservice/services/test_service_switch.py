@@ -7,6 +7,7 @@ from kohort.apis.inferenceservice import labels
 from kohort.cluster.objects import is_true, labels_of, name_of
 from kohort.simulator import kinds as builtin
 from kohort.simulator.api.requests import Patch, PatchType, WriteOptions
+from kohort.simulator.store.entries import ChangeType, Event
 
 RAW = "RawDeployment"
 
@@ -161,16 +162,20 @@ async def test_a_key_that_a_client_adds_to_a_selector_is_taken_away(lab: Service
 
 async def test_workloads_of_the_old_form_go_after_what_stood_around_them(lab: ServiceLab):
     await start(lab, service("engine", "router", mode=RAW))
+    gone: list[tuple[str, str]] = []
+
+    def note(event: Event) -> None:
+        if event.change is ChangeType.DELETED:
+            gone.append((event.entry.decode()["kind"], event.entry.key[1]))
+
+    for kind in (kinds.DEPLOYMENT, kinds.AUTOSCALER):
+        lab.api.store.subscribe(lab.api.registry.of(kind).bucket, note)
     notes = f"/metadata/annotations/{labels.DEPLOYMENT_MODE.replace('/', '~1')}"
     change = (
         {"op": "replace", "path": notes, "value": RBG},
         {"op": "remove", "path": "/spec/router"},
     )
     await lab.edit("chat", *change, kind=KIND)
-    seen: list[tuple[bool, bool]] = []
-    for _ in range(600):
-        await lab.run(0.05)
-        around = lab.find(kinds.AUTOSCALER, "chat-router") is not None
-        seen.append((lab.find(kinds.DEPLOYMENT, "chat-router") is not None, around))
-    assert seen[-1] == (False, False)
-    assert (False, True) not in seen
+    await lab.until(lambda: len(gone) == 3, 120)
+    assert gone[0] == ("HorizontalPodAutoscaler", "chat-router")
+    assert {kind for kind, _ in gone[1:]} == {"Deployment"}
