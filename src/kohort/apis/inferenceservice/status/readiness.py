@@ -51,6 +51,7 @@ def _find_refusal(
     config: ComponentConfig, workload: WorkloadObjects, existing: Existing, root: str
 ) -> Claim | None:
     """Why a component gets no pods, in the words of its workload."""
+    held: list[tuple[Object | None, tuple[str, ...]]]
     if workload.strategy == RBG:
         # Any role may block a group, so that condition says nothing of this component.
         held = [(_find(existing, kinds.ROLE_BASED_GROUP, root), _STALLED)]

@@ -114,8 +114,8 @@ def _render_multi_node(config: ComponentConfig, request: WorkloadReconcileReques
     if is_wanted(config):
         yield kinds.DISRUPTION_BUDGET, render_budget(config, service, config.labels)
     if needs_sidecar(config):
-        made = {kinds.ISTIO_SIDECAR: render_sidecar(config, service)}
-        yield from _served(made, request)
+        sidecar = {kinds.ISTIO_SIDECAR: render_sidecar(config, service)}
+        yield from _served(sidecar, request)
 
 
 def _render_ray(config: ComponentConfig, request: WorkloadReconcileRequest) -> Made:
