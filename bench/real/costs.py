@@ -85,7 +85,7 @@ def count_requests(log: Path, offset: int) -> dict[str, Any]:
             entry = _read_entry(line)
             if entry is None:
                 continue
-            what = _describe(entry)
+            what = describe(entry)
             if "dryRun=All" in entry["requestURI"]:
                 simulated += 1
                 continue
@@ -112,7 +112,8 @@ def _read_entry(line: bytes) -> dict[str, Any] | None:
     return entry if entry["stage"] == ends else None
 
 
-def _describe(entry: dict[str, Any]) -> str:
+def describe(entry: dict[str, Any]) -> str:
+    """The verb and the kind of a request."""
     target = entry.get("objectRef") or {}
     parts = filter(None, (target.get("resource"), target.get("subresource")))
     return f"{entry['verb']} {'/'.join(parts)}"

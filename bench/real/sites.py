@@ -113,11 +113,13 @@ def _process(command: list[str], log: Path) -> Iterator[subprocess.Popen[bytes]]
 
 
 @asynccontextmanager
-async def operator(place: Site, profile: Path | None = None) -> AsyncIterator[int]:
+async def operator(
+    place: Site, profile: Path | None = None, apis: str = "lws"
+) -> AsyncIterator[int]:
     """The operator at work, until the block ends; the id of its process."""
     webhook, health = _free_port(), _free_port()
     url = f"https://127.0.0.1:{webhook}"
-    config = _install(place, url)
+    config = _install(place, url, apis)
     first = kohort()
     if profile is not None:
         first = [sys.executable, "-m", "cProfile", "-o", str(profile), "-m", "kohort"]
@@ -126,6 +128,7 @@ async def operator(place: Site, profile: Path | None = None) -> AsyncIterator[in
         *("--webhook-url", url, "--webhook-port", str(webhook)),
         *("--metrics-bind-address", "0"),
         *("--health-probe-bind-address", f"127.0.0.1:{health}"),
+        *("--apis", apis),
     ]
     log = place.folder / "log" / "controller"
     with _process(command, log) as process:
@@ -140,8 +143,8 @@ async def operator(place: Site, profile: Path | None = None) -> AsyncIterator[in
         yield process.pid
 
 
-def _install(place: Site, url: str) -> Path:
-    command = [*kohort(), "manifests", "--webhook-url", url]
+def _install(place: Site, url: str, apis: str) -> Path:
+    command = [*kohort(), "manifests", "--webhook-url", url, "--apis", apis]
     printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     place.kubectl("apply", "--server-side", "-f", "-", feed=printed)
     token = place.kubectl("create", "token", ACCOUNT, "-n", NAMESPACE, "--duration=24h").strip()

@@ -11,7 +11,7 @@ from virtual_time import run_virtual
 from kohort.apis.facts import read_head
 from kohort.cluster.errors import Forbidden
 from kohort.cluster.objects import Object
-from kohort.cluster.port import Cluster, Selection, WatchEvent
+from kohort.cluster.port import Address, Cluster, Selection, WatchEvent
 from kohort.controller.caches.cache import Cache
 from kohort.controller.caches.informers import Informers, SharedWatches
 from kohort.simulator.inprocess import InProcessCluster
@@ -22,6 +22,7 @@ class Counted(InProcessCluster):
 
     watches = 0
     is_hidden = False
+    is_cut_off = False  # the first list stops after its first object
 
     async def watch(
         self, selection: Selection, version: str, *, initial: bool = False
@@ -31,6 +32,8 @@ class Counted(InProcessCluster):
         self.watches += 1
         async for change in super().watch(selection, version, initial=initial):
             yield change
+            if self.is_cut_off:
+                await asyncio.Event().wait()
 
 
 class User:
@@ -101,6 +104,22 @@ def test_when_the_one_that_watches_leaves_the_other_goes_on_and_only_it_is_told(
         await add(cluster, "second")
         assert other.seen == ["first", "second"]
         assert one.seen == ["first"]
+
+    run_virtual(body())
+
+
+def test_a_list_that_was_cut_off_leaves_nothing_behind():
+    async def body() -> None:
+        cluster, shared = await start()
+        await cluster.create(CONFIGMAP, "lab", config_map("second"))
+        cluster.is_cut_off = True
+        one, other = User(cluster, shared), User(cluster, shared)
+        await asyncio.sleep(1)
+        await cluster.delete(Address(CONFIGMAP, "lab", "first"))
+        cluster.is_cut_off = False
+        await one.leave()
+        await other.informers.wait_until_ready()
+        assert [entry.key[1] for entry in other.cache] == ["second"]
 
     run_virtual(body())
 

@@ -256,7 +256,10 @@ class Watcher:
         self._report = report
 
     async def run(self) -> None:
-        """Keep the cache up to date, for ever."""
+        """Keep the cache up to date, for ever; after a cancelled run another one may go on."""
+        if isinstance(self.state, Filling):
+            # A list that was cut off would be taken for the first part of the next one.
+            self.state = Unlisted(failures=self.state.failures)
         while True:
             error: KohortError | None = None
             try:
