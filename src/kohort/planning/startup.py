@@ -2,13 +2,13 @@
 Startup order: all members of a unit at once or its entry first, and which roles may begin.
 
 Roles form a graph: a role begins when all roles that it comes after are ready in its group, and
-is updated when all of them are updated and ready. The operator scales and repairs a role that
-exists whatever happens to the others, so that a short outage of one role does not freeze the
-rest.
+is updated when all of them are updated and ready, unless a rule orders their updates. The
+operator scales and repairs a role that exists whatever happens to the others, so that a short
+outage of one role does not freeze the rest.
 """
 
 from kohort.model.observed import Group, Instance, RoleInstances
-from kohort.model.policies import Amendment, Startup
+from kohort.model.policies import Amendment, Rule, Startup
 from kohort.model.reasons import ROLE, Blocker
 from kohort.model.units import GROUPS, Line, Phase
 from kohort.model.workload import Role, Workload
@@ -60,7 +60,9 @@ def find_unsteady(workload: Workload, group: Group) -> dict[str, Blocker]:
     old = {role.name for role in workload.roles if _is_behind(role, held.get(role.name))}
     found: dict[str, Blocker] = {}
     for role in workload.roles:
-        before = [name for name in role.after if name in held]
+        # A rule that orders updates the other way round decides; both would wait for ever.
+        later = {name for rule in workload.rules for name in _list_later(rule, role.name)}
+        before = [name for name in role.after if name in held and name not in later]
         unready = [name for name in before if not held[name].is_whole]
         waits = unready or [name for name in before if name in old]
         if waits and role.name in held:
@@ -69,6 +71,13 @@ def find_unsteady(workload: Workload, group: Group) -> dict[str, Blocker]:
             line = Line(group.ordinal, role.name)
             found[role.name] = Blocker(ROLE, message, line=line)
     return found
+
+
+def _list_later(rule: Rule, role: str) -> tuple[str, ...]:
+    """The roles that a rule updates after this one."""
+    if not rule.is_ordered or role not in rule.roles:
+        return ()
+    return rule.roles[rule.roles.index(role) + 1 :]
 
 
 def _is_behind(role: Role, held: RoleInstances | None) -> bool:

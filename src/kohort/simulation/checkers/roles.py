@@ -171,13 +171,21 @@ class Roles(Checker):
                 self.breach(f"G8: role {name} began before role {other} was ready")
 
     def _check_order(self, name: str, views: list[_Moment]) -> None:
-        after = list(views[-1].roles[name].view.after)
+        after = self._list_before(name, views[-1])
         for rule in self.simulated.list_rules(self.truth):
             if name in rule.order:
                 after += rule.order[: rule.order.index(name)]
         for other in after:
             if not any(self._lets_go(other, moment, keeps=True) for moment in views):
                 self.breach(f"G8: role {name} was updated before role {other}")
+
+    def _list_before(self, name: str, moment: _Moment) -> list[str]:
+        """The roles that one comes after, but for those that a rule updates later."""
+        later: set[str] = set()
+        for rule in self.simulated.list_rules(self.truth):
+            if name in rule.order:
+                later.update(rule.order[rule.order.index(name) :])
+        return [each for each in moment.roles[name].view.after if each not in later]
 
     def _lets_go(self, other: str, moment: _Moment, *, keeps: bool = False) -> bool:
         """Whether a role is updated; ``keeps``: instances that nobody may update serve, too."""
@@ -226,7 +234,7 @@ class Roles(Checker):
 
     def _waits(self, name: str, moment: _Moment) -> bool:
         """Whether a role is held back by another; then nobody is measured by it."""
-        after = [each for each in moment.roles[name].view.after if each in moment.roles]
+        after = [each for each in self._list_before(name, moment) if each in moment.roles]
         if any(not moment.roles[each].is_done for each in after):
             return True
         for rule in self.simulated.list_rules(self.truth):
