@@ -8,7 +8,7 @@ from line_search import NEW, NOW, OLD, instance_policy
 from test_line_edges import RECREATE, failure, line, unit
 
 from kohort.model.observed import Crash, Instance
-from kohort.model.plans import Step
+from kohort.model.plans import Hold, Step
 from kohort.model.policies import RolloutPolicy, Victims
 from kohort.model.units import Phase
 from kohort.planning.step import plan_step
@@ -66,3 +66,18 @@ def test_a_held_line_gives_up_no_unit_that_has_to_serve():
     units = [unit(0, OLD, STARTING), unit(1, OLD), unit(2, OLD, STARTING), crashing(3)]
     step = plan(units, instance_policy(1, 0, 1), Victims.BEYOND)
     assert 1 not in [retired.ordinal for retired in step.retire]
+
+
+@pytest.mark.parametrize("trouble", ["it crashed once", "its pods are hidden"])
+def test_a_unit_that_a_hook_prepares_to_go_holds_nothing(trouble):
+    """Else the hold would keep the unit, its client would be told so, and all began anew."""
+    found = unit(2, NEW, delete_hold="label a=b", is_preparing=True)
+    records = (failure(2),) if trouble == "it crashed once" else ()
+    if not records:
+        member = replace(found.members[0], phase=STARTING, ready_since=None, was_ready=True)
+        found = replace(found, phase=STARTING, members=(member,))
+    policy = instance_policy(2, 0, 1)
+    state = line(unit(0), unit(1), found, policy=policy, failures=records, victims=Victims.ALIKE)
+    step = plan_step(state, NOW)
+    assert step.held == {2: Hold.DELETE}
+    assert [blocker.reason for blocker in step.blockers] == ["WaitingForHook"]

@@ -5,7 +5,8 @@ When a unit of the target revision fails after it was ready, the operator lowers
 takes no released unit down and gives no surge back, until it trusts that unit again: when the unit
 has been ready for as long as its next backoff would be. So one accident costs ten seconds, and an
 image that crashes again and again never gets past the units that it had when it first crashed.
-The same holds while such a unit was ready and is not.
+The same holds while such a unit was ready and is not, unless a hook prepares the unit to go: that
+unit is not ready because the operator asked for it.
 
 Only units of the target revision hold a rollout, so a new target or an undo ends the hold. A hold
 does not stop other changes of the user (more units, fewer, a higher partition).
@@ -127,7 +128,7 @@ def _list_untrusted(state: LineState, progress: Progress, now: float) -> Iterato
             recent = [f for f in failures.get(ordinal, ()) if is_recent(f, state.backoff, now)]
             if recent and ordinal >= progress.boundary:
                 yield UntrustedUnit(ordinal, recent[0])
-        elif group.revision == state.target:
+        elif group.revision == state.target and (group.has_failed or not group.is_preparing):
             yield from _distrust(state, group, _find_failures(state, failures, group), now)
 
 
