@@ -10,7 +10,7 @@ from kohort.apis.rolebasedgroup.admission.others import (
     validate_policy,
 )
 from kohort.apis.rolebasedgroup.admission.validation import validate_group, validate_group_set
-from kohort.apis.rolebasedgroup.admission.warnings import warn_group
+from kohort.apis.rolebasedgroup.admission.warnings import warn_group, warn_instance_set
 from kohort.cluster.objects import Object
 
 
@@ -191,6 +191,17 @@ def test_a_set_of_instances_made_by_hand_selects_its_own_labels():
     assert len(validate_instance_set({**good, "spec": {"replicas": -1}})) == 1
     assert len(validate_adapter({"spec": {"replicas": -1}})) == 1
     assert validate_adapter({"spec": {"replicas": 0}}) == []
+
+
+def test_a_set_by_hand_is_warned_of_what_only_a_group_has():
+    template = {"metadata": {"labels": {labels.GROUP_NAME: "x"}}}
+    spec = {"roleInstanceTemplate": {"components": [{"name": "a", "template": template}]}}
+    metadata = {"annotations": {labels.INSTANCE_GANG: "true"}}
+    gang, label = warn_instance_set({"metadata": metadata, "spec": spec})
+    assert gang.startswith(f"{labels.INSTANCE_GANG} has no effect on a RoleInstanceSet without")
+    assert label.startswith("spec.roleInstanceTemplate.components[0].template: label")
+    of_group = {**metadata, "labels": {labels.GROUP_NAME: "x"}}
+    assert warn_instance_set({"metadata": of_group, "spec": spec}) == []
 
 
 def test_a_set_that_a_group_controls_may_be_smaller_than_its_partition():

@@ -15,8 +15,10 @@ from single_lab import (
     start_instances,
 )
 
-from kohort.cluster.objects import is_true
+from kohort.apis.rolebasedgroup import labels
+from kohort.cluster.objects import is_true, labels_of
 from kohort.simulator import kinds
+from kohort.simulator.stages import PULL_ERROR
 
 RESTART = "RecreateRoleInstanceOnPodRestart"
 
@@ -180,3 +182,31 @@ async def test_a_set_by_hand_is_completed_after_the_operator_ends(lab: SingleLab
     assert lab.is_set_done()
     assert sorted(lab.pods()) == ["x-0-engine-0", "x-1-engine-0"]
     assert len(lab.all(kinds.REVISION)) == 1
+
+
+@pytest.mark.parametrize("key", [labels.GANG, labels.INSTANCE_GANG])
+async def test_a_set_by_hand_gets_its_pods_though_it_asks_for_a_gang(lab: SingleLab, key: str):
+    await start_instances(lab, component("leader"), component("worker"), annotations={key: "true"})
+    assert len(lab.pods()) == 4
+
+
+async def test_pods_of_a_template_with_the_name_of_a_group_are_seen(lab: SingleLab):
+    taken = component()
+    taken["template"]["metadata"] = {"labels": {labels.GROUP_NAME: "other", "team": "a"}}
+    await start_instances(lab, taken)
+    assert {labels_of(pod)["team"] for pod in lab.pods().values()} == {"a"}
+    await lab.apply(instance(taken))
+    await lab.until(lab.is_instance_ready, 60)
+
+
+async def test_an_instance_by_itself_says_if_it_is_ready_once_it_was(lab: SingleLab):
+    """The condition says that it served: a first start that fails would count as a crash."""
+    stuck = component()
+    stuck["template"]["metadata"] = {"annotations": {PULL_ERROR: "no"}}
+    await lab.apply(instance(stuck))
+    await lab.until(lambda: len(lab.pods()) == 1)
+    await lab.run(30)
+    status = lab.instances()["solo"]["status"]
+    assert status["observedGeneration"] == 1
+    told = {condition["type"] for condition in status.get("conditions") or ()}
+    assert "RoleInstanceReady" not in told

@@ -16,7 +16,7 @@ from kohort.apis.rolebasedgroup.admission.others import (
     validate_policy,
 )
 from kohort.apis.rolebasedgroup.admission.validation import validate_group
-from kohort.apis.rolebasedgroup.admission.warnings import warn_group
+from kohort.apis.rolebasedgroup.admission.warnings import warn_group, warn_instance_set
 from kohort.apis.rolebasedgroup.config_facts import find_group, read_config
 from kohort.apis.rolebasedgroup.conversions import convert
 from kohort.apis.rolebasedgroup.definition import (
@@ -104,7 +104,8 @@ def _judge_policy(policy: Object, old: Object | None, settings: Settings) -> Adm
 
 
 def _judge_set(found: Object, old: Object | None, settings: Settings) -> AdmissionResult:
-    return AdmissionResult(errors=tuple(validate_instance_set(found)))
+    errors = tuple(validate_instance_set(found))
+    return AdmissionResult(errors=errors, warnings=tuple(warn_instance_set(found)))
 
 
 def _judge_adapter(adapter: Object, old: Object | None, settings: Settings) -> AdmissionResult:

@@ -8,6 +8,7 @@ import orjson
 from kohort.apis.facts import Condition, Meta
 from kohort.apis.rolebasedgroup.objects.pods import list_places
 from kohort.apis.rolebasedgroup.roles import as_map, as_objects
+from kohort.apis.rolebasedgroup.status import INSTANCE_READY
 from kohort.cluster.objects import Object
 
 
@@ -27,6 +28,11 @@ class InstanceStatusFacts(msgspec.Struct, rename="camel"):
     update_revision: str = ""
     conditions: list[Condition] | None = None
     restart_count: int = 0
+
+    @property
+    def has_ready(self) -> bool:
+        """Whether there is a condition that says if the instance is ready."""
+        return any(condition.type == INSTANCE_READY for condition in self.conditions or ())
 
 
 class RoleInstanceFacts(msgspec.Struct, rename="camel"):

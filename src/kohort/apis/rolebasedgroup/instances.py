@@ -129,7 +129,7 @@ def _has_served(instance: RoleInstanceFacts) -> bool:
     during startup and is not ready again yet would count as failed. An instance with restarts
     counts as served until it has run long enough for the operator to forget its restarts.
     """
-    return bool(instance.status.conditions) or instance.status.restart_count > 0
+    return instance.status.has_ready or instance.status.restart_count > 0
 
 
 def _find_wake(context: RoleFacts, pods: Iterable[RolePod]) -> float | None:

@@ -122,7 +122,7 @@ def _project_instance(
     if instance.metadata.is_leaving:
         return
     pods = reading.memory.pods.get(instance.metadata.uid, {})
-    is_known = bool(instance.status.conditions)
+    is_known = instance.status.has_ready
     unready = next((p.name for p in instance.places if not _serves(instance, pods, p.name)), "")
     if unready and not is_known:
         # The operator writes an instance's first status only when the instance is ready.

@@ -16,9 +16,10 @@ from kohort.apis.rolebasedgroup.roles import (
     RECREATE_POD,
     RoleSpec,
     as_map,
+    as_objects,
 )
 from kohort.apis.rolebasedgroup.spec import GroupSpec, read_spec, roles_of
-from kohort.cluster.objects import Object, labels_of
+from kohort.cluster.objects import Object, annotations_of, labels_of
 
 _TYPES = ("", IN_PLACE_IF_POSSIBLE, IN_PLACE_ONLY, RECREATE_POD, OLD_RECREATE_POD)
 _RESERVED = (labels.GROUP_NAME, labels.GROUP_UID, labels.ROLE_NAME, labels.COMPONENT_SIZE)
@@ -34,6 +35,25 @@ def warn_group(group: Object) -> list[str]:
         found += [*_warn_rollout(path, role), *_warn_restart(path, written)]
         found += [*_warn_labels(path, role), *_warn_pattern(path, role)]
     return [*found, *_warn_ports(spec)]
+
+
+def warn_instance_set(instance_set: Object) -> list[str]:
+    """The warnings for a RoleInstanceSet that a user makes by hand."""
+    if labels.GROUP_NAME in labels_of(instance_set):
+        return []
+    notes = annotations_of(instance_set)
+    found = [
+        f"{key} has no effect on a RoleInstanceSet without a RoleBasedGroup: its pods are "
+        f"scheduled one by one; make it a role of a group"
+        for key in (labels.GANG, labels.INSTANCE_GANG)
+        if notes.get(key) == "true"
+    ]
+    template = as_map(as_map(instance_set.get("spec")).get("roleInstanceTemplate"))
+    for index, component in enumerate(as_objects(template.get("components"))):
+        if labels.GROUP_NAME in labels_of(as_map(component.get("template"))):
+            path = f"spec.roleInstanceTemplate.components[{index}].template"
+            found.append(f"{path}: label {labels.GROUP_NAME} is reserved; its pods do not get it")
+    return found
 
 
 def _warn_exclusive(spec: GroupSpec) -> Iterator[str]:

@@ -82,7 +82,7 @@ def _make_facts(inputs: _Inputs) -> GroupFacts:
     root: Object = orjson.loads(inputs.body)
     is_set = root["kind"] == labels.INSTANCE_SET.name
     asked = _write_template(root if is_set else _as_set(root))
-    role = read_set_spec(asked)
+    role = replace(read_set_spec(asked), is_instance_gang=False)  # only groups have gangs
     spec = GroupSpec(roles=(role,), problems=tuple(_find_problems(root, asked)))
     wanted = allot_ports(asked if is_set else _without_policies(asked), root)
     owned = sort_revisions(inputs.revisions)[uid_of(root)]
@@ -132,9 +132,22 @@ def _as_set(instance: Object) -> Object:
 
 def _write_template(asked: Object) -> Object:
     """The set with its template as Go writes it, so that it compares with stored revisions."""
-    template = as_map(asked["spec"].get("roleInstanceTemplate"))
+    template = _without_group(as_map(asked["spec"].get("roleInstanceTemplate")))
     written = drop_nulls(write_typed(INSTANCE_TEMPLATE, template))
     return {**asked, "spec": {**asked["spec"], "roleInstanceTemplate": written}}
+
+
+def _without_group(template: Object) -> Object:
+    """The template without a group's name in labels of pods, by which the cache would omit them."""
+    components: list[Object] = []
+    for each in as_objects(template.get("components")):
+        inner, kept = as_map(each.get("template")), each
+        if labels.GROUP_NAME in labels_of(inner):
+            marks = {k: v for k, v in labels_of(inner).items() if k != labels.GROUP_NAME}
+            metadata = {**inner["metadata"], "labels": marks}
+            kept = {**each, "template": {**inner, "metadata": metadata}}
+        components.append(kept)
+    return {**template, "components": components}
 
 
 def _without_policies(asked: Object) -> Object:

@@ -7,6 +7,7 @@ a group.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from kohort.apis.api import Reading, Snapshot
 from kohort.apis.drift.adoption import adopt
@@ -64,7 +65,7 @@ def _actions(
     facts = reading.memory.facts
     (role,) = facts.roles.values()
     sets = SetActions(snapshot, facts, plan)
-    gangs = GangActions(snapshot, reading, plan)
+    gangs = GangActions(_without_gang(snapshot), reading, plan)
     extras = PodExtras(snapshot, reading)
     yield from sets.store_role(role)
     yield from _store_ports(snapshot, role, kind)
@@ -78,6 +79,13 @@ def _actions(
         yield from pods.list_actions(role, step, instances.leaving)
     if plan.report.is_done:
         yield from _forget(snapshot, role)
+
+
+def _without_gang(snapshot: Snapshot) -> Snapshot:
+    """The snapshot of an object that asks for no gang of a group, which only a group has."""
+    root = snapshot.root
+    notes = {k: v for k, v in annotations_of(root).items() if k != labels.GANG}
+    return replace(snapshot, root={**root, "metadata": {**root["metadata"], "annotations": notes}})
 
 
 def _store_ports(snapshot: Snapshot, role: RoleFacts, kind: Kind) -> Iterator[Action]:

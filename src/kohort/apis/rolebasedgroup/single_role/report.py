@@ -4,6 +4,7 @@ from kohort.apis.api import Reading, Snapshot
 from kohort.apis.references import Projection
 from kohort.apis.rolebasedgroup import labels, report
 from kohort.apis.rolebasedgroup.read import Memory
+from kohort.apis.rolebasedgroup.roles import as_map
 from kohort.apis.rolebasedgroup.single_role.facts import add_root
 from kohort.apis.rolebasedgroup.status import write_instance_status
 from kohort.cluster.objects import Object
@@ -38,8 +39,13 @@ def list_instances(
 
 
 def write_status(snapshot: Snapshot, reading: Reading[Memory], plan: Plan, now: str) -> Object:
-    """The status of an instance."""
+    """The status of an instance; its conditions follow when it is ready for the first time."""
     (role,) = reading.memory.facts.roles.values()
     (instance,) = reading.memory.instances[role.spec.name].values()
     state = report.read_state(reading, role, 0, instance)
-    return write_instance_status(snapshot.root, state, now)
+    status = write_instance_status(snapshot.root, state, now)
+    if state.unready and not instance.status.has_ready:
+        # What the operator says of every workload, such as that it stalls, stays.
+        kept = as_map(snapshot.root.get("status")).get("conditions") or []
+        status = {**status, "conditions": kept}
+    return status
