@@ -37,6 +37,11 @@ def _actions(snapshot: Snapshot, reading: Reading[Memory], plan: Plan) -> Iterat
         yield from adopted
         return
     sets = SetActions(snapshot, facts, plan)
+    marks = tuple(sets.mark_served())
+    if marks:
+        # A later plan changes the roles: if it did so and this write failed, the proof were gone.
+        yield from marks
+        return
     gangs = GangActions(snapshot, reading, plan)
     extras = PodExtras(snapshot, reading)
     pods = PodActions(snapshot, reading, plan, gangs, extras)

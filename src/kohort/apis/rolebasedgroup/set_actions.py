@@ -54,14 +54,17 @@ class SetActions:
     facts: GroupFacts
     plan: Plan
 
-    def store_group(self) -> Iterator[Action]:
-        """Store a revision of the current roles, and mark the revision that all roles served."""
-        facts, group = self.facts, self.facts.group
+    def mark_served(self) -> Iterator[Action]:
+        """Mark the revision that all roles served, which only its own instances can prove."""
         for stored in self._own_revisions():
             revision = stored.metadata.labels.get(labels.GROUP_REVISION)
             is_marked = labels.SERVED in stored.metadata.annotations
             if self.plan.served and revision == self.plan.served and not is_marked:
                 yield self.annotate(stored, {labels.SERVED: "true"}, "it has served")
+
+    def store_group(self) -> Iterator[Action]:
+        """Store a revision of the current roles."""
+        facts, group = self.facts, self.facts.group
         if facts.current is None:
             body = make_group_revision(group, next_number(facts.stored))
             yield self._create(labels.CONTROLLER_REVISION, body, "the roles are not stored")
