@@ -13,7 +13,7 @@ from kohort.apis.rolebasedgroup.revision import StoredRevision, at_revision, fin
 from kohort.apis.rolebasedgroup.roles import as_objects
 from kohort.apis.rolebasedgroup.spec import roles_of
 from kohort.cluster.actions import Action, Patch
-from kohort.cluster.objects import Object, annotations_of, name_of, namespace_of
+from kohort.cluster.objects import Object, annotations_of, name_of, namespace_of, uid_of
 from kohort.cluster.port import Address, PatchForm
 from kohort.model.plans import Plan, Rollback
 
@@ -56,8 +56,9 @@ def _make_patch(group: Object, data: Object, rollback: Rollback) -> list[Object]
         note |= {"path": f"/metadata/annotations/{key}", "value": text}
     else:
         note["value"] = {labels.ROLLED_BACK: text}
+    same = {"op": "test", "path": "/metadata/uid", "value": uid_of(group)}
     unchanged = {"op": "test", "path": "/metadata/generation", "value": generation}
-    return [unchanged, *changes, note]
+    return [same, unchanged, *changes, note]
 
 
 def _change_roles(

@@ -143,7 +143,8 @@ class SetActions:
             group = self.snapshot.root
             address = Address(labels.KIND, namespace_of(group), name_of(group))
             why = f"adapters of {name_of(group)} ask for other replicas"
-            yield Patch(address, patch, PatchForm.JSON, why=why)
+            same = {"op": "test", "path": "/metadata/uid", "value": uid_of(group)}
+            yield Patch(address, [same, *patch], PatchForm.JSON, why=why)
 
     def _may_scale(self, role: Object) -> bool:
         """Whether to write a role's replicas: with an adapter, only the number that it holds."""
