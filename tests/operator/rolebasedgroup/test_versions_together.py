@@ -12,7 +12,11 @@ from kohort.apis.facts import Whole
 from kohort.apis.rolebasedgroup import labels
 from kohort.apis.rolebasedgroup.api import ROLE_BASED_GROUP
 from kohort.apis.rolebasedgroup.revision import make_group_revision
+from kohort.apis.rolebasedgroup.rollback import roll_back
+from kohort.cluster.actions import Patch
 from kohort.cluster.objects import Object, annotations_of, labels_of
+from kohort.model.plans import Rollback
+from kohort.model.reasons import Blocker
 from kohort.planning.plan import plan
 from kohort.simulator import kinds
 from kohort.simulator.stages import PULL_ERROR
@@ -108,3 +112,57 @@ def find_served(snapshot: Snapshot) -> str:
 def group_revision(snapshot: Snapshot) -> Object:
     held = [stored.decode() for stored in snapshot.all(labels.CONTROLLER_REVISION)]
     return next(found for found in held if labels.GROUP_REVISION in labels_of(found))
+
+
+async def test_nothing_is_written_before_the_mark_of_a_revision_that_served(lab: GroupLab):
+    """Once another revision is stored or an instance changes, no plan would mark it any more."""
+    await start(lab, standalone("prefill", 2), standalone("decode", 2))
+    held, _ = read_changed(lab, lambda obj: None)
+    snapshot = replace(held, root=with_image(lab.group(), "engine:2"))
+    reading = ROLE_BASED_GROUP.read(snapshot)
+    decided = plan(reading.workload, reading.observed, 0.0)
+    (mark,) = ROLE_BASED_GROUP.render(snapshot, reading, decided)
+    assert isinstance(mark, Patch)
+    assert mark.patch["metadata"]["annotations"] == {labels.SERVED: "true"}
+
+
+async def test_a_rollback_changes_no_group_of_the_same_name_made_since(lab: GroupLab):
+    await start(lab, standalone("prefill", 1))
+    _, reading = read_changed(lab, lambda obj: None)
+    (former,) = reading.memory.facts.stored
+    back = Rollback("pd", ("prefill",), Blocker("RollingBack", "it is late"))
+    decided = replace(plan(reading.workload, reading.observed, 0.0), rollbacks=(back,))
+    (patch,) = roll_back(with_image(lab.group(), "engine:2"), former, decided)
+    assert isinstance(patch, Patch)
+    uid = lab.group()["metadata"]["uid"]
+    assert {"op": "test", "path": "/metadata/uid", "value": uid} in patch.patch
+
+
+async def test_an_adapter_scales_no_group_of_the_same_name_made_since(lab: GroupLab):
+    await start(lab, standalone("prefill", 1, scalingAdapter={"enable": True}))
+
+    def scale(obj: Object) -> None:
+        if obj["kind"] == labels.ADAPTER.name:
+            obj["spec"]["replicas"] = 3
+
+    snapshot, reading = read_changed(lab, scale)
+    decided = plan(reading.workload, reading.observed, 0.0)
+    actions = ROLE_BASED_GROUP.render(snapshot, reading, decided)
+    (patch,) = [a for a in actions if isinstance(a, Patch) and a.address.kind == labels.KIND]
+    uid = lab.group()["metadata"]["uid"]
+    assert {"op": "test", "path": "/metadata/uid", "value": uid} in patch.patch
+
+
+async def test_a_pod_without_a_node_is_unready_since_it_was_made(lab: GroupLab):
+    """The kubelet writes the Ready condition, and none has seen the pod yet."""
+    await start(lab, standalone("prefill", 1))
+
+    def unschedule(obj: Object) -> None:
+        if obj["kind"] == "Pod":
+            obj["metadata"]["creationTimestamp"] = "2027-01-15T08:00:00Z"
+            obj["status"] = {"phase": "Pending"}
+
+    (observed,) = read_changed(lab, unschedule)[1].observed.groups
+    (unit,) = observed.roles[0].instances
+    assert unit.has_served
+    assert [member.unready_since for member in unit.members] == [1_800_000_000.0]

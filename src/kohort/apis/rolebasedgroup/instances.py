@@ -98,6 +98,9 @@ def _is_unwanted(context: RoleFacts, ordinal: int, instance: RoleInstanceFacts) 
 def _read_member(instance: RoleInstanceFacts, place: PodName, pod: RolePod) -> Member:
     member = read_member(_READER, place.position, pod, True)
     is_old = not is_current(instance, pod)
+    if member.is_pending and pod.ready_condition is None:
+        # The kubelet writes that condition: a pod without a node is unready since it was made.
+        member = replace(member, unready_since=read_moment(pod.metadata.creation_timestamp) or None)
     if count_restarts(pod) == 0 and not pod.has_ended:
         # A container that an in-place update restarted has not crashed.
         member = replace(member, has_restarted=False, crash=None, was_ready=False)
