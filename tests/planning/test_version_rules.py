@@ -5,10 +5,11 @@ from dataclasses import replace
 import pytest
 from line_search import NEW, NOW, OLD, World, group_of, instance_policy, live, search, serving
 
-from kohort.model.observed import Member, Observed
+from kohort.model.observed import Member, Observed, Tally
 from kohort.model.policies import RolloutPolicy, Rule, Skew
 from kohort.model.units import GROUPS, Line, Phase, Reach
 from kohort.model.workload import Role, Workload
+from kohort.planning.bounds import plan_bounds
 from kohort.planning.plan import plan
 
 READY, STARTING = Phase.READY, Phase.STARTING
@@ -158,6 +159,17 @@ def test_a_partition_below_which_all_is_new_holds_nothing():
     asked = workload(sizes, TOGETHER, b=instance_policy(2, 2, partition=2))
     step = steps_of(make_world(sizes, {"a": 1, "b": 2}), asked)["a"]
     assert [gone.ordinal for gone in step.retire] == [0]
+
+
+def test_a_delegated_role_that_is_held_below_its_partition_says_why():
+    sizes = {"a": 4, "b": 4}
+    asked = workload(sizes, TOGETHER, a=instance_policy(4, 2, partition=2))
+    group = group_of(make_world(sizes, {"b": 0}), sizes)
+    first, *others = group.roles
+    told = replace(first, instances=(), tally=Tally(4, 4, 4, 1, 1))
+    group = replace(group, roles=(told, *others))
+    blockers = plan_bounds(asked, group)["a"].blockers
+    assert [blocker.reason for blocker in blockers] == ["WaitingForVersions"]
 
 
 class TestRollback:

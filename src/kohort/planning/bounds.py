@@ -113,7 +113,9 @@ def _count(held: RoleInstances, rule: Rule, workload: Workload) -> _Counts:
     partition = 0 if rule.is_together else partition
     if held.tally is not None:
         told = _count_tally(held, held.tally, rule.gate, goal)
-        return replace(told, whole=held.wanted - partition, is_paused=is_paused)
+        whole = held.wanted - partition
+        stale = max(0, whole - told.updated)
+        return replace(told, whole=whole, stale=stale, is_paused=is_paused)
     gate = rule.gate
     live = [i for i in held.instances if i.phase is not Phase.LEAVING]
     updated = [i for i in live if i.revision == held.revision]
