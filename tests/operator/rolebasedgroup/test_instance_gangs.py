@@ -116,3 +116,15 @@ async def test_at_rest_nothing_is_written_about_gangs_of_instances(volcano: Grou
     before = dict(volcano.cluster.tried)
     await volcano.run(600)
     assert dict(volcano.cluster.tried) == before
+
+
+async def test_an_old_instance_keeps_the_size_of_its_gang_while_a_partition_holds_it(
+    volcano: GroupLab,
+):
+    rolling = {"rolloutStrategy": {"rollingUpdate": {"partition": 1}}}
+    await start(volcano, placed(leader_worker(**rolling)), **GANG)
+    await volcano.set_field("/spec/roles/0/leaderWorkerPattern/size", 3)
+    await volcano.until(lambda: minimums(volcano)["x-engine-1"] == 3)
+    await volcano.run(30)
+    held = [name for name in volcano.pods() if name.startswith("x-engine-0")]
+    assert minimums(volcano)["x-engine-0"] == len(held) == 2

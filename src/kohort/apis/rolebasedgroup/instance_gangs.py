@@ -60,7 +60,7 @@ class InstanceGangs:
         if dialect is None or not _is_gang(role) or self._has_strangers(instance):
             return pod
         queue = self.reading.memory.facts.spec.gang.queue
-        membership = Membership(instance.metadata.name, role.size, index, queue)
+        membership = Membership(instance.metadata.name, len(instance.places), index, queue)
         marked = dialect.mark(pod, membership, self.snapshot.tiers_of(dialect))
         told = {**annotations_of(marked), labels.GANG_DIALECT: dialect.name}
         return {**marked, "metadata": {**marked["metadata"], "annotations": told}}
@@ -75,7 +75,7 @@ class InstanceGangs:
             waiting = step.waiting_parts.get(ordinal, frozenset()) if step else frozenset()
             pods = self._pods_of(instance)
             intent = make_instance_gang(
-                self.reading.memory.facts.group, role, instance.decode(), waiting, self._dialect
+                self.reading.memory.facts.group, instance.decode(), waiting, self._dialect
             )
             spec, tiers = self.reading.memory.facts.spec, self.snapshot.tiers_of(self._dialect)
             is_placed = any(pod.spec.node_name for pod in pods.values())

@@ -19,7 +19,8 @@ from kohort.apis.gangs.intent import Intent, SubgroupKind, Tiers
 from kohort.apis.requests import sum_requests
 from kohort.apis.rolebasedgroup import labels, names
 from kohort.apis.rolebasedgroup.objects import templates
-from kohort.apis.rolebasedgroup.roles import RoleSpec, as_map, as_objects
+from kohort.apis.rolebasedgroup.objects.pods import list_places
+from kohort.apis.rolebasedgroup.roles import as_map, as_objects
 from kohort.apis.rolebasedgroup.spec import GroupSpec, roles_of
 from kohort.cluster.objects import (
     Object,
@@ -122,16 +123,18 @@ def make_gang(
 
 
 def make_instance_gang(
-    group: Object, role: RoleSpec, instance: Object, waiting: Collection[str], dialect: Dialect
+    group: Object, instance: Object, waiting: Collection[str], dialect: Dialect
 ) -> Intent:
-    """The gang of one instance, without the components that may not start yet."""
-    starting = [c for c in role.components if c.name not in waiting]
-    count = sum(component.size for component in starting)
+    """The gang of one instance, of its own size, without components that may not start yet."""
+    places = [p for p in list_places(instance) if p.component_name not in waiting]
     requests = [
-        (component.size, as_map(as_map(container.get("resources")).get("requests")))
-        for component in starting
-        for container in as_objects(as_map(component.template.get("spec")).get("containers"))
+        (1, as_map(as_map(container.get("resources")).get("requests")))
+        for place in places
+        for container in as_objects(
+            as_map(as_map(place.component.get("template")).get("spec")).get("containers")
+        )
     ]
+    count = len(places)
     return Intent(
         namespace=namespace_of(group),
         name=name_of(instance),
