@@ -62,6 +62,20 @@ def test_a_held_line_that_is_not_scaled_keeps_its_extra_unit_and_all_old_ones():
     assert step.blockers[0].reason == "HoldingOnRestarts"
 
 
+@pytest.mark.parametrize("victims", Victims)
+@pytest.mark.parametrize(("unavailable", "surge"), [(1, 0), (2, 0), (0, 1), (1, 1)], ids=str)
+@pytest.mark.parametrize("places", [(3, 4, 5), (0, 7, 8), (0, 1, 9), (1, 2, 3)], ids=str)
+def test_units_that_stand_beyond_the_count_go_within_the_budget(
+    victims, unavailable, surge, places
+):
+    """As when a set of random ordinals becomes one whose ordinals begin at zero."""
+    policy = instance_policy(3, unavailable, surge)
+    for revisions in product((OLD, NEW), repeat=3):
+        units = [unit(o, revision) for o, revision in zip(places, revisions, strict=True)]
+        gone = {retired.ordinal for retired in plan(units, policy, victims).retire}
+        assert len(units) - len(gone) >= policy.ready_min, f"{gone} were taken down"
+
+
 def test_a_held_line_gives_up_no_unit_that_has_to_serve():
     units = [unit(0, OLD, STARTING), unit(1, OLD), unit(2, OLD, STARTING), crashing(3)]
     step = plan(units, instance_policy(1, 0, 1), Victims.BEYOND)

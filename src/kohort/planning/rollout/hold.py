@@ -83,7 +83,8 @@ def shrink_line(rollout: Rollout, units: tuple[Unit, ...], policy: RolloutPolicy
     the count while the line rolls, and a hold forbids to replace old ones. They go as surplus
     instead, as long as enough other units stay ready.
     """
-    available = {unit.ordinal for unit in units if unit.is_available} - {*rollout.replace}
+    staying = [unit for unit in units if unit.ordinal < rollout.count]
+    available = {unit.ordinal for unit in staying if unit.is_available} - {*rollout.replace}
     ready = {unit.ordinal for unit in units if unit.is_ready}
     count = rollout.count
     while count > policy.wanted + policy.surge:
