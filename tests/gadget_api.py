@@ -164,7 +164,7 @@ GADGETS = Api(
     short_name="gadget",
     watched=(Watched(PART, Whole, owners=_part_owners),),
     members=LEADER_WORKER_SET.members,
-    find_lost=lambda member, find: None,
+    find_lost=lambda member, remaining: None,
     read=_read,
     render=lambda snapshot, reading, plan: (),
     write_status=_write_status,

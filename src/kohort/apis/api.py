@@ -16,6 +16,7 @@ from kohort.apis.gangs.dialect import NONE, Dialect
 from kohort.apis.gangs.intent import Tiers
 from kohort.apis.group_cache import GroupCache
 from kohort.apis.home import OWN_HOME, Home, UnservedKind
+from kohort.apis.losses import Loss, Remaining
 from kohort.apis.nodes import NO_NODES, Nodes, TierObjects, measure_span
 from kohort.apis.references import Projection, Reference
 from kohort.cluster.actions import Action
@@ -303,10 +304,8 @@ class Api:
     render: Callable[[Snapshot, Reading[Any], Plan], tuple[Action, ...]]
     write_status: Callable[[Snapshot, Reading[Any], Plan, str], Object]  # (…, now) -> status
     list_events: Callable[[Snapshot, Reading[Any], Plan, ExecutionSummary], tuple[Notice, ...]]
-    # The workload and the incarnation that a deleted member belonged to.
-    find_lost: Callable[[Any, Callable[[Kind, Key], Any]], tuple[Key, str] | None] = (
-        lambda member, find: None
-    )
+    # Where a deleted member belonged to.
+    find_lost: Callable[[Any, Remaining], Loss | None] = lambda member, remaining: None
     # Fields that a status has from its first write on, even if the object cannot be planned.
     start_status: Callable[[Object], Object] = lambda root: {}
     has_conditions: bool = True  # false: its definition has none, so ours are not written

@@ -14,6 +14,7 @@ from typing import Any
 
 from kohort.apis.api import DEFAULTS, Api, Key, Settings, Snapshot, Watched
 from kohort.apis.facts import UNDECODABLE, Whole
+from kohort.apis.losses import Remaining
 from kohort.apis.nodes import Nodes
 from kohort.apis.references import Reference
 from kohort.cluster.errors import NotFound
@@ -112,6 +113,7 @@ class ApiController:
         )
         self._memories: dict[Key, Memory] = {}
         self._lost: dict[Key, dict[str, tuple[str, ...]]] = {}
+        self._passing: dict[Key, set[str]] = {}  # names of those that one plan judges
         self._nodes: Nodes | None = None  # None: rebuild from the caches
         self._informers = informers
         indexes = {_REFERENCE: self._list_references} if api.references else None
@@ -223,11 +225,23 @@ class ApiController:
         old, new = difference.old, difference.new
         if old is None or (new is not None and new.uid == old.uid):
             return
-        found = self.api.find_lost(old.value, self._find)
+        found = self.api.find_lost(old.value, Remaining(self._find, self._list_members))
         if found is not None:
-            key, incarnation = found
-            lost = self._lost.setdefault(key, {})
-            lost[incarnation] = (*lost.get(incarnation, ()), old.key[1])
+            lost = self._lost.setdefault(found.workload, {})
+            lost[found.incarnation] = (*lost.get(found.incarnation, ()), old.key[1])
+            if found.is_passing:
+                self._passing.setdefault(found.workload, set()).add(old.key[1])
+
+    def _forget_passing(self, key: Key, lost: Mapping[str, tuple[str, ...]]) -> None:
+        """Drop passing losses that a plan has judged."""
+        passing = self._passing.get(key, set()) & {
+            name for names in lost.values() for name in names
+        }
+        if passing:
+            self._passing[key] -= passing
+            held = self._lost.get(key, {}).items()
+            kept = {uid: tuple(n for n in names if n not in passing) for uid, names in held}
+            self._lost[key] = {uid: names for uid, names in kept.items() if names}
 
     def _find(self, kind: Kind, name: Key) -> Any:
         for watched, cache in self.children:
@@ -266,6 +280,8 @@ class ApiController:
             return RunResult(cost_seconds=0.0)
         memory = self._memories[key]
         result = await self._reconciler.reconcile(snapshot, memory, self._time.now(), begun)
+        if not result.is_failed:
+            self._forget_passing(key, snapshot.lost)
         self.record(key, result, self._time.elapsed() - begun)
         return RunResult(result.is_failed, result.recheck_seconds, memory.planning_seconds)
 
@@ -336,6 +352,11 @@ class ApiController:
         self._lost[key] = {uid: names for uid, names in lost.items() if uid in alive}
         return dict(self._lost[key])
 
+    def _list_members(self, key: Key) -> list[Any]:
+        """The cached members of a workload."""
+        caches = [cache for watched, cache in self.children if watched.kind == self.api.members]
+        return [member for cache in caches for member in cache.select(_OWNER, "/".join(key))]
+
     def _read_nodes(self) -> Nodes:
         """All cached nodes; the same value until a node changes."""
         if self._nodes is None:
@@ -355,8 +376,7 @@ class ApiController:
     def _forget(self, key: Key) -> None:
         self._memories.pop(key, None)
         # A user may recreate a workload that was deleted with --cascade=orphan: keep its losses.
-        caches = [cache for watched, cache in self.children if watched.kind == self.api.members]
-        members = [member for cache in caches for member in cache.select(_OWNER, "/".join(key))]
-        if not self._still_lost(key, members):
+        if not self._still_lost(key, self._list_members(key)):
             self._lost.pop(key, None)
+            self._passing.pop(key, None)
         self.watermarks.forget(key)

@@ -153,6 +153,7 @@ class RoleInstances:
     wanted: int
     revision: str  # the revision that its instances should reach
     instances: tuple[Instance, ...] = ()
+    lost: tuple[str, ...] = ()  # members of instances that existed and are gone without a trace
     base: str = ""  # the revision of new instances below the partition; empty: the target
     failures: tuple[Failure, ...] = ()  # the last one of each instance, lowest ordinal first
     tally: Tally | None = None  # set where another controller makes the instances

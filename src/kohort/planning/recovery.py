@@ -253,6 +253,8 @@ def _find_role_damage(group: Group) -> str:
     """A member deleted or lost from a role that now has too few instances, if there is one."""
     for role in group.roles:
         live = sum(instance.phase is not Phase.LEAVING for instance in role.instances)
+        if role.lost and live < role.wanted:
+            return role.lost[0]
         for instance in role.instances:
             if instance.phase is Phase.LEAVING and live >= role.wanted:
                 continue

@@ -1,6 +1,5 @@
 """The LeaderWorkerSet API, as a value for the controller."""
 
-from collections.abc import Callable
 from typing import Any
 
 from kohort.apis.api import AdmissionResult, Api, Key, Settings, Watched, Webhook
@@ -37,6 +36,7 @@ from kohort.apis.leaderworkerset.read import (
 from kohort.apis.leaderworkerset.status import start_status, write_status
 from kohort.apis.leaderworkerset.topology import FIELD
 from kohort.apis.leaderworkerset.verbs import VERBS
+from kohort.apis.losses import Loss, Remaining
 from kohort.apis.ordinals import find_ordinal
 from kohort.cluster.objects import (
     Kind,
@@ -99,20 +99,22 @@ def _revision_owners(revision: Whole) -> tuple[Key, ...]:
     return _owners(revision) if _is_ours(revision) else ()
 
 
-def _lost(pod: PodFacts, find: Callable[[Kind, Key], Any]) -> tuple[Key, str] | None:
+def _lost(pod: PodFacts, remaining: Remaining) -> Loss | None:
     """The incarnation that a deleted worker belonged to, if that incarnation still exists."""
     metadata = pod.metadata
     place = find_ordinal(metadata.name)
     if metadata.labels.get(labels.WORKER_INDEX) in (None, "0") or place is None:
         return None
     has_pods_carrier = metadata.labels.get(labels.CARRIER) == labels.PODS
-    owner = find(POD if has_pods_carrier else STATEFUL_SET, (metadata.namespace, place[0]))
+    owner = remaining.find(
+        POD if has_pods_carrier else STATEFUL_SET, (metadata.namespace, place[0])
+    )
     if owner is None or owner.metadata.uid != metadata.controller:
         return None
     if not _has_place(metadata, place[1], owner):
         return None
     incarnation = owner.metadata.uid if has_pods_carrier else owner.metadata.controller
-    return (metadata.namespace, metadata.labels.get(labels.NAME, "")), incarnation
+    return Loss((metadata.namespace, metadata.labels.get(labels.NAME, "")), incarnation)
 
 
 def _has_place(metadata: Meta, index: int, owner: PodFacts | SetFacts) -> bool:

@@ -8,6 +8,7 @@ from kohort.apis.definitions.shapes import shape_of
 from kohort.apis.facts import Whole, read_node
 from kohort.apis.gangs.dialects.volcano import POD_GROUP
 from kohort.apis.home import Home
+from kohort.apis.losses import Loss, Remaining
 from kohort.apis.modelserving import labels, names
 from kohort.apis.modelserving.admission.validation import (
     check_namesake,
@@ -17,6 +18,7 @@ from kohort.apis.modelserving.admission.validation import (
 from kohort.apis.modelserving.admission.warnings import warn_serving
 from kohort.apis.modelserving.definition import define_alias, define_model_serving
 from kohort.apis.modelserving.events import REPORTER
+from kohort.apis.modelserving.objects.instances import PodPlace
 from kohort.apis.modelserving.plugins.known import load_registry
 from kohort.apis.modelserving.pod_facts import ServingPod, find_serving, read_pod
 from kohort.apis.modelserving.read import read
@@ -49,20 +51,38 @@ def _owners(child: Any) -> tuple[Key, ...]:
     return ((metadata.namespace, name),) if name else ()
 
 
-def _find_lost(pod: ServingPod, find: Callable[[Kind, Key], Any]) -> tuple[Key, str] | None:
+def _find_lost(pod: ServingPod, remaining: Remaining) -> Loss | None:
     """The instance that a deleted worker belonged to, if its entry still exists."""
     place, metadata = pod.place, pod.metadata
-    if place is None or place.index == 0:
+    if place is None:
         return None
     serving = find_serving(metadata)
+    if place.index == 0:
+        return _find_bereft(pod, place, remaining)
     entry = names.entry_name(serving, place.group, place.role, place.instance)
-    found = find(labels.POD, (metadata.namespace, entry))
+    found = remaining.find(labels.POD, (metadata.namespace, entry))
     if found is None or found.metadata.controller != metadata.controller:
         return None
     noted = metadata.annotations.get(labels.ENTRY_UID)
     if noted not in (None, found.metadata.uid):
         return None
-    return (metadata.namespace, serving), found.metadata.uid
+    return Loss((metadata.namespace, serving), found.metadata.uid)
+
+
+def _find_bereft(pod: ServingPod, place: PodPlace, remaining: Remaining) -> Loss | None:
+    """A pod of the group that an entry has left, if the group has other instances."""
+    key = (pod.metadata.namespace, find_serving(pod.metadata))
+    others = [
+        other.metadata
+        for other in remaining.list_members(key)
+        if other.place is not None
+        and other.place.group == place.group
+        and (other.place.role, other.place.instance) != (place.role, place.instance)
+        and other.metadata.controller == pod.metadata.controller
+    ]
+    if not others:
+        return None
+    return Loss(key, min(others, key=lambda each: each.name).uid, is_passing=True)
 
 
 def _validate(serving: Object, old: Object | None, settings: Settings) -> AdmissionResult:

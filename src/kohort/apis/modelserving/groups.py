@@ -14,6 +14,7 @@ from kohort.apis.carriers.members import Reader, read_member, read_moment
 from kohort.apis.drift.pods import has_foreign_image
 from kohort.apis.modelserving import labels, names
 from kohort.apis.modelserving.adoption import TargetRevision, read_mark
+from kohort.apis.modelserving.objects.instances import find_place
 from kohort.apis.modelserving.pod_facts import ServingPod
 from kohort.apis.modelserving.spec import RECOVER_NONE, ROLE_ROLLING, RoleSpec, ServingSpec
 from kohort.model.observed import Failure, Group, Instance, Member, RoleInstances
@@ -155,6 +156,7 @@ def _read_role(
         wanted=asked.replicas if asked else 0,
         revision=_find_target(context, revision, line.role),
         instances=instances,
+        lost=_find_lost_entries(context, line, pods, lost),
         base=context.base if by_role else "",
         failures=context.failures.get(line, ()),
     )
@@ -247,12 +249,28 @@ def _find_lost(
     lost: Lost,
 ) -> tuple[str, ...]:
     if entry is not None:
-        return lost.get(entry.metadata.uid, ())
+        gone = lost.get(entry.metadata.uid, ())
+        # What other instances of the group have lost may be noted at this pod.
+        return tuple(name for name in gone if names.is_worker_of(entry.metadata.name, name))
     place = pods[0].place if pods else None
     if place is None:
         return ()
     # Workers are created after their entry, so a missing entry has been deleted.
     return (names.entry_name(context.name, place.group, place.role, place.instance),)
+
+
+def _find_lost_entries(
+    context: Context, line: Line, pods: Mapping[int, list[ServingPod]], lost: Lost
+) -> tuple[str, ...]:
+    """The entries that a role has lost with all that their instances had."""
+    places = [(name, find_place(context.name, name)) for gone in lost.values() for name in gone]
+    return tuple(
+        name
+        for name, place in places
+        if place is not None
+        and (place.group, place.role, place.index) == (line.group, line.role, 0)
+        and place.instance not in pods
+    )
 
 
 def _phase_of(size: int, members: tuple[Member, ...], pods: list[ServingPod]) -> Phase:
@@ -287,7 +305,10 @@ def _join(ordinal: int, revision: str, roles: tuple[RoleInstances, ...]) -> Grou
         size=sum(role.wanted * max((i.size for i in role.instances), default=1) for role in roles),
         members=members,
         is_whole=True,
-        lost=tuple(name for instance in instances for name in instance.lost),
+        lost=(
+            *(name for instance in instances for name in instance.lost),
+            *(name for role in roles for name in role.lost),
+        ),
         unfit=tuple(name for instance in instances for name in instance.unfit),
         made_at=oldest.made_at,
         cost=sum(instance.cost for instance in instances),

@@ -35,6 +35,11 @@ def pod_name(serving: str, group: int, role: str, instance: int, index: int) -> 
     return f"{group_name(serving, group)}-{role_id(role, instance)}-{index}"
 
 
+def is_worker_of(entry: str, pod: str) -> bool:
+    """Whether a pod has the name of a worker in the instance of an entry."""
+    return pod != entry and pod.rpartition("-")[0] == entry.rpartition("-")[0]
+
+
 def revision_name(serving: str, revision: str) -> str:
     """The name of the ControllerRevision that stores one template."""
     return f"{serving}-{revision}"
