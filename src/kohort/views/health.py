@@ -159,12 +159,14 @@ def _judge_plan(picture: Picture) -> Health:
     assert picture.reading is not None
     if picture.reading.observed.progress is None:
         return _unplanned(picture)
-    is_updating = decided.report.is_updating
+    report = decided.report
+    is_role_waiting = bool(report.blockers) and any(r.is_updating for r in report.roles.values())
+    is_updating = report.is_updating or is_role_waiting
     is_held = picture.is_held and bool(is_updating or picture.find_former_revision())
     stuck = picture.stuck
     # A group that crashes again and again is ready for a moment each time.
     is_crashing = any(trouble.is_remembered for trouble in stuck)
-    if decided.report.is_available and not is_held and not is_crashing:
+    if report.is_available and not (is_held or is_crashing or is_role_waiting):
         return _ready(picture, decided)
     if stuck and (is_crashing or not (is_updating and picture.is_moving)):
         is_waiting = is_updating or all(trouble.reason in _WAITING for trouble in stuck)
@@ -178,7 +180,7 @@ def _judge_plan(picture: Picture) -> Health:
         what = _name_held(picture)
         message = f"the rollout{what} is paused: it goes on when it is resumed"
         return Health(Word.PAUSED, "Paused", message, _since(picture))
-    word = Word.UPDATING if decided.report.is_updating else Word.STARTING
+    word = Word.UPDATING if is_updating else Word.STARTING
     reason, message = _waiting_for(picture, decided)
     return Health(word, reason, message, _since(picture))
 

@@ -47,7 +47,7 @@ async def test_a_malformed_hyper_node_disturbs_no_workload(spec: Any):
 
 async def test_a_malformed_hyper_node_is_reported():
     lab = await open_topology_lab()
-    told = lab.operator.informers._reports = Told()
+    told = lab.operator.informers.reports = Told()
     await add_bad(lab, 5)
     await lab.run(5)
     assert told.names == ["bad"]

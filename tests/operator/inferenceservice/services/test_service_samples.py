@@ -136,7 +136,8 @@ async def test_a_sample_whose_template_is_refused_waits(lab: Shelf):
             await lab.apply(obj)
         await lab.run(60)
         ready = read_ready(lab, sample)
-        assert (ready["status"], ready["reason"]) == ("Unknown", "WaitingForReport")
+        assert (ready["status"], ready["reason"]) == ("False", "Refused")
+        assert "dshm" in ready["message"]
         refused = [each for each in lab.all(builtin.EVENT) if each["reason"] == "FailedCreate"]
         assert any("dshm" in str(each) for each in refused)
 
