@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -55,7 +56,11 @@ def test_tests_that_hang_fail_and_their_children_are_ended(tmp_path, flags):
     assert told.count("Failed: Timeout (>1.0s) from pytest-timeout") >= 2, told
     children = {int(line.split()[1]) for line in told.splitlines() if line.startswith("child ")}
     assert len(children) == 2
-    assert not [pid for pid in children if is_running(pid)]
+    # The kernel ends a killed process in its own time.
+    end = time.monotonic() + 30
+    while left := [pid for pid in children if is_running(pid)]:
+        assert time.monotonic() < end, f"{left} run on"
+        os.sched_yield()
 
 
 def test_what_a_run_left_in_the_background_is_ended():
