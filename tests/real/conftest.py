@@ -1,6 +1,7 @@
 """A real control plane for the whole run, with the operator's manifests applied."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,7 +32,13 @@ class Site:
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    folder = tmp_path_factory.mktemp("real") / "plane"
+    with open_site(tmp_path_factory.mktemp("real") / "plane") as found:
+        yield found
+
+
+@contextmanager
+def open_site(folder: Path) -> Iterator[Site]:
+    """A control plane with the operator's definitions and roles, until the block ends."""
     with real_plane(folder, "--ready-ms", "2000", "--gone-ms", "500") as plane:
         service = Service()
         yield Site(plane, service, install(plane, service.url), AuditLog(plane.audit))

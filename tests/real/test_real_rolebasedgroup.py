@@ -14,7 +14,7 @@ import pytest
 import yaml
 from operator_processes import QUICK_LEASE, Controller, controllers, eventually, install
 
-from conftest import Site
+from conftest import Site, open_site
 from group_samples import (
     DEVICE,
     FOREIGN,
@@ -144,6 +144,13 @@ class Hand:
 
     def close(self) -> None:
         self.kubectl("delete", "namespace", self.namespace, "--wait=false")
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """A plane of its own: what is written to the other one is judged as a whole."""
+    with open_site(tmp_path_factory.mktemp("groups") / "plane") as found:
+        yield found
 
 
 @pytest.fixture(scope="module")
