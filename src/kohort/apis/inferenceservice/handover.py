@@ -8,7 +8,7 @@ old workload and the objects around it. So one of the two always serves, whateve
 that the user adds is handled alike: it gets traffic when it is ready.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from kohort.apis.inferenceservice import kinds, labels
@@ -138,19 +138,17 @@ def hold_services(plan: ServicePlan, handover: Handover) -> ServicePlan:
     """The plan, with the existing specs for Services that must not change yet."""
     if not handover.services:
         return plan
-    objects = tuple(
-        replace(desired, objects=tuple(_hold(obj, handover) for obj in desired.objects))
-        if desired.kind == kinds.SERVICE
-        else desired
-        for desired in plan.objects
-    )
-    return replace(plan, objects=objects)
+    return _change_services(plan, lambda obj: _hold(obj, handover))
 
 
 def turn_services(plan: ServicePlan, existing: Existing) -> ServicePlan:
     """The plan, with Services that change nothing but the pods that they select."""
+    return _change_services(plan, lambda obj: _turn(obj, existing))
+
+
+def _change_services(plan: ServicePlan, change: Callable[[Object], Object]) -> ServicePlan:
     objects = tuple(
-        replace(desired, objects=tuple(_turn(obj, existing) for obj in desired.objects))
+        replace(desired, objects=tuple(change(obj) for obj in desired.objects))
         if desired.kind == kinds.SERVICE
         else desired
         for desired in plan.objects

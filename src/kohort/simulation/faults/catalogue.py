@@ -5,6 +5,7 @@ The numbers F1 to F20 are those of the reliability specification. Whoever adds a
 entry adds what it does to ``fault_actions``, or to the faulty cluster if it happens to a request.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from kohort.simulation.faults import gang_faults, hand_edits
@@ -168,3 +169,12 @@ CATALOGUE["metric"] = FaultKind(
     is_edit=True,
     is_drawn=False,
 )
+
+
+def list_failures(never: Collection[str]) -> tuple[str, ...]:
+    """The faults that can befall workloads of any API, in their order, but for some."""
+    return tuple(
+        name
+        for name, entry in CATALOGUE.items()
+        if not entry.is_edit and not entry.is_of_gangs and name not in never
+    )

@@ -7,7 +7,7 @@ Its streams of chance are its own: what a seed means for another API does not de
 from dataclasses import replace
 
 from kohort.simulation.choices import Choices
-from kohort.simulation.faults.catalogue import CATALOGUE
+from kohort.simulation.faults.catalogue import CATALOGUE, list_failures
 from kohort.simulation.faults.draws import Draw, of_kind, of_part, valued
 from kohort.simulation.faults.focus import focus
 from kohort.simulation.inferenceservice.labels import ONE_GROUP
@@ -84,11 +84,7 @@ EDITS = (
     "recreate",
     "orphan",
 )
-FAILURES = tuple(
-    name
-    for name, entry in CATALOGUE.items()
-    if not entry.is_edit and not entry.is_of_gangs and name not in NEVER
-)
+FAILURES = list_failures(NEVER)
 
 
 def draw_scenario(seed: int) -> Scenario:
